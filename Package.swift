@@ -1,0 +1,83 @@
+// swift-tools-version:6.0
+import PackageDescription
+
+/// Every target is built with the same settings; warnings are errors in CI (deploy/test.sh passes the flag).
+let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+
+func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies,
+        exclude: ["Vectors"], swiftSettings: settings)
+}
+
+let package = Package(
+    name: "rivulet",
+    products: [
+        .library(name: "Nearby", targets: ["NearbyEngine", "NearbyDTLS", "NearbyLinux"]),
+        .executable(name: "rivulet-agent", targets: ["rivulet-agent"]),
+        .executable(name: "rivulet", targets: ["rivulet"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
+    ],
+    targets: [
+        // C: a module map and a shim header of static inline functions, nothing else.
+        .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CYAML", providers: [.apt(["libyaml-dev"])]),
+
+        // Files that survive power cuts, through a seam where tests make each call fail.
+        library("DurableFiles", []),
+
+        // The network side: knows nothing of sensors.
+        library("NearbyCore", []),
+        library("NearbyWire", ["NearbyCore"]),
+        library("NearbyEngine", ["NearbyCore", "NearbyWire"]),
+        library("NearbyDTLS", ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"]),
+        library("NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
+
+        // The telemetry side: knows nothing of sockets.
+        library("Telemetry", ["NearbyCore"]),
+        library("Sensors", ["NearbyCore", "Telemetry", "CLinux"]),
+        library("Configuration", ["CYAML"]),
+        library("Collector", ["NearbyCore", "Telemetry"]),
+
+        // The programs, and what both of them share.
+        library(
+            "Program",
+            [
+                "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux", "Telemetry", "Sensors",
+                "Configuration", "Collector", "CLinux", "DurableFiles",
+            ]),
+        .executableTarget(
+            name: "rivulet-agent", dependencies: ["Program"], swiftSettings: settings),
+        .executableTarget(
+            name: "rivulet",
+            dependencies: [
+                "Program", "Configuration", "NearbyCore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+
+        // Tests. NearbySimulator is not shipped.
+        .target(
+            name: "NearbySimulator", dependencies: ["NearbyCore", "NearbyWire", "NearbyEngine"],
+            path: "Tests/NearbySimulator", swiftSettings: settings),
+        tests(of: "NearbyCore"),
+        tests(of: "NearbyWire", ["NearbyCore"]),
+        tests(of: "NearbyEngine", ["NearbyCore", "NearbyWire"]),
+        tests(of: "NearbyDTLS", ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"]),
+        tests(of: "DurableFiles"),
+        tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
+        tests(of: "NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
+        tests(of: "Telemetry", ["NearbyCore"]),
+        tests(of: "Sensors", ["NearbyCore", "Telemetry"]),
+        tests(of: "Configuration"),
+        tests(of: "Collector", ["NearbyCore", "Telemetry"]),
+        .testTarget(name: "TidyTests", swiftSettings: settings),
+    ]
+)

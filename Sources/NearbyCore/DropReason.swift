@@ -1,0 +1,91 @@
+/// Why something was not processed. Each has a counter that `rivulet status` shows.
+public enum DropReason: String, CaseIterable, Sendable {
+    // Discovery
+    case beaconMalformed = "beacon-malformed"
+    case beaconStrangeNetwork = "beacon-strange-network"
+    case beaconBadProof = "beacon-bad-proof"
+    case beaconVersion = "beacon-version"
+    case beaconEcho = "beacon-echo"
+    case beaconAnswerRate = "beacon-answer-rate"
+    case discoveryTableFull = "discovery-table-full"
+    case discoveryInfoMalformed = "discovery-info-malformed"
+    case discoveryInfoDigest = "discovery-info-digest"
+    // Handshake
+    case handshakeMalformed = "handshake-malformed"
+    case handshakeRecordFiltered = "handshake-record-filtered"
+    case handshakeUnknown = "handshake-unknown"
+    case handshakeTableFull = "handshake-table-full"
+    case handshakeFailed = "handshake-failed"
+    case handshakeTimeout = "handshake-timeout"
+    case handshakeCertificate = "handshake-certificate"
+    case handshakeWrongPeer = "handshake-wrong-peer"
+    // Channel
+    case frameMalformed = "frame-malformed"
+    case frameUnknownChannel = "frame-unknown-channel"
+    case frameForged = "frame-forged"
+    case frameReplayed = "frame-replayed"
+    case frameNotAdmitted = "frame-not-admitted"
+    case frameUnknownType = "frame-unknown-type"
+    case frameWrongLink = "frame-wrong-link"
+    case admissionSecret = "admission-secret"
+    case admissionVersion = "admission-version"
+    case admissionPreference = "admission-preference"
+    case admissionRole = "admission-role"
+    case admissionTimeout = "admission-timeout"
+    case admissionShortIDTaken = "admission-short-id-taken"
+    case invitationTimeout = "invitation-timeout"
+    case channelTableFull = "channel-table-full"
+    // Mesh
+    case packetMalformed = "packet-malformed"
+    case packetHopLimit = "packet-hop-limit"
+    case packetNoRoute = "packet-no-route"
+    case packetVersion = "packet-version"
+    case routingMalformed = "routing-malformed"
+    case routingTableFull = "routing-table-full"
+    case routingInfeasible = "routing-infeasible"
+    case queueFullControl = "queue-full-control"
+    case queueFullFresh = "queue-full-fresh"
+    case queueFullReliable = "queue-full-reliable"
+    case queueFullBulk = "queue-full-bulk"
+    // Session
+    case messageMalformed = "message-malformed"
+    case messageTooLong = "message-too-long"
+    case messageDuplicate = "message-duplicate"
+    // Readings
+    case reportMalformed = "report-malformed"
+    case reportWithoutBirth = "report-without-birth"
+    case reportDuplicate = "report-duplicate"
+    case birthMalformed = "birth-malformed"
+    case readingLate = "reading-late"
+    case readingTableFull = "reading-table-full"
+    case samplerQueueFull = "sampler-queue-full"
+    // Shell
+    case socketSendFailed = "socket-send-failed"
+    case socketReceiveTruncated = "socket-receive-truncated"
+    case controlClientRefused = "control-client-refused"
+}
+
+/// A counter for every `DropReason`.
+public struct DropCounters: Sendable, Equatable {
+    private var counts = [UInt64](repeating: 0, count: DropReason.allCases.count)
+
+    public init() {}
+
+    public mutating func count(_ reason: DropReason, _ times: UInt64 = 1) {
+        counts[Self.index[reason] ?? 0] &+= times
+    }
+
+    public mutating func add(_ other: DropCounters) {
+        for index in counts.indices { counts[index] &+= other.counts[index] }
+    }
+
+    public subscript(reason: DropReason) -> UInt64 { counts[Self.index[reason] ?? 0] }
+
+    /// All reasons in their declared order, zeros included.
+    public var all: [(reason: DropReason, count: UInt64)] {
+        zip(DropReason.allCases, counts).map { (reason: $0, count: $1) }
+    }
+
+    private static let index = Dictionary(
+        uniqueKeysWithValues: DropReason.allCases.enumerated().map { ($1, $0) })
+}
