@@ -8,7 +8,9 @@ func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
+func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil)
+    -> Target
+{
     .testTarget(
         name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies,
         exclude: ["Vectors"], swiftSettings: settings)
@@ -50,7 +52,8 @@ let package = Package(
         library(
             "Program",
             [
-                "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux", "Telemetry", "Sensors",
+                "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
+                "Telemetry", "Sensors",
                 "Configuration", "Collector", "CLinux", "DurableFiles",
             ]),
         .executableTarget(

@@ -89,7 +89,9 @@ public struct ByteReader: Sendable {
     /// A counted string; invalid UTF-8 is refused.
     public mutating func readString(limit: Int, field: String) throws(WireError) -> String {
         let raw = try readCountedBytes(limit: limit)
-        guard let text = String(validating: raw, as: UTF8.self) else { throw .invalid(field: field) }
+        guard let text = String(validating: raw, as: UTF8.self) else {
+            throw .invalid(field: field)
+        }
         return text
     }
 

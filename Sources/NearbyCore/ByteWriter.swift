@@ -42,7 +42,9 @@ public struct ByteWriter: Sendable {
         write(peer.low)
     }
 
-    public mutating func write(contentsOf other: some Sequence<UInt8>) { bytes.append(contentsOf: other) }
+    public mutating func write(contentsOf other: some Sequence<UInt8>) {
+        bytes.append(contentsOf: other)
+    }
 
     /// A length (varint) and the bytes.
     public mutating func writeCounted(_ other: some Collection<UInt8>) {

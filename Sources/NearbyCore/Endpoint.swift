@@ -52,7 +52,9 @@ public enum TransportAddress: Hashable, Comparable, Sendable {
         }
     }
 
-    public static func < (left: TransportAddress, right: TransportAddress) -> Bool { left.key < right.key }
+    public static func < (left: TransportAddress, right: TransportAddress) -> Bool {
+        left.key < right.key
+    }
 }
 
 /// An address on one of our links.

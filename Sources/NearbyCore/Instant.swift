@@ -10,7 +10,9 @@ public struct Instant: Hashable, Comparable, Sendable {
     public static let zero = Instant(nanoseconds: 0)
     public static let distantFuture = Instant(nanoseconds: .max)
 
-    public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+    public static func < (left: Instant, right: Instant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
 
     public static func + (left: Instant, right: Duration) -> Instant {
         Instant(nanoseconds: left.nanoseconds.addingSaturating(right.nanoseconds))

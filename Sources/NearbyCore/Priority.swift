@@ -7,7 +7,9 @@ public enum Priority: UInt8, CaseIterable, Comparable, Sendable {
     /// Resends and resources.
     case bulk = 3
 
-    public static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }
+    public static func < (left: Priority, right: Priority) -> Bool {
+        left.rawValue < right.rawValue
+    }
 }
 
 /// What a node is for. It is claimed in beacons and confirmed inside the channel.

@@ -17,6 +17,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     public mutating func duration(in range: Range<Duration>) -> Duration {
         let low = range.lowerBound.nanoseconds
         let high = range.upperBound.nanoseconds
-        return low < high ? .nanoseconds(Int64.random(in: low..<high, using: &self)) : range.lowerBound
+        return low < high
+            ? .nanoseconds(Int64.random(in: low..<high, using: &self)) : range.lowerBound
     }
 }

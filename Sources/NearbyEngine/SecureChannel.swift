@@ -79,7 +79,8 @@ public protocol FrameCipher: AnyObject {
     /// the 16-byte tag; with `encrypted` false the payload stays readable and is associated data too.
     func seal(_ frame: inout [UInt8], headerByteCount: Int, sequence: UInt64, encrypted: Bool)
     /// The inverse; removes the tag. False, with `frame` in an unspecified state, if it was not authentic.
-    func open(_ frame: inout [UInt8], headerByteCount: Int, sequence: UInt64, encrypted: Bool) -> Bool
+    func open(_ frame: inout [UInt8], headerByteCount: Int, sequence: UInt64, encrypted: Bool)
+        -> Bool
 }
 
 /// The tag that ChaCha20-Poly1305 appends, bytes.

@@ -1,0 +1,226 @@
+import NearbyCore
+import NearbyWire
+
+/// Who may be here (DESIGN, Admission).
+public enum Trust: Sendable, Equatable {
+    /// Admission keys derived from the network's secrets: the first is used, all are accepted.
+    case secret(keys: [[UInt8]])
+    /// Everybody with a key of his own.
+    case any
+}
+
+/// What a node says of itself in its first frame.
+public struct AdmissionTerms: Sendable, Equatable {
+    public var trust: Trust
+    public var versions: ClosedRange<UInt8>
+    public var preference: EncryptionPreference
+    public var role: Role
+    public var run: RunID
+    public var name: String
+    public var hasRoute: Bool
+    public var neighbourCount: UInt8
+}
+
+/// Admission and invitation inside a fresh channel: the client proves itself, the server answers only to a
+/// right proof, the client invites, the server decides. Frames are repeated until answered.
+struct AdmissionMachine {
+    enum Input {
+        case start
+        case admit(AdmitFrame)
+        case invite(InviteFrame)
+        case decision(DecisionFrame)
+        /// The server's answer to `invited`.
+        case decide(DecisionFrame)
+        case deadlineReached
+    }
+
+    enum Output: Equatable {
+        case send([UInt8])
+        /// The other side proved itself; frames are encrypted from now on as both agreed.
+        case admitted(AdmitFrame, isEncrypted: Bool)
+        case invited(InviteFrame)
+        case accepted
+        case declined(DecisionFrame)
+        /// The attempt is over. The reason to tell the other side, if it should know.
+        case refused(DropReason, tell: CloseFrame.Reason?)
+    }
+
+    struct Parties {
+        let own: PeerID
+        let peer: PeerID
+        let isClient: Bool
+        /// The exporter's bytes that proofs are bound to.
+        let binding: [UInt8]
+    }
+
+    private enum Stage: Equatable {
+        case idle
+        case waitingForAdmit
+        case waitingForInvite
+        case waitingForVerdict
+        case waitingForDecision
+        case done(DecisionFrame.Verdict)
+    }
+
+    private let parties: Parties
+    private let terms: AdmissionTerms
+    private let invitation: InviteFrame
+    private let cryptography: any Cryptography
+    private var stage = Stage.idle
+    private var ownAdmit: [UInt8] = []
+    private var repeated: [UInt8] = []
+    private var repeatAt: Instant?
+    private var interval = Limits.admissionRepeat
+    private var giveUpAt = Instant.distantFuture
+
+    init(
+        _ parties: Parties, terms: AdmissionTerms, invitation: InviteFrame,
+        cryptography: any Cryptography
+    ) {
+        self.parties = parties
+        self.terms = terms
+        self.invitation = invitation
+        self.cryptography = cryptography
+    }
+
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        switch input {
+        case .start: start(now)
+        case .admit(let frame): admit(frame, now)
+        case .invite(let frame): invite(frame, now)
+        case .decision(let frame): decision(frame)
+        case .decide(let frame): decide(frame)
+        case .deadlineReached: deadlineReached(now)
+        }
+    }
+
+    var nextDeadline: Instant? {
+        switch stage {
+        case .idle, .done: nil
+        default: min(repeatAt ?? .distantFuture, giveUpAt)
+        }
+    }
+
+    private mutating func start(_ now: Instant) -> [Output] {
+        stage = .waitingForAdmit
+        giveUpAt = now + Limits.admissionTimeout
+        guard parties.isClient else { return [] }
+        ownAdmit = admitFrame(key: firstKey)
+        return repeatedly(ownAdmit, now)
+    }
+
+    private mutating func admit(_ frame: AdmitFrame, _ now: Instant) -> [Output] {
+        guard stage == .waitingForAdmit else {
+            // The client did not hear our own; say it again.
+            return parties.isClient || stage == .idle ? [] : [.send(ownAdmit)]
+        }
+        guard let key = keyProved(by: frame) else {
+            return refuse(.admissionSecret, tell: parties.isClient ? nil : .notAdmitted)
+        }
+        guard WireVersion.agreed(terms.versions, frame.versions) != nil else {
+            return refuse(.admissionVersion, tell: .version)
+        }
+        guard let encrypted = EncryptionPreference.agreed(terms.preference, frame.preference) else {
+            return refuse(.admissionPreference, tell: .preference)
+        }
+        if parties.isClient {
+            stage = .waitingForDecision
+            giveUpAt = now + invitation.timeout
+            return [.admitted(frame, isEncrypted: encrypted)] + repeatedly(invitation.bytes, now)
+        }
+        stage = .waitingForInvite
+        ownAdmit = admitFrame(key: key)
+        return [.admitted(frame, isEncrypted: encrypted), .send(ownAdmit)]
+    }
+
+    private mutating func invite(_ frame: InviteFrame, _ now: Instant) -> [Output] {
+        switch stage {
+        case .waitingForInvite:
+            stage = .waitingForVerdict
+            giveUpAt = now + frame.timeout
+            return [.invited(frame)]
+        case .done where !parties.isClient:
+            return [.send(repeated)]
+        default:
+            return []
+        }
+    }
+
+    private mutating func decide(_ frame: DecisionFrame) -> [Output] {
+        guard stage == .waitingForVerdict else { return [] }
+        stage = .done(frame.verdict)
+        repeated = frame.bytes
+        return [.send(repeated), frame.verdict == .accepted ? .accepted : .declined(frame)]
+    }
+
+    private mutating func decision(_ frame: DecisionFrame) -> [Output] {
+        guard stage == .waitingForDecision else { return [] }
+        stage = .done(frame.verdict)
+        return [frame.verdict == .accepted ? .accepted : .declined(frame)]
+    }
+
+    private mutating func deadlineReached(_ now: Instant) -> [Output] {
+        guard let deadline = nextDeadline, now >= deadline else { return [] }
+        if now >= giveUpAt {
+            let isInvited = stage == .waitingForDecision || stage == .waitingForVerdict
+            return refuse(isInvited ? .invitationTimeout : .admissionTimeout, tell: nil)
+        }
+        interval = min(interval * 2, Limits.admissionRepeatMax)
+        repeatAt = now + interval
+        return [.send(repeated)]
+    }
+
+    private mutating func repeatedly(_ frame: [UInt8], _ now: Instant) -> [Output] {
+        repeated = frame
+        interval = Limits.admissionRepeat
+        repeatAt = now + interval
+        return [.send(frame)]
+    }
+
+    private mutating func refuse(_ reason: DropReason, tell: CloseFrame.Reason?) -> [Output] {
+        stage = .done(.declined)
+        return [.refused(reason, tell: tell)]
+    }
+
+    // MARK: Proofs
+
+    private var firstKey: [UInt8]? {
+        if case .secret(let keys) = terms.trust { keys.first } else { nil }
+    }
+
+    private func admitFrame(key: [UInt8]?) -> [UInt8] {
+        AdmitFrame(
+            versions: terms.versions, role: terms.role, preference: terms.preference,
+            hasRoute: terms.hasRoute, neighbourCount: terms.neighbourCount, run: terms.run,
+            proof: proof(key: key, byClient: parties.isClient), name: terms.name
+        ).bytes
+    }
+
+    /// HMAC(key, role ‖ exporter ‖ client ‖ server); zeros without a secret. The role byte makes a reflected
+    /// proof worthless.
+    private func proof(key: [UInt8]?, byClient: Bool) -> [UInt8] {
+        guard let key else { return [UInt8](repeating: 0, count: AdmitFrame.proofByteCount) }
+        let client = parties.isClient ? parties.own : parties.peer
+        let server = parties.isClient ? parties.peer : parties.own
+        let message = [byClient ? 1 : 2] + parties.binding + client.bytes + server.bytes
+        return cryptography.hmac(key: key, message)
+    }
+
+    /// The key under which the other side's proof is right: the outer nil means none.
+    private func keyProved(by frame: AdmitFrame) -> [UInt8]?? {
+        guard case .secret(let keys) = terms.trust else { return .some(nil) }
+        for key in keys {
+            let expected = proof(key: key, byClient: !parties.isClient)
+            if cryptography.constantTimeEquals(expected, frame.proof) { return .some(key) }
+        }
+        return nil
+    }
+}
+
+extension Limits {
+    /// The first repetition of an unanswered admission frame; doubles to the maximum.
+    public static let admissionRepeat = Duration.milliseconds(100)
+    public static let admissionRepeatMax = Duration.seconds(1)
+    /// From the end of the handshake to the other side's proof.
+    public static let admissionTimeout = Duration.seconds(10)
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+
+/// What STYLE asks of the tree and a machine can see. Limits here only ever tighten.
+struct TidyTests {
+    @Test func noFileIsLongerThanOneSubject() {
+        for file in SourceFile.all {
+            #expect(file.lines.count <= 500, "\(file.path) has \(file.lines.count) lines")
+        }
+    }
+
+    @Test func noLineIsWiderThan100Columns() {
+        for file in SourceFile.all {
+            for (number, line) in file.lines.enumerated() where line.count > 100 {
+                Issue.record("\(file.path):\(number + 1) has \(line.count) columns")
+            }
+        }
+    }
+
+    @Test func noFunctionIsLongerThan70Lines() {
+        for file in SourceFile.all.filter({ $0.path.hasPrefix("Sources/") }) {
+            for function in file.functions where function.lineCount > 70 {
+                Issue.record(
+                    "\(file.path):\(function.line) is \(function.lineCount) lines long")
+            }
+        }
+    }
+
+    @Test(arguments: Banned.everywhere) func bannedEverywhere(_ banned: Banned) {
+        expectAbsence(of: banned, in: SourceFile.all)
+    }
+
+    @Test(arguments: Banned.inSources) func bannedInSources(_ banned: Banned) {
+        expectAbsence(of: banned, in: SourceFile.all.filter { $0.path.hasPrefix("Sources/") })
+    }
+
+    @Test(arguments: Banned.inLogic) func bannedInLogic(_ banned: Banned) {
+        let logic = ["NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry", "Collector"]
+        expectAbsence(of: banned, in: SourceFile.all.filter { logic.contains($0.target) })
+    }
+
+    @Test func everyTargetImportsOnlyWhatItMay() {
+        for file in SourceFile.all.filter({ $0.path.hasPrefix("Sources/") }) {
+            guard let allowed = Imports.allowed[file.target] else {
+                Issue.record("\(file.path): the target is not in the table of imports")
+                continue
+            }
+            for name in file.imports where !allowed.contains(name) {
+                Issue.record("\(file.path) imports \(name)")
+            }
+        }
+    }
+
+    private func expectAbsence(of banned: Banned, in files: [SourceFile]) {
+        for file in files where file.path != "Tests/TidyTests/Banned.swift" {
+            for (number, line) in file.lines.enumerated()
+            where line.range(of: banned.pattern, options: .regularExpression) != nil {
+                Issue.record("\(file.path):\(number + 1): \(banned.pattern); \(banned.instead)")
+            }
+        }
+    }
+}
+
+/// A Swift file of the tree.
+struct SourceFile: Sendable {
+    var path: String
+    var lines: [String]
+
+    static let all: [SourceFile] = ["Sources", "Tests", "Benchmarks"].flatMap(files(below:))
+
+    /// The target's folder name.
+    var target: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
+
+    var imports: [String] {
+        lines.compactMap { line in
+            let words = line.split(separator: " ")
+            guard let index = words.firstIndex(of: "import"), index <= 1, words.count > index + 1
+            else { return nil }
+            return words[index] == words.first || words[0].hasPrefix("@")
+                ? String(words[words.count - 1].split(separator: ".")[0]) : nil
+        }
+    }
+
+    /// Where functions begin and how many lines they have, told by indentation.
+    var functions: [(line: Int, lineCount: Int)] {
+        var result: [(line: Int, lineCount: Int)] = []
+        for (number, line) in lines.enumerated() {
+            let words = line.split(separator: " ").prefix(5)
+            guard words.contains("func") || words.contains(where: { $0.hasPrefix("init(") }),
+                !line.hasSuffix("}")
+            else { continue }
+            let indent = line.prefix { $0 == " " }
+            let end = lines[(number + 1)...].firstIndex { $0 == indent + "}" }
+            if let end { result.append((number + 1, end - number + 1)) }
+        }
+        return result
+    }
+
+    private static func files(below folder: String) -> [SourceFile] {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let walk = FileManager.default.enumerator(atPath: root.appendingPathComponent(folder).path)
+        return (walk?.allObjects as? [String] ?? []).filter { $0.hasSuffix(".swift") }.sorted()
+            .compactMap { name in
+                let path = folder + "/" + name
+                guard
+                    let text = try? String(
+                        contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+                else { return nil }
+                return SourceFile(
+                    path: path,
+                    lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(
+                        String.init))
+            }
+    }
+}
+
+/// DESIGN's table of rooms: an inner target never imports an outer one.
+enum Imports {
+    static let allowed: [String: Set<String>] = [
+        "DurableFiles": ["Glibc"],
+        "NearbyCore": [],
+        "NearbyWire": ["NearbyCore"],
+        "NearbyEngine": ["NearbyCore", "NearbyWire"],
+        "NearbyDTLS": ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL", "Glibc"],
+        "NearbyLinux": ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux", "Glibc"],
+        "Telemetry": ["NearbyCore"],
+        "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc"],
+        "Configuration": ["CYAML", "Glibc"],
+        "Collector": ["NearbyCore", "Telemetry"],
+        "Program": [
+            "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux", "Telemetry",
+            "Sensors", "Configuration", "Collector", "CLinux", "DurableFiles", "Glibc",
+        ],
+        "rivulet-agent": ["Program", "Glibc"],
+        "rivulet": ["Program", "Configuration", "NearbyCore", "ArgumentParser", "Glibc"],
+    ]
+}
