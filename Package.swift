@@ -72,7 +72,7 @@ let package = Package(
             path: "Tests/NearbySimulator", swiftSettings: settings),
         tests(of: "NearbyCore"),
         tests(of: "NearbyWire", ["NearbyCore"]),
-        tests(of: "NearbyEngine", ["NearbyCore", "NearbyWire"]),
+        tests(of: "NearbyEngine", ["NearbyCore", "NearbyWire", "NearbySimulator"]),
         tests(of: "NearbyDTLS", ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"]),
         tests(of: "DurableFiles"),
         tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),

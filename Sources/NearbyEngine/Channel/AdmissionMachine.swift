@@ -112,7 +112,7 @@ struct AdmissionMachine {
     private mutating func admit(_ frame: AdmitFrame, _ now: Instant) -> [Output] {
         guard stage == .waitingForAdmit else {
             // The client did not hear our own; say it again.
-            return parties.isClient || stage == .idle ? [] : [.send(ownAdmit)]
+            return parties.isClient || ownAdmit.isEmpty ? [] : [.send(ownAdmit)]
         }
         guard let key = keyProved(by: frame) else {
             return refuse(.admissionSecret, tell: parties.isClient ? nil : .notAdmitted)
@@ -139,7 +139,7 @@ struct AdmissionMachine {
             stage = .waitingForVerdict
             giveUpAt = now + frame.timeout
             return [.invited(frame)]
-        case .done where !parties.isClient:
+        case .done where !parties.isClient && !repeated.isEmpty:
             return [.send(repeated)]
         default:
             return []
