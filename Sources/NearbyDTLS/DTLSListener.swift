@@ -36,7 +36,8 @@ struct DTLSListener {
         ERR_clear_error()
         let result = DTLSv1_listen(association.ssl, address)
         wire.input = nil
-        wire.cookies = []
+        // The first step of the handshake checks the cookie once more.
+        defer { wire.cookies = [] }
         guard result == 1 else {
             ERR_clear_error()
             guard let reply = association.takeOutput().first else { return .dropped(.handshakeUnknown) }
