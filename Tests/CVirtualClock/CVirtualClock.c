@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CVirtualClock.h"
+#include <malloc.h>
 #include <stddef.h>
 #include <sys/time.h>
 #include <time.h>
@@ -23,4 +24,9 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone) {
     time->tv_sec = now.tv_sec;
     time->tv_usec = now.tv_nsec / 1000;
     return 0;
+}
+
+int64_t heap_bytes_in_use(void) {
+    struct mallinfo2 info = mallinfo2();
+    return (int64_t)(info.uordblks + info.hblkhd);
 }
