@@ -13,7 +13,8 @@
 #include <stdint.h>
 #include <sys/time.h>
 
-/// DTLSv1_get_timeout: microseconds until the retransmission is due by the wall clock; -1 if no timer runs.
+/// DTLSv1_get_timeout: microseconds until the retransmission is due by the wall clock; -1 if no
+/// timer runs.
 static inline int64_t shim_DTLSv1_get_timeout(SSL *ssl) {
     struct timeval left = {0, 0};
     if (!DTLSv1_get_timeout(ssl, &left)) return -1;
@@ -38,8 +39,8 @@ static inline int shim_SSL_CTX_require_DTLS_1_2(SSL_CTX *context) {
 /// SSL_CTX_set_options: own MTU, no tickets, no renegotiation, no compression, our order of suites.
 static inline void shim_SSL_CTX_set_options(SSL_CTX *context) {
     SSL_CTX_set_options(
-        context, SSL_OP_NO_QUERY_MTU | SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION
-                     | SSL_OP_CIPHER_SERVER_PREFERENCE);
+        context, SSL_OP_NO_QUERY_MTU | SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION
+                     | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
 }
 
 /// SSL_CTX_set_session_cache_mode: off.
@@ -70,7 +71,9 @@ static inline void shim_BIO_set_retry_read(BIO *bio) { BIO_set_retry_read(bio); 
 static inline void shim_BIO_clear_retry_flags(BIO *bio) { BIO_clear_retry_flags(bio); }
 
 /// BIO_get_mem_data: the bytes that a memory BIO holds; they belong to it.
-static inline long shim_BIO_get_mem_data(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
+static inline long shim_BIO_get_mem_data(BIO *bio, char **bytes) {
+    return BIO_get_mem_data(bio, bytes);
+}
 
 /// EVP_EC_gen: a new key on the named curve; NULL on failure.
 static inline EVP_PKEY *shim_EVP_EC_gen(const char *curve) { return EVP_EC_gen(curve); }

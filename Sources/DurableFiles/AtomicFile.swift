@@ -1,7 +1,8 @@
 /// Small whole files that are either the old ones or the new ones, also when the power goes.
 public enum AtomicFile {
-    /// Writes beside the path, makes the bytes durable, and puts them in place: temporary file, fsync,
-    /// rename, fsync of the directory. After an error the old file is there, or the new one is whole.
+    /// Writes beside the path, makes the bytes durable, and puts them in place: temporary file,
+    /// fsync, rename, fsync of the directory. After an error the old file is there, or the new one
+    /// is whole.
     public static func write(
         _ bytes: [UInt8], to path: String, permissions: UInt32, through files: some FileOperations
     ) throws(FileError) {
@@ -24,7 +25,8 @@ public enum AtomicFile {
         try files.synchronizeDirectory(parentDirectory(of: path) ?? ".")
     }
 
-    /// The whole file; nil if there is none. A file of more than `limit` bytes is refused with EFBIG.
+    /// The whole file; nil if there is none. A file of more than `limit` bytes is refused with
+    /// EFBIG.
     public static func read(
         _ path: String, limit: Int, through files: some FileOperations
     ) throws(FileError) -> [UInt8]? {
@@ -39,7 +41,9 @@ public enum AtomicFile {
         var bytes: [UInt8] = []
         while true {
             let part: [UInt8]
-            do { part = try files.read(file, count: limit + 1 - bytes.count) } catch { throw error.at(path) }
+            do { part = try files.read(file, count: limit + 1 - bytes.count) } catch {
+                throw error.at(path)
+            }
             if part.isEmpty { return bytes }
             bytes += part
             if bytes.count > limit { throw FileError.tooLarge(path) }
@@ -47,7 +51,8 @@ public enum AtomicFile {
     }
 
     private static func fill(
-        _ file: FileDescriptor, with bytes: [UInt8], through files: some FileOperations, path: String
+        _ file: FileDescriptor, with bytes: [UInt8], through files: some FileOperations,
+        path: String
     ) throws(FileError) {
         var rest = bytes[...]
         while !rest.isEmpty {

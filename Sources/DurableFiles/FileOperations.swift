@@ -1,8 +1,10 @@
-/// What this room asks of the file system, one member a system call, so that tests can make each one fail.
+/// What this room asks of the file system, one member a system call, so that tests can make each
+/// one fail.
 ///
 /// Conformers: `SystemFiles`, and `FailingFiles` beside the tests. All calls may block.
 public protocol FileOperations {
-    /// open(2), close-on-exec; what it creates has exactly the given permissions, whatever the umask.
+    /// open(2), close-on-exec; what it creates has exactly the given permissions, whatever the
+    /// umask.
     func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> FileDescriptor
     /// read(2): at most `count` bytes; empty at the end.
     func read(_ file: FileDescriptor, count: Int) throws(FileError) -> [UInt8]
@@ -55,7 +57,9 @@ extension FileOperations {
             try makeDirectory(path, permissions: permissions)
         } catch {
             if error.isExisting { return }
-            guard error.isMissing, let parent = parentDirectory(of: path), parent != path else { throw error }
+            guard error.isMissing, let parent = parentDirectory(of: path), parent != path else {
+                throw error
+            }
             try makeDirectories(parent, permissions: permissions)
             try makeDirectory(path, permissions: permissions)
         }

@@ -28,7 +28,9 @@ public struct SystemFiles: FileOperations, Sendable {
         var code: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
             var got = Glibc.read(file.number, buffer.baseAddress, buffer.count)
-            while got < 0, errno == EINTR { got = Glibc.read(file.number, buffer.baseAddress, buffer.count) }
+            while got < 0, errno == EINTR {
+                got = Glibc.read(file.number, buffer.baseAddress, buffer.count)
+            }
             if got < 0 { code = errno }
             filled = max(0, got)
         }
@@ -36,7 +38,8 @@ public struct SystemFiles: FileOperations, Sendable {
         return bytes
     }
 
-    public func write(_ bytes: ArraySlice<UInt8>, to file: FileDescriptor) throws(FileError) -> Int {
+    public func write(_ bytes: ArraySlice<UInt8>, to file: FileDescriptor) throws(FileError) -> Int
+    {
         let taken = bytes.withUnsafeBytes { buffer in
             var taken = Glibc.write(file.number, buffer.baseAddress, buffer.count)
             while taken < 0, errno == EINTR {

@@ -38,13 +38,14 @@ public enum BoardBinding: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether an identity that was bound to this belongs to another board than `current`. Where either side
-    /// has nothing to compare, nobody can tell, and the identity stays.
+    /// Whether an identity that was bound to this belongs to another board than `current`. Where
+    /// either side has nothing to compare, nobody can tell, and the identity stays.
     func isForeign(on current: BoardBinding) -> Bool {
         self != .none && current != .none && self != current
     }
 
-    /// The printable part of a small file; nil if missing, empty, or all zeros as on boards never programmed.
+    /// The printable part of a small file; nil if missing, empty, or all zeros as on boards never
+    /// programmed.
     private static func value(_ path: String, _ files: some FileOperations) -> String? {
         guard let bytes = try? AtomicFile.read(path, limit: 256, through: files) else { return nil }
         let printable = bytes.filter { (0x21...0x7e).contains($0) }.prefix(64)

@@ -11,7 +11,8 @@ final class ChaChaCipher: FrameCipher {
     private static let ivByteCount = 12
 
     init(key: ArraySlice<UInt8>, iv ivBytes: ArraySlice<UInt8>) {
-        precondition(key.count == 32 && ivBytes.count == Self.ivByteCount, "32 bytes of key and 12 of IV")
+        precondition(
+            key.count == 32 && ivBytes.count == Self.ivByteCount, "32 bytes of key and 12 of IV")
         iv = .allocate(capacity: 2 * Self.ivByteCount)
         for (index, byte) in ivBytes.enumerated() {
             iv[index] = byte
@@ -32,7 +33,8 @@ final class ChaChaCipher: FrameCipher {
     }
 
     func seal(_ frame: inout [UInt8], headerByteCount: Int, sequence: UInt64, encrypted: Bool) {
-        precondition(headerByteCount >= 0 && headerByteCount <= frame.count, "the header is in the frame")
+        precondition(
+            headerByteCount >= 0 && headerByteCount <= frame.count, "the header is in the frame")
         let end = frame.count
         frame.append(contentsOf: repeatElement(0, count: frameTagByteCount))
         let sealed = frame.withUnsafeMutableBufferPointer { bytes in
@@ -44,7 +46,9 @@ final class ChaChaCipher: FrameCipher {
         precondition(sealed, "OpenSSL could not seal a frame")
     }
 
-    func open(_ frame: inout [UInt8], headerByteCount: Int, sequence: UInt64, encrypted: Bool) -> Bool {
+    func open(_ frame: inout [UInt8], headerByteCount: Int, sequence: UInt64, encrypted: Bool)
+        -> Bool
+    {
         let end = frame.count - frameTagByteCount
         guard headerByteCount >= 0, headerByteCount <= end else { return false }
         let authentic = frame.withUnsafeMutableBufferPointer { bytes in
@@ -56,7 +60,8 @@ final class ChaChaCipher: FrameCipher {
         return authentic
     }
 
-    /// Nonce, associated data, payload in place, end; when opening also the check of the tag behind `end`.
+    /// Nonce, associated data, payload in place, end; when opening also the check of the tag behind
+    /// `end`.
     private func run(
         _ base: UnsafeMutablePointer<UInt8>, _ headerByteCount: Int, _ end: Int, _ sequence: UInt64,
         encrypted: Bool, sealing: Bool
@@ -65,17 +70,24 @@ final class ChaChaCipher: FrameCipher {
         let associated = encrypted ? headerByteCount : end
         var count: Int32 = 0
         ERR_clear_error()
-        guard EVP_CipherInit_ex(context, nil, nil, nil, nonce, sealing ? 1 : 0) == 1 else { return false }
+        guard EVP_CipherInit_ex(context, nil, nil, nil, nonce, sealing ? 1 : 0) == 1 else {
+            return false
+        }
         if !sealing {
             let tag = Int32(frameTagByteCount)
-            guard EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, tag, base + end) == 1 else { return false }
+            guard EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, tag, base + end) == 1 else {
+                return false
+            }
         }
         if associated > 0 {
-            guard EVP_CipherUpdate(context, nil, &count, base, Int32(associated)) == 1 else { return false }
+            guard EVP_CipherUpdate(context, nil, &count, base, Int32(associated)) == 1 else {
+                return false
+            }
         }
         if associated < end {
             let payload = base + associated
-            guard EVP_CipherUpdate(context, payload, &count, payload, Int32(end - associated)) == 1 else {
+            guard EVP_CipherUpdate(context, payload, &count, payload, Int32(end - associated)) == 1
+            else {
                 return false
             }
         }

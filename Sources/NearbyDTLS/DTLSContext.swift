@@ -2,20 +2,22 @@ import COpenSSL
 import NearbyCore
 
 extension Limits {
-    /// The largest datagram of DTLS records, bytes: leaves 40 of `handshakeBytesMax` for the envelope.
+    /// The largest datagram of DTLS records, bytes: leaves 40 of `handshakeBytesMax` for the
+    /// envelope.
     public static let handshakeRecordBytesMax = 1_060
     /// The most bytes of certificates that the other side may make us hold before it is proved.
     static let certificateListBytesMax = 4_096
-    /// The first retransmission of a flight; each further one waits twice as long, up to the longest. With
-    /// 4 s for the longest, 1,000 handshakes at 30 % loss both ways had a p99 of 13.7 s, with 1 s of 5.7 s.
+    /// The first retransmission of a flight; each further one waits twice as long, up to the
+    /// longest. With 4 s for the longest, 1,000 handshakes at 30 % loss both ways had a p99 of
+    /// 13.7 s, with 1 s of 5.7 s.
     static let retransmissionFirst = Duration.milliseconds(100)
     static let retransmissionLongest = Duration.seconds(1)
 }
 
 /// The settings that all our associations share: an SSL_CTX and the BIO_METHOD.
 ///
-/// DTLS 1.2 alone (later versions of OpenSSL default to 1.3), AEAD suites with ECDSA, P-256 certificates on
-/// both sides, nothing resumed, nothing renegotiated.
+/// DTLS 1.2 alone (later versions of OpenSSL default to 1.3), AEAD suites with ECDSA, P-256
+/// certificates on both sides, nothing resumed, nothing renegotiated.
 final class DTLSContext {
     let pointer: OpaquePointer
     let method: OpaquePointer
@@ -42,10 +44,13 @@ final class DTLSContext {
                 && SSL_CTX_use_PrivateKey(pointer, key.privateKey) == 1,
             "OpenSSL refuses our own certificate")
         SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
-        // It replaces all of OpenSSL's checks: no chain, no dates. Who the key belongs to is for admission.
+        // It replaces all of OpenSSL's checks: no chain, no dates. Who the key belongs to is for
+        // admission.
         SSL_CTX_set_cert_verify_callback(pointer, { store, _ in verify(store) }, nil)
         SSL_CTX_set_cookie_generate_cb(pointer) { ssl, cookie, count in
-            guard let right = DatagramBIO.of(ssl)?.cookies.first, let cookie, let count else { return 0 }
+            guard let right = DatagramBIO.of(ssl)?.cookies.first, let cookie, let count else {
+                return 0
+            }
             for (index, byte) in right.enumerated() { cookie[index] = byte }
             count.pointee = UInt32(right.count)
             return 1
@@ -91,14 +96,16 @@ final class DTLSAssociation {
     }
 }
 
-/// How long OpenSSL waits before it sends a flight again, microseconds; `last` is 0 for a new flight.
+/// How long OpenSSL waits before it sends a flight again, microseconds; `last` is 0 for a new
+/// flight.
 private func nextTimeout(after last: UInt32) -> UInt32 {
     let first = UInt32(Limits.retransmissionFirst.nanoseconds / 1_000)
     let longest = UInt32(Limits.retransmissionLongest.nanoseconds / 1_000)
     return last == 0 ? first : min(last &* 2, longest)
 }
 
-/// SSL_CTX_set_cert_verify_callback's function: 1 for a certificate with a P-256 key, else 0 and the reason.
+/// SSL_CTX_set_cert_verify_callback's function: 1 for a certificate with a P-256 key, else 0 and
+/// the reason.
 private func verify(_ store: OpaquePointer?) -> Int32 {
     let ssl = store.flatMap { X509_STORE_CTX_get_ex_data($0, SSL_get_ex_data_X509_STORE_CTX_idx()) }
     let wire = DatagramBIO.of(ssl.map { OpaquePointer($0) })

@@ -3,8 +3,8 @@ import NearbyCore
 import NearbyEngine
 
 extension Limits {
-    /// A handshake in which nothing moved for so long, by our own clock, has failed: longer than OpenSSL
-    /// takes to give up by the wall clock (twelve retransmissions), which may jump.
+    /// A handshake in which nothing moved for so long, by our own clock, has failed: longer than
+    /// OpenSSL takes to give up by the wall clock (twelve retransmissions), which may jump.
     public static let handshakeStallMax = Duration.seconds(12)
     /// And no handshake may go on for longer than this, whatever moves.
     public static let handshakeLongest = Duration.seconds(60)
@@ -12,9 +12,9 @@ extension Limits {
 
 /// One DTLS 1.2 handshake through OpenSSL.
 ///
-/// Any failure is transient for the caller: a forged message can end an attempt, never more, and a fresh
-/// attempt starts with a fresh object. After it finished, the object still answers a client that lost our
-/// last flight; drop it once a sealed frame of the other side was opened.
+/// Any failure is transient for the caller: a forged message can end an attempt, never more, and a
+/// fresh attempt starts with a fresh object. After it finished, the object still answers a client
+/// that lost our last flight; drop it once a sealed frame of the other side was opened.
 public final class DTLSHandshake: SecureChannel {
     public private(set) var state = HandshakeState.running
     private let association: DTLSAssociation
@@ -63,7 +63,8 @@ public final class DTLSHandshake: SecureChannel {
 
     public func deadlineReached(now: Instant) {
         guard case .running = state else { return }
-        if now >= lastProgress + Limits.handshakeStallMax || now >= begun + Limits.handshakeLongest {
+        if now >= lastProgress + Limits.handshakeStallMax || now >= begun + Limits.handshakeLongest
+        {
             return fail(.handshakeTimeout, "no answer for \(Limits.handshakeStallMax)")
         }
         guard let due = retransmission, now >= due else { return }
@@ -121,13 +122,15 @@ public final class DTLSHandshake: SecureChannel {
         else { return fail(.handshakeCertificate, "no certificate") }
         var exporter = [UInt8](repeating: 0, count: HandshakeResult.exporterByteCount)
         let exported = SSL_export_keying_material(
-            association.ssl, &exporter, exporter.count, Self.exporterLabel, Self.exporterLabel.utf8.count,
+            association.ssl, &exporter, exporter.count, Self.exporterLabel,
+            Self.exporterLabel.utf8.count,
             nil, 0, 0)
         guard exported == 1 else { return fail(.handshakeFailed, Self.errorText()) }
         state = .finished(HandshakeResult(peer: peer, exporter: exporter))
     }
 
-    /// Reads what is there and throws it away: OpenSSL answers a repeated Finished with our last flight.
+    /// Reads what is there and throws it away: OpenSSL answers a repeated Finished with our last
+    /// flight.
     private func answerRepeatedFlight() {
         ERR_clear_error()
         withUnsafeTemporaryAllocation(byteCount: 2_048, alignment: 1) { room in
@@ -141,8 +144,8 @@ public final class DTLSHandshake: SecureChannel {
         state = .failed(reason, text)
     }
 
-    /// OpenSSL keeps its timer by the wall clock. If that went back, the time left is nonsense: keep the old
-    /// deadline, at which `deadlineReached` finds out.
+    /// OpenSSL keeps its timer by the wall clock. If that went back, the time left is nonsense:
+    /// keep the old deadline, at which `deadlineReached` finds out.
     private func noteTimer(now: Instant) {
         guard let left = timerLeft() else { return retransmission = nil }
         if left <= Limits.retransmissionLongest + .milliseconds(100) {

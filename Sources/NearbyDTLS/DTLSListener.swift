@@ -4,8 +4,8 @@ import NearbyEngine
 
 /// Answers ClientHellos with cookies, and keeps nothing about anybody who has not returned one.
 ///
-/// A cookie is HMAC(random key, minute ‖ source address), good in its minute and the next. It keeps to RFC
-/// 6347 §4.2.1, so that any DTLS 1.2 client gets through.
+/// A cookie is HMAC(random key, minute ‖ source address), good in its minute and the next. It is
+/// that of RFC 6347 §4.2.1, so that any DTLS 1.2 client gets through.
 struct DTLSListener {
     private let context: DTLSContext
     private let cookieKey: [UInt8]
@@ -24,11 +24,14 @@ struct DTLSListener {
         association = DTLSAssociation(context)
     }
 
-    mutating func listen(_ datagram: ArraySlice<UInt8>, from source: [UInt8], now: Instant) -> ListenOutcome {
+    mutating func listen(_ datagram: ArraySlice<UInt8>, from source: [UInt8], now: Instant)
+        -> ListenOutcome
+    {
         let records = filter.pass(datagram, in: .handshake)
         let drops = filter.takeDrops()
         guard !records.isEmpty else {
-            return .dropped(drops[.handshakeMalformed] > 0 ? .handshakeMalformed : .handshakeRecordFiltered)
+            return .dropped(
+                drops[.handshakeMalformed] > 0 ? .handshakeMalformed : .handshakeRecordFiltered)
         }
         let wire = association.wire
         wire.cookies = cookies(for: source, now: now)
@@ -40,7 +43,9 @@ struct DTLSListener {
         defer { wire.cookies = [] }
         guard result == 1 else {
             ERR_clear_error()
-            guard let reply = association.takeOutput().first else { return .dropped(.handshakeUnknown) }
+            guard let reply = association.takeOutput().first else {
+                return .dropped(.handshakeUnknown)
+            }
             return .reply(reply)
         }
         let accepted = association

@@ -2,9 +2,9 @@ import COpenSSL
 
 /// The wire of one association: at most one datagram going in, a list of datagrams coming out.
 ///
-/// OpenSSL's memory BIO is a byte stream and loses the borders between datagrams, and its datagram pair came
-/// with 3.2 only; this serves all versions. C reaches the object through `BIO_get_data`, unretained: the
-/// `DTLSAssociation` that owns the SSL object owns this one too.
+/// OpenSSL's memory BIO is a byte stream and loses the borders between datagrams, and its datagram
+/// pair came with 3.2 only; this serves all versions. C reaches the object through `BIO_get_data`,
+/// unretained: the `DTLSAssociation` that owns the SSL object owns this one too.
 final class DatagramBIO {
     /// What the next read gets.
     var input: ArraySlice<UInt8>?
@@ -23,7 +23,7 @@ final class DatagramBIO {
 
     /// A BIO_METHOD for such BIOs; the caller frees it after the last of them.
     static func makeMethod() -> OpaquePointer {
-        guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "datagrams") else {
+        guard let method = BIO_meth_new(type, "datagrams") else {
             preconditionFailure("BIO_meth_new: out of memory")
         }
         BIO_meth_set_create(method) { bio in
@@ -36,6 +36,9 @@ final class DatagramBIO {
         BIO_meth_set_ctrl(method) { _, command, _, _ in command == BIO_CTRL_FLUSH ? 1 : 0 }
         return method
     }
+
+    /// One number a process: OpenSSL has 127 of them to give.
+    private static let type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK
 
     private static func behind(_ bio: OpaquePointer?) -> DatagramBIO? {
         guard let bio, let data = BIO_get_data(bio) else { return nil }
@@ -57,7 +60,9 @@ final class DatagramBIO {
         return Int32(taken.count)
     }
 
-    private static func write(_ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ count: Int32) -> Int32 {
+    private static func write(_ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ count: Int32)
+        -> Int32
+    {
         guard let wire = behind(bio), let bytes, count > 0 else { return -1 }
         wire.output.append([UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(count))))
         return count

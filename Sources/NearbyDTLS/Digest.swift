@@ -13,11 +13,13 @@ enum Digest {
     /// HMAC-SHA-256 (RFC 2104).
     static func hmac(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
         filled { output in
-            HMAC(EVP_sha256(), key, Int32(clamping: key.count), message, message.count, output, nil) != nil
+            HMAC(EVP_sha256(), key, Int32(clamping: key.count), message, message.count, output, nil)
+                != nil
         }
     }
 
-    /// HKDF-SHA-256 (RFC 5869) without salt, one block: PRK = HMAC(0…0, secret), key = HMAC(PRK, info ‖ 1).
+    /// HKDF-SHA-256 (RFC 5869) without salt, one block: PRK = HMAC(0…0, secret), key = HMAC(PRK,
+    /// info ‖ 1).
     static func deriveKey(from secret: [UInt8], info: [UInt8]) -> [UInt8] {
         let extracted = hmac(key: [UInt8](repeating: 0, count: byteCount), secret)
         return hmac(key: extracted, info + [1])

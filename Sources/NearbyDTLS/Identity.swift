@@ -3,7 +3,8 @@ import NearbyCore
 
 /// Who this node is: an ECDSA P-256 key, its certificate, and the board that both belong to.
 ///
-/// Everything is in one file of the state directory, `identity.pem`, mode 0600, PEM text after one line:
+/// Everything is in one file of the state directory, `identity.pem`, mode 0600, PEM text after one
+/// line:
 ///
 ///     Binding: serial 10000000abcdef01
 ///     -----BEGIN PRIVATE KEY----- …
@@ -38,8 +39,8 @@ public final class Identity {
 
     /// The identity in the state directory, made if there is none; both are created as needed.
     ///
-    /// Where nothing can be written the identity is ephemeral and a notice says why. `root` is where /proc
-    /// and /etc are looked up; tests give another.
+    /// Where nothing can be written the identity is ephemeral and a notice says why. `root` is
+    /// where /proc and /etc are looked up; tests give another.
     public static func load(
         stateDirectory: String, rule: CloneRule, root: String = "",
         through files: some FileOperations = SystemFiles()
@@ -67,7 +68,8 @@ public final class Identity {
 
     /// `rivulet identity adopt`: binds the identity that is there to this board.
     public static func adopt(
-        stateDirectory: String, root: String = "", through files: some FileOperations = SystemFiles()
+        stateDirectory: String, root: String = "",
+        through files: some FileOperations = SystemFiles()
     ) throws(IdentityError) -> Identity {
         let path = file(in: stateDirectory)
         do {
@@ -96,7 +98,8 @@ public final class Identity {
         do {
             try files.makeDirectories(directory, permissions: 0o700)
             try AtomicFile.write(
-                text(of: key, on: board), to: file(in: directory), permissions: 0o600, through: files)
+                text(of: key, on: board), to: file(in: directory), permissions: 0o600,
+                through: files)
             return Identity(key, notices: notices)
         } catch {
             return inMemory(key, because: error, notices: notices)
@@ -115,8 +118,9 @@ public final class Identity {
             return inMemory(key, because: error)
         }
         let notice = """
-            this card was copied or moved: its identity \(old.peer) was made on \(binding), this board is \
-            \(board); a new identity \(key.peer) was made, the old one is kept in \(aside)
+            this card was copied or moved: its identity \(old.peer) was made on \(binding), \
+            this board is \(board); a new identity \(key.peer) was made, \
+            the old one is kept in \(aside)
             """
         return create(key, board, in: directory, notices: [notice], files)
     }
@@ -124,7 +128,8 @@ public final class Identity {
     private static func inMemory(
         _ key: KeyPair, because error: FileError, notices: [String] = []
     ) -> Identity {
-        let notice = "the identity \(key.peer) lives in memory and will be another after a restart: \(error)"
+        let notice =
+            "the identity \(key.peer) lives in memory and will be another after a restart: \(error)"
         return Identity(key, ephemeral: true, notices: notices + [notice])
     }
 
@@ -158,17 +163,18 @@ public enum IdentityError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .damaged(let path, let what):
             """
-            \(path): the identity file is damaged: \(what). Put back a copy, or move the file away: the next \
-            start then makes a new identity, which others see as a new peer.
+            \(path): the identity file is damaged: \(what). Put back a copy, or \
+            move the file away: the next start then makes a new identity, which others see as a new peer.
             """
         case .unreadable(let path, let error):
-            "\(path): the identity cannot be read or written: \(error). Check the disk and the permissions."
+            "\(path): the identity cannot be used: \(error). Check the disk and the permissions."
         case .missing(let path):
             "\(path): there is no identity to adopt. It is made at the first start."
         case .foreign(let path, let made, let here):
             """
-            \(path): this identity was made on another board (\(made)), this one is \(here). If the board was \
-            replaced, run `rivulet identity adopt`; if the card is a copy, move the file away.
+            \(path): this identity was made on another board (\(made)), this one is \(here). \
+            If the board was replaced, run `rivulet identity adopt`; if the card is a copy, \
+            move the file away.
             """
         }
     }

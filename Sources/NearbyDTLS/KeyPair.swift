@@ -3,8 +3,8 @@ import NearbyCore
 
 /// An ECDSA P-256 key with its self-signed certificate, owned.
 ///
-/// The certificate is a carrier of the key: valid from 1970-01-01 to 9999-12-31, since a board's clock may
-/// say anything, and with a subject that names nobody.
+/// The certificate is a carrier of the key: valid from 1970-01-01 to 9999-12-31, since a board's
+/// clock may say anything, and with a subject that names nobody.
 final class KeyPair {
     let privateKey: OpaquePointer
     let certificate: OpaquePointer
@@ -75,7 +75,8 @@ final class KeyPair {
         let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &der)
         guard count > 0, let der else { return nil }
         defer { CRYPTO_free(der, #fileID, #line) }
-        return PeerID(bytes: Digest.sha256(UnsafeRawBufferPointer(start: der, count: Int(count))).prefix(16))
+        return PeerID(
+            bytes: Digest.sha256(UnsafeRawBufferPointer(start: der, count: Int(count))).prefix(16))
     }
 
     static func isP256(_ key: OpaquePointer) -> Bool {
@@ -83,7 +84,8 @@ final class KeyPair {
         var name = [CChar](repeating: 0, count: 64)
         var count = 0
         guard EVP_PKEY_get_group_name(key, &name, name.count, &count) == 1 else { return false }
-        return name.prefix(count).elementsEqual("prime256v1".utf8.lazy.map { CChar(bitPattern: $0) })
+        return name.prefix(count).elementsEqual(
+            "prime256v1".utf8.lazy.map { CChar(bitPattern: $0) })
     }
 
     /// Certifies a key of any kind (tests make wrong ones); takes ownership of it.
@@ -109,9 +111,13 @@ final class KeyPair {
         return KeyPair(privateKey: key, certificate: certificate)
     }
 
-    private static func reading(_ pem: [UInt8], _ body: (OpaquePointer) -> OpaquePointer?) -> OpaquePointer? {
+    private static func reading(_ pem: [UInt8], _ body: (OpaquePointer) -> OpaquePointer?)
+        -> OpaquePointer?
+    {
         pem.withUnsafeBytes { bytes in
-            guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+            guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else {
+                return nil
+            }
             defer { BIO_free(bio) }
             return body(bio)
         }

@@ -14,14 +14,18 @@ public final class OpenSSLCryptography: Cryptography {
     init(key: KeyPair) {
         ownPeer = key.peer
         context = DTLSContext(key: key)
-        guard let address = BIO_ADDR_new() else { preconditionFailure("BIO_ADDR_new: out of memory") }
+        guard let address = BIO_ADDR_new() else {
+            preconditionFailure("BIO_ADDR_new: out of memory")
+        }
         self.address = address
         listener = DTLSListener(context: context, cookieKey: Self.random(32), address: address)
     }
 
     deinit { BIO_ADDR_free(address) }
 
-    public func makeClient(now: Instant) -> any SecureChannel { DTLSHandshake(clientIn: context, now: now) }
+    public func makeClient(now: Instant) -> any SecureChannel {
+        DTLSHandshake(clientIn: context, now: now)
+    }
 
     public func listen(
         _ datagram: ArraySlice<UInt8>, from source: [UInt8], now: Instant

@@ -2,9 +2,9 @@ import NearbyCore
 
 /// Walks the DTLS records of a datagram and lets through only what cannot harm OpenSSL.
 ///
-/// OpenSSL ends an association at forged plain-text alerts, at application data before the keys, and (3.5)
-/// at a protected record too short for its tag: one datagram from anybody. What passes here is at worst
-/// a forged handshake message, which costs one attempt.
+/// OpenSSL ends an association at forged plain-text alerts, at application data before the keys,
+/// and (3.5) at a protected record too short for its tag: one datagram from anybody. What passes
+/// here is at worst a forged handshake message, which costs one attempt.
 ///
 ///     0        1          3        5                    11        13
 ///     +--------+----------+--------+--------------------+---------+------------
@@ -70,14 +70,17 @@ struct RecordFilter {
         switch record.epoch {
         case 0:
             // The first flights carry version 1.0 in the record header (RFC 6347 §4.1, §4.2.1).
-            guard phase == .handshake, record.version == 0xfefd || record.version == 0xfeff else { return false }
+            guard phase == .handshake, record.version == 0xfefd || record.version == 0xfeff else {
+                return false
+            }
             switch type {
             case .handshake: return record.body.count >= 12
             case .changeCipherSpec: return record.body.elementsEqual([1])
             case .alert, .applicationData: return false
             }
         case 1:
-            // AES-GCM adds 8 bytes of nonce and 16 of tag; ChaCha20 only the tag, but nothing so short is ours.
+            // AES-GCM adds 8 bytes of nonce and 16 of tag; ChaCha20 only the tag, but nothing so
+            // short is ours.
             return record.version == 0xfefd && type != .changeCipherSpec && record.body.count >= 24
         default:
             return false

@@ -5,8 +5,8 @@
 #include <sys/time.h>
 #include <time.h>
 
-// OpenSSL keeps its DTLS timers by gettimeofday. This definition in the test bundle stands before libc's.
-// The virtual time belongs to one thread, so that tests beside it see the true time.
+// OpenSSL keeps its DTLS timers by gettimeofday. This definition in the test bundle stands before
+// libc's. The virtual time belongs to one thread, so that tests beside it see the true time.
 static _Thread_local int64_t virtual_microseconds = 0;
 
 void virtual_clock_set(int64_t microseconds) { virtual_microseconds = microseconds; }

@@ -41,7 +41,8 @@ import Testing
             let files = SystemFiles()
             try files.makeDirectories(directory + "/a/b/c", permissions: 0o700)
             try files.makeDirectories(directory + "/a/b/c", permissions: 0o700)
-            try AtomicFile.write([1], to: directory + "/a/b/c/file", permissions: 0o600, through: files)
+            try AtomicFile.write(
+                [1], to: directory + "/a/b/c/file", permissions: 0o600, through: files)
         }
     }
 
@@ -82,7 +83,8 @@ import Testing
     private func callsOfOneReplacement() throws -> Int {
         try withTemporaryDirectory { directory in
             let files = FailingFiles()
-            try AtomicFile.write(Self.new, to: directory + "/file", permissions: 0o600, through: files)
+            try AtomicFile.write(
+                Self.new, to: directory + "/file", permissions: 0o600, through: files)
             return files.calls
         }
     }

@@ -7,8 +7,9 @@ public final class FailingFiles: FileOperations {
         case none
         /// Call number `call` (from 0) fails with this `errno`; all others work.
         case fail(call: Int, code: Int32)
-        /// The power goes just before call number `call`: it and all after it fail, and what was not
-        /// synchronized by then is damaged: files lose their second half, renames may be undone.
+        /// The power goes just before call number `call`: it and all after it fail, and what was
+        /// not synchronized by then is damaged: files lose their second half, renames may be
+        /// undone.
         case stop(call: Int, undoesRenames: Bool)
     }
 
@@ -35,7 +36,8 @@ public final class FailingFiles: FileOperations {
         return try real.read(file, count: count)
     }
 
-    public func write(_ bytes: ArraySlice<UInt8>, to file: FileDescriptor) throws(FileError) -> Int {
+    public func write(_ bytes: ArraySlice<UInt8>, to file: FileDescriptor) throws(FileError) -> Int
+    {
         try step("write", "")
         if let path = paths[file], !unsynchronized.contains(path) { unsynchronized.append(path) }
         return try real.write(bytes, to: file)

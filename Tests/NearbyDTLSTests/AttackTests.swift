@@ -70,7 +70,9 @@ import Testing
         defer { virtual_clock_set(0) }
         var pair = try ManualPair(client, server)
         try pair.exchange(losingLastFlight: true)
-        guard case .finished(let result) = pair.server.state else { Issue.record("server not done"); return }
+        guard case .finished(let result) = pair.server.state else {
+            Issue.record("server not done"); return
+        }
         #expect(pair.client.state == .running)
         for (_, bytes) in harmfulRecords { pair.server.receive(bytes[...], now: pair.now) }
         #expect(pair.server.takeOutgoing() == [])
@@ -78,7 +80,9 @@ import Testing
         pair.move(by: .milliseconds(110))
         pair.client.deadlineReached(now: pair.now)
         try pair.exchange()
-        #expect(pair.client.state == .finished(HandshakeResult(peer: server.ownPeer, exporter: result.exporter)))
+        #expect(
+            pair.client.state
+                == .finished(HandshakeResult(peer: server.ownPeer, exporter: result.exporter)))
         for (_, bytes) in harmfulRecords { pair.client.receive(bytes[...], now: pair.now) }
         #expect(pair.client.takeOutgoing() == [])
         #expect(pair.client.nextDeadline == nil)
@@ -99,17 +103,22 @@ import Testing
     @Test(arguments: ["RSA", "P-384"]) func otherKeysThanP256AreRefused(kind: String) throws {
         let key = try #require(kind == "RSA" ? shim_EVP_RSA_gen(2_048) : shim_EVP_EC_gen("P-384"))
         let wrong = OpenSSLCryptography(key: try #require(KeyPair.selfSigned(key)))
-        let asClient = HandshakePair(client: wrong, server: server, faults: NetworkFaults(), seed: 1)
-            .run(limit: .seconds(20))
-        let asServer = HandshakePair(client: client, server: wrong, faults: NetworkFaults(), seed: 1)
-            .run(limit: .seconds(20))
+        let asClient = HandshakePair(
+            client: wrong, server: server, faults: NetworkFaults(), seed: 1
+        )
+        .run(limit: .seconds(20))
+        let asServer = HandshakePair(
+            client: client, server: wrong, faults: NetworkFaults(), seed: 1
+        )
+        .run(limit: .seconds(20))
         #expect(asClient.time == nil)
         #expect(asServer.time == nil)
     }
 
     @Test func refusedCertificateIsNamed() throws {
         defer { virtual_clock_set(0) }
-        let wide = OpenSSLCryptography(key: try #require(KeyPair.selfSigned(shim_EVP_EC_gen("P-384"))))
+        let wide = OpenSSLCryptography(
+            key: try #require(KeyPair.selfSigned(shim_EVP_EC_gen("P-384"))))
         var pair = try ManualPair(wide, server)
         try pair.exchange()
         guard case .failed(let reason, let text) = pair.server.state else {
@@ -173,7 +182,9 @@ import Testing
         pair.move(by: .milliseconds(10))
         pair.client.deadlineReached(now: pair.now)
         try pair.exchange()
-        guard case .finished = pair.client.state else { Issue.record("\(pair.client.state)"); return }
+        guard case .finished = pair.client.state else {
+            Issue.record("\(pair.client.state)"); return
+        }
     }
 
     @Test func unansweredClientGivesUp() {
@@ -217,7 +228,8 @@ struct ManualPair {
         }
         channel.receive(request[...], now: .zero)
         let second = try #require(channel.takeOutgoing().first)
-        guard case .accepted(let accepted) = server.listen(second[...], from: [1], now: .zero) else {
+        guard case .accepted(let accepted) = server.listen(second[...], from: [1], now: .zero)
+        else {
             throw Unexpected()
         }
         self.server = accepted

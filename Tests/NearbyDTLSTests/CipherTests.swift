@@ -16,7 +16,9 @@ import Testing
         var frame = vector[0] + vector[1]
         makeCipher().seal(&frame, headerByteCount: vector[0].count, sequence: 0, encrypted: true)
         #expect(frame == vector[0] + vector[2] + vector[3])
-        #expect(makeCipher().open(&frame, headerByteCount: vector[0].count, sequence: 0, encrypted: true))
+        #expect(
+            makeCipher().open(
+                &frame, headerByteCount: vector[0].count, sequence: 0, encrypted: true))
         #expect(frame == vector[0] + vector[1])
     }
 

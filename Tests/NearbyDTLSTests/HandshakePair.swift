@@ -14,9 +14,11 @@ struct NetworkFaults {
     var forgery = 0.0
 }
 
-/// A client and a listening server through the real OpenSSL on a virtual clock that OpenSSL reads too.
+/// A client and a listening server through the real OpenSSL on a virtual clock that OpenSSL reads
+/// too.
 ///
-/// The client begins anew after a failed attempt as rule 7 of the tie-break says (1 s doubling, no jitter).
+/// The client begins anew after a failed attempt as rule 7 of the tie-break says (1 s doubling, no
+/// jitter).
 final class HandshakePair {
     struct Outcome {
         var time: Duration?
@@ -50,7 +52,8 @@ final class HandshakePair {
     private var outcome = Outcome()
 
     init(
-        client: OpenSSLCryptography, server: OpenSSLCryptography, faults: NetworkFaults, seed: UInt64,
+        client: OpenSSLCryptography, server: OpenSSLCryptography, faults: NetworkFaults,
+        seed: UInt64,
         forge: @escaping (inout SeededGenerator, [UInt8]) -> [UInt8] = { _, bytes in bytes }
     ) {
         clientSide = client
@@ -91,7 +94,9 @@ final class HandshakePair {
     }
 
     private func deliver() {
-        let due = events.filter { $0.time <= now }.sorted { ($0.time, $0.order) < ($1.time, $1.order) }
+        let due = events.filter { $0.time <= now }.sorted {
+            ($0.time, $0.order) < ($1.time, $1.order)
+        }
         events.removeAll { $0.time <= now }
         for event in due { event.toServer ? toServer(event) : toClient(event) }
     }
@@ -119,7 +124,9 @@ final class HandshakePair {
         }
         for attempt in servers.keys.sorted() {
             guard let server = servers[attempt] else { continue }
-            for bytes in server.takeOutgoing() { transmit(bytes, toServer: false, attempt: attempt) }
+            for bytes in server.takeOutgoing() {
+                transmit(bytes, toServer: false, attempt: attempt)
+            }
             outcome.drops.add(server.takeDrops())
             if case .failed = server.state { servers[attempt] = nil }
         }
@@ -153,7 +160,8 @@ final class HandshakePair {
 
     private func schedule(_ bytes: [UInt8], toServer: Bool, attempt: Int) {
         let time = now + generator.duration(in: faults.delay)
-        let event = Event(time: time, order: order, toServer: toServer, attempt: attempt, bytes: bytes)
+        let event = Event(
+            time: time, order: order, toServer: toServer, attempt: attempt, bytes: bytes)
         events.append(event)
         order += 1
     }

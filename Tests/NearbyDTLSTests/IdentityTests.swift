@@ -12,7 +12,9 @@ import Testing
 
     /// A directory with a `state` to come and a `root` whose board has that serial number.
     @discardableResult
-    private func withBoard<Result>(_ body: (_ state: String, _ root: String) throws -> Result) throws -> Result {
+    private func withBoard<Result>(_ body: (_ state: String, _ root: String) throws -> Result)
+        throws -> Result
+    {
         try withTemporaryDirectory { directory in
             try setSerial(board + "\0", under: directory + "/root")
             return try body(directory + "/state", directory + "/root")
@@ -43,7 +45,8 @@ import Testing
             var status = stat()
             #expect(stat(state + "/identity.pem", &status) == 0)
             #expect(status.st_mode & 0o7777 == 0o600)
-            let text = String(decoding: try #require(try read(state + "/identity.pem")), as: UTF8.self)
+            let text = String(
+                decoding: try #require(try read(state + "/identity.pem")), as: UTF8.self)
             #expect(text.hasPrefix("Binding: serial \(board)\n-----BEGIN PRIVATE KEY-----\n"))
         }
     }
@@ -215,13 +218,16 @@ import Testing
         let (start, end) = ("-----BEGIN CERTIFICATE", mine.pem())
         let pieces = [end, other.pem()].map { text in
             let text = String(decoding: text, as: UTF8.self)
-            let cut = text.index(text.startIndex, offsetBy: text.count - certificatePart(text, start).count)
+            let cut = text.index(
+                text.startIndex, offsetBy: text.count - certificatePart(text, start).count)
             return (key: text[..<cut], certificate: text[cut...])
         }
         #expect(throws: KeyPairError.mismatch) {
             try KeyPair.parse(pem: Array((pieces[0].key + pieces[1].certificate).utf8))
         }
-        #expect(throws: KeyPairError.noCertificate) { try KeyPair.parse(pem: Array(pieces[0].key.utf8)) }
+        #expect(throws: KeyPairError.noCertificate) {
+            try KeyPair.parse(pem: Array(pieces[0].key.utf8))
+        }
         #expect(throws: KeyPairError.noPrivateKey) {
             try KeyPair.parse(pem: Array(pieces[0].certificate.utf8))
         }

@@ -27,7 +27,8 @@ import Testing
         guard case .failed(.handshakeFailed, _) = state else { Issue.record("\(state)"); return }
     }
 
-    /// Runs `openssl s_client -dtls1_2` against us until the handshake is over, five seconds at most.
+    /// Runs `openssl s_client -dtls1_2` against us until the handshake is over, five seconds at
+    /// most.
     private func serve(arguments: [String]) throws -> HandshakeState {
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
@@ -42,7 +43,8 @@ import Testing
             }
         }
         let port = UInt16(bigEndian: address.sin_port)
-        let process = try spawn(["s_client", "-dtls1_2", "-connect", "127.0.0.1:\(port)"] + arguments)
+        let process = try spawn(
+            ["s_client", "-dtls1_2", "-connect", "127.0.0.1:\(port)"] + arguments)
         defer {
             kill(process, SIGTERM)
             waitpid(process, nil, 0)
@@ -102,7 +104,9 @@ import Testing
         defer { pointers.forEach { free($0) } }
         var process: pid_t = 0
         let result = posix_spawn(&process, "/usr/bin/openssl", &actions, nil, &pointers, environ)
-        guard result == 0 else { throw FileError(operation: "posix_spawn", path: "openssl", code: result) }
+        guard result == 0 else {
+            throw FileError(operation: "posix_spawn", path: "openssl", code: result)
+        }
         return process
     }
 

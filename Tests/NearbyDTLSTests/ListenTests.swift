@@ -57,7 +57,8 @@ import Testing
                 continue
             }
         }
-        guard case .dropped(.handshakeRecordFiltered) = server.listen([], from: [1], now: .zero) else {
+        guard case .dropped(.handshakeRecordFiltered) = server.listen([], from: [1], now: .zero)
+        else {
             Issue.record("an empty datagram")
             return
         }
@@ -65,7 +66,9 @@ import Testing
 
     @Test func everyTruncationAndEveryFlippedBitOfAClientHelloIsSurvived() throws {
         let hello = try helloWithCookie(for: [1], now: .zero)
-        for count in 0..<hello.count { #expect(!isAccepted(Array(hello.prefix(count)), from: [1], now: .zero)) }
+        for count in 0..<hello.count {
+            #expect(!isAccepted(Array(hello.prefix(count)), from: [1], now: .zero))
+        }
         for bit in 0..<hello.count * 8 {
             var flipped = hello
             flipped[bit / 8] ^= 1 << UInt8(bit % 8)
@@ -74,7 +77,8 @@ import Testing
         #expect(isAccepted(hello, from: [1], now: .zero))
     }
 
-    /// The bound leaves room for the tests beside this one; a state of its own takes 47 KB an address.
+    /// The bound leaves room for the tests beside this one; a state of its own takes 47 KB an
+    /// address.
     @Test func nothingIsKeptForUnprovedAddresses() throws {
         let hello = try #require(client.makeClient(now: .zero).takeOutgoing().first)
         _ = server.listen(hello[...], from: [0], now: .zero)

@@ -32,7 +32,10 @@ let harmfulRecords: [(name: String, bytes: [UInt8])] = [
     ("short handshake message", record(22, body: [UInt8](repeating: 1, count: 11))),
     ("empty handshake message", record(22, body: [])),
     ("version 1.3", record(22, version: 0x0304, body: [UInt8](repeating: 1, count: 40))),
-    ("version 1.0 protected", record(22, version: 0xfeff, epoch: 1, body: [UInt8](repeating: 1, count: 40))),
+    (
+        "version 1.0 protected",
+        record(22, version: 0xfeff, epoch: 1, body: [UInt8](repeating: 1, count: 40))
+    ),
     ("epoch 1, nothing", record(23, epoch: 1, body: [])),
     ("epoch 1, one byte", record(23, epoch: 1, body: [9])),
     ("epoch 1, one byte short", record(22, epoch: 1, body: [UInt8](repeating: 1, count: 23))),
@@ -57,7 +60,8 @@ let harmfulRecords: [(name: String, bytes: [UInt8])] = [
                 var filter = RecordFilter()
                 #expect(filter.pass(bytes[...], in: phase).isEmpty, "\(name)")
                 let drops = filter.takeDrops()
-                #expect(drops[.handshakeMalformed] + drops[.handshakeRecordFiltered] >= 1, "\(name)")
+                #expect(
+                    drops[.handshakeMalformed] + drops[.handshakeRecordFiltered] >= 1, "\(name)")
                 #expect(filter.drops == DropCounters())
             }
         }
@@ -80,7 +84,9 @@ let harmfulRecords: [(name: String, bytes: [UInt8])] = [
     @Test func goodRecordsPassAroundBadOnes() {
         var filter = RecordFilter()
         let alert = record(21, body: [2, 40])
-        #expect(filter.pass((alert + hello + alert + finished)[...], in: .handshake) == (hello + finished)[...])
+        #expect(
+            filter.pass((alert + hello + alert + finished)[...], in: .handshake)
+                == (hello + finished)[...])
         #expect(filter.takeDrops()[.handshakeRecordFiltered] == 2)
     }
 
