@@ -164,7 +164,8 @@ public enum IdentityError: Error, Equatable, CustomStringConvertible {
         case .damaged(let path, let what):
             """
             \(path): the identity file is damaged: \(what). Put back a copy, or \
-            move the file away: the next start then makes a new identity, which others see as a new peer.
+            move the file away: the next start then makes a new identity, which others see as \
+            a new peer.
             """
         case .unreadable(let path, let error):
             "\(path): the identity cannot be used: \(error). Check the disk and the permissions."

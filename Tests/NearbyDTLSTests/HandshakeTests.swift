@@ -47,7 +47,8 @@ import Testing
         times.sort()
         let line = """
             handshake at 30 % loss: median \(quantile(0.5, of: times)), \
-            p95 \(quantile(0.95, of: times)), p99 \(quantile(0.99, of: times)), worst \(quantile(1, of: times)), \(attempts) attempts
+            p95 \(quantile(0.95, of: times)), p99 \(quantile(0.99, of: times)), \
+            worst \(quantile(1, of: times)), \(attempts) attempts
             """
         print(line)
         #expect(quantile(0.5, of: times) < .seconds(2), "\(line)")
