@@ -73,8 +73,15 @@ let package = Package(
         tests(of: "NearbyCore"),
         tests(of: "NearbyWire", ["NearbyCore"]),
         tests(of: "NearbyEngine", ["NearbyCore", "NearbyWire", "NearbySimulator"]),
-        tests(of: "NearbyDTLS", ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"]),
-        tests(of: "DurableFiles"),
+        // The clock that OpenSSL reads, and files that fail.
+        .target(name: "CVirtualClock", path: "Tests/CVirtualClock"),
+        .target(
+            name: "FailingFiles", dependencies: ["DurableFiles"], path: "Tests/FailingFiles",
+            swiftSettings: settings),
+        tests(
+            of: "NearbyDTLS",
+            ["NearbyCore", "NearbyEngine", "DurableFiles", "FailingFiles", "COpenSSL", "CVirtualClock"]),
+        tests(of: "DurableFiles", ["FailingFiles"]),
         tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
         tests(of: "NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
         tests(of: "Telemetry", ["NearbyCore"]),

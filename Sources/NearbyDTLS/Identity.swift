@@ -1,0 +1,193 @@
+import DurableFiles
+import NearbyCore
+
+/// Who this node is: an ECDSA P-256 key, its certificate, and the board that both belong to.
+///
+/// Everything is in one file of the state directory, `identity.pem`, mode 0600, PEM text after one
+/// line:
+///
+///     Binding: serial 10000000abcdef01
+///     -----BEGIN PRIVATE KEY----- …
+///     -----BEGIN CERTIFICATE----- …
+///
+/// It is replaced atomically: losing power at any moment leaves no identity or a whole one.
+public final class Identity {
+    /// What to do with an identity that was made on another board.
+    public enum CloneRule: Sendable {
+        /// A new key here; the old file is kept aside. For `trust: secret` and `any`.
+        case makeNew
+        /// An error: others know this key by name. For `trust: pinned` and `authority`.
+        case refuse
+    }
+
+    public let peer: PeerID
+    /// The key lives in memory only and is gone with the process.
+    public let ephemeral: Bool
+    /// What happened that a person should read, one line each.
+    public let notices: [String]
+    let key: KeyPair
+
+    private static let fileBytesMax = 16_384
+    private static let bindingPrefix = "Binding: "
+
+    private init(_ key: KeyPair, ephemeral: Bool = false, notices: [String] = []) {
+        self.key = key
+        self.peer = key.peer
+        self.ephemeral = ephemeral
+        self.notices = notices
+    }
+
+    /// The identity in the state directory, made if there is none; both are created as needed.
+    ///
+    /// Where nothing can be written the identity is ephemeral and a notice says why. `root` is
+    /// where /proc and /etc are looked up; tests give another.
+    public static func load(
+        stateDirectory: String, rule: CloneRule, root: String = "",
+        through files: some FileOperations = SystemFiles()
+    ) throws(IdentityError) -> Identity {
+        let path = file(in: stateDirectory)
+        let board = BoardBinding(root: root, through: files)
+        let stored: [UInt8]?
+        do {
+            stored = try AtomicFile.read(path, limit: fileBytesMax, through: files)
+        } catch {
+            if error.isForbidden { return inMemory(KeyPair.generate(), because: error) }
+            throw .unreadable(path: path, error)
+        }
+        guard let stored else {
+            return create(KeyPair.generate(), board, in: stateDirectory, notices: [], files)
+        }
+        let (binding, key) = try parse(stored, path: path)
+        guard binding.isForeign(on: board) else { return Identity(key) }
+        if rule == .refuse { throw .foreign(path: path, made: binding, here: board) }
+        return replace(key, madeOn: binding, board, in: stateDirectory, files)
+    }
+
+    /// An identity for this process only.
+    public static func makeEphemeral() -> Identity { Identity(KeyPair.generate(), ephemeral: true) }
+
+    /// `rivulet identity adopt`: binds the identity that is there to this board.
+    public static func adopt(
+        stateDirectory: String, root: String = "",
+        through files: some FileOperations = SystemFiles()
+    ) throws(IdentityError) -> Identity {
+        let path = file(in: stateDirectory)
+        do {
+            guard let stored = try AtomicFile.read(path, limit: fileBytesMax, through: files) else {
+                throw IdentityError.missing(path: path)
+            }
+            let (_, key) = try parse(stored, path: path)
+            let text = text(of: key, on: BoardBinding(root: root, through: files))
+            try AtomicFile.write(text, to: path, permissions: 0o600, through: files)
+            return Identity(key)
+        } catch let error as IdentityError {
+            throw error
+        } catch let error as FileError {
+            throw .unreadable(path: path, error)
+        } catch {
+            throw .damaged(path: path, what: "\(error)")
+        }
+    }
+
+    private static func file(in directory: String) -> String { directory + "/identity.pem" }
+
+    private static func create(
+        _ key: KeyPair, _ board: BoardBinding, in directory: String, notices: [String],
+        _ files: some FileOperations
+    ) -> Identity {
+        do {
+            try files.makeDirectories(directory, permissions: 0o700)
+            try AtomicFile.write(
+                text(of: key, on: board), to: file(in: directory), permissions: 0o600,
+                through: files)
+            return Identity(key, notices: notices)
+        } catch {
+            return inMemory(key, because: error, notices: notices)
+        }
+    }
+
+    private static func replace(
+        _ old: KeyPair, madeOn binding: BoardBinding, _ board: BoardBinding, in directory: String,
+        _ files: some FileOperations
+    ) -> Identity {
+        let key = KeyPair.generate()
+        let aside = "\(directory)/identity-\(old.peer).pem"
+        do {
+            try files.rename(file(in: directory), to: aside)
+        } catch {
+            return inMemory(key, because: error)
+        }
+        let notice = """
+            this card was copied or moved: its identity \(old.peer) was made on \(binding), \
+            this board is \(board); a new identity \(key.peer) was made, \
+            the old one is kept in \(aside)
+            """
+        return create(key, board, in: directory, notices: [notice], files)
+    }
+
+    private static func inMemory(
+        _ key: KeyPair, because error: FileError, notices: [String] = []
+    ) -> Identity {
+        let notice =
+            "the identity \(key.peer) lives in memory and will be another after a restart: \(error)"
+        return Identity(key, ephemeral: true, notices: notices + [notice])
+    }
+
+    private static func text(of key: KeyPair, on board: BoardBinding) -> [UInt8] {
+        Array("\(bindingPrefix)\(board)\n".utf8) + key.pem()
+    }
+
+    private static func parse(
+        _ bytes: [UInt8], path: String
+    ) throws(IdentityError) -> (BoardBinding, KeyPair) {
+        let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        guard line.hasPrefix(bindingPrefix),
+            let binding = BoardBinding(text: line.dropFirst(bindingPrefix.count))
+        else { throw .damaged(path: path, what: "its first line is not \"\(bindingPrefix)…\"") }
+        do {
+            return (binding, try KeyPair.parse(pem: bytes))
+        } catch {
+            throw .damaged(path: path, what: error.text)
+        }
+    }
+}
+
+/// Why there is no identity to start with. `description` says what, where, and what to do.
+public enum IdentityError: Error, Equatable, CustomStringConvertible {
+    case damaged(path: String, what: String)
+    case unreadable(path: String, FileError)
+    case missing(path: String)
+    case foreign(path: String, made: BoardBinding, here: BoardBinding)
+
+    public var description: String {
+        switch self {
+        case .damaged(let path, let what):
+            """
+            \(path): the identity file is damaged: \(what). Put back a copy, or \
+            move the file away: the next start then makes a new identity, which others see as \
+            a new peer.
+            """
+        case .unreadable(let path, let error):
+            "\(path): the identity cannot be used: \(error). Check the disk and the permissions."
+        case .missing(let path):
+            "\(path): there is no identity to adopt. It is made at the first start."
+        case .foreign(let path, let made, let here):
+            """
+            \(path): this identity was made on another board (\(made)), this one is \(here). \
+            If the board was replaced, run `rivulet identity adopt`; if the card is a copy, \
+            move the file away.
+            """
+        }
+    }
+}
+
+extension KeyPairError {
+    fileprivate var text: String {
+        switch self {
+        case .noPrivateKey: "it has no readable private key"
+        case .notP256: "its key is not an ECDSA P-256 key"
+        case .noCertificate: "it has no readable certificate"
+        case .mismatch: "its certificate does not belong to its key"
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import DurableFiles
+import Glibc
+
+/// Real files with a fault at one chosen call.
+public final class FailingFiles: FileOperations {
+    public enum Fault: Equatable, Sendable {
+        case none
+        /// Call number `call` (from 0) fails with this `errno`; all others work.
+        case fail(call: Int, code: Int32)
+        /// The power goes just before call number `call`: it and all after it fail, and what was
+        /// not synchronized by then is damaged: files lose their second half, renames may be
+        /// undone.
+        case stop(call: Int, undoesRenames: Bool)
+    }
+
+    /// How many calls were made, close excepted.
+    public private(set) var calls = 0
+    private let real = SystemFiles()
+    private let fault: Fault
+    private var stopped = false
+    private var paths: [FileDescriptor: String] = [:]
+    private var unsynchronized: [String] = []
+    private var renames: [(source: String, destination: String, replaced: [UInt8]?)] = []
+
+    public init(_ fault: Fault = .none) { self.fault = fault }
+
+    public func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> FileDescriptor {
+        try step("open", path)
+        let file = try real.open(path, for: purpose)
+        paths[file] = path
+        return file
+    }
+
+    public func read(_ file: FileDescriptor, count: Int) throws(FileError) -> [UInt8] {
+        try step("read", "")
+        return try real.read(file, count: count)
+    }
+
+    public func write(_ bytes: ArraySlice<UInt8>, to file: FileDescriptor) throws(FileError) -> Int
+    {
+        try step("write", "")
+        if let path = paths[file], !unsynchronized.contains(path) { unsynchronized.append(path) }
+        return try real.write(bytes, to: file)
+    }
+
+    public func synchronize(_ file: FileDescriptor) throws(FileError) {
+        try step("fsync", "")
+        try real.synchronize(file)
+        unsynchronized.removeAll { $0 == paths[file] }
+    }
+
+    public func close(_ file: FileDescriptor) {
+        paths[file] = nil
+        real.close(file)
+    }
+
+    public func rename(_ source: String, to destination: String) throws(FileError) {
+        try step("rename", destination)
+        let replaced = try? AtomicFile.read(destination, limit: 1 << 20, through: real)
+        try real.rename(source, to: destination)
+        renames.append((source, destination, replaced))
+        unsynchronized = unsynchronized.map { $0 == source ? destination : $0 }
+    }
+
+    public func synchronizeDirectory(_ path: String) throws(FileError) {
+        try step("fsync", path)
+        try real.synchronizeDirectory(path)
+        renames.removeAll { $0.destination.hasPrefix(path + "/") }
+    }
+
+    public func remove(_ path: String) throws(FileError) {
+        try step("unlink", path)
+        try real.remove(path)
+        unsynchronized.removeAll { $0 == path }
+    }
+
+    public func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+        try step("mkdir", path)
+        try real.makeDirectory(path, permissions: permissions)
+    }
+
+    private func step(_ operation: String, _ path: String) throws(FileError) {
+        defer { calls += 1 }
+        switch fault {
+        case .fail(let call, let code) where call == calls:
+            throw FileError(operation: operation, path: path, code: code)
+        case .stop(let call, let undoesRenames) where call <= calls:
+            if !stopped { losePower(undoesRenames: undoesRenames) }
+            stopped = true
+            throw FileError(operation: operation, path: path, code: EIO)
+        default: return
+        }
+    }
+
+    private func losePower(undoesRenames: Bool) {
+        for path in unsynchronized {
+            let bytes = (try? AtomicFile.read(path, limit: 1 << 20, through: real)) ?? nil
+            truncate(path, (bytes?.count ?? 0) / 2)
+        }
+        guard undoesRenames else { return }
+        for step in renames.reversed() {
+            try? real.rename(step.destination, to: step.source)
+            guard let replaced = step.replaced else { continue }
+            try? AtomicFile.write(replaced, to: step.destination, permissions: 0o600, through: real)
+        }
+    }
+}
+
+/// A directory of its own under /tmp for the time of `body`.
+public func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) rethrows -> Result {
+    var template = Array("/tmp/rivulet-test-XXXXXX".utf8CString)
+    guard let made = mkdtemp(&template) else { preconditionFailure("mkdtemp failed: \(errno)") }
+    let path = String(cString: made)
+    defer { removeTree(path) }
+    return try body(path)
+}
+
+/// The names in a directory, sorted, without "." and "..".
+public func names(in directory: String) -> [String] {
+    guard let stream = opendir(directory) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+            tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+}
+
+private func removeTree(_ path: String) {
+    if unlink(path) == 0 { return }
+    for name in names(in: path) { removeTree(path + "/" + name) }
+    rmdir(path)
+}
