@@ -41,7 +41,9 @@ public struct AddressText: Hashable, Sendable, CustomStringConvertible {
             throw .notAnAddress(text)
         }
         if parts.count == 2 {
-            guard case .ipv6 = address, !parts[1].isEmpty else { throw .notAnAddress(text) }
+            guard case .ipv6 = address, Self.isInterface(parts[1]) else {
+                throw .notAnAddress(text)
+            }
             interface = String(parts[1])
         } else if address.isLinkScoped {
             throw .missingInterface(text)
@@ -83,6 +85,11 @@ public struct AddressText: Hashable, Sendable, CustomStringConvertible {
             return (text[...], nil)
         }
         return (text[..<colon], text[text.index(after: colon)...])
+    }
+
+    /// The kernel's rule for names: 1–15 bytes, no slash, colon or space.
+    private static func isInterface(_ name: Substring) -> Bool {
+        (1...15).contains(name.utf8.count) && !name.contains { "/: ".contains($0) }
     }
 
     private static func address(_ host: String) -> TransportAddress? {

@@ -3,6 +3,9 @@ import Glibc
 import NearbyCore
 
 /// Watches the kernel's interfaces (rtnetlink) and says which links to use.
+///
+/// The kernel itself tells a change of carrier at most once a second (net/core/link_watch.c): the first
+/// one at once, another within the same second up to a second late.
 public final class InterfaceMonitor {
     private let file: FileDescriptor
     private let selection: InterfaceSelection

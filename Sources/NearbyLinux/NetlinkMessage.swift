@@ -19,7 +19,7 @@ struct NetlinkMessage {
             let body = bytes.part(offset + 16, length - 16)
         {
             messages.append(NetlinkMessage(type: type, flags: flags, body: body))
-            offset += length + 3 & ~3
+            offset += (length + 3) & ~3
         }
         return messages
     }
@@ -73,7 +73,7 @@ struct NativeBytes {
             let body = part(offset + 4, length - 4)
         {
             result.append((type: type & 0x3fff, body: body))
-            offset += length + 3 & ~3
+            offset += (length + 3) & ~3
         }
         return result
     }

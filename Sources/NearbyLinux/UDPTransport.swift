@@ -22,8 +22,8 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .portInUse(let port, let call):
-            "UDP port \(port) is in use (\(call)), perhaps by another agent: stop that one, choose another "
-                + "port, or let the kernel choose with port 0; `ss -ulpn` shows who has it"
+            "UDP port \(port) is in use (\(call)), perhaps by another agent: stop that one, choose "
+                + "another port, or 0 to let the kernel choose; `ss -ulpn` shows who has it"
         case .portNotPermitted(let port):
             "UDP port \(port) needs privileges that this process lacks: choose one above 1023, or 0"
         case .noInternetProtocol: "this kernel offers neither IPv4 nor IPv6"
