@@ -87,30 +87,23 @@ public final class BeaconSocket {
 
     /// Nil if the kernel lacks the family.
     private static func open(_ family: Int32) throws(TransportError) -> FileDescriptor? {
-        let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let raw = socket(family, kind, 0)
-        if raw < 0, errno == EAFNOSUPPORT { return nil }
+        guard let file = try configured(family) else { return nil }
+        return try file.bindToAny(family, port: BeaconGroups.port) ? file : nil
+    }
+
+    private static func configured(_ family: Int32) throws(TransportError) -> FileDescriptor? {
         do throws(SystemError) {
-            let file = try FileDescriptor(taking: raw, from: "socket")
+            guard let file = try FileDescriptor.datagramSocket(family) else { return nil }
             try file.set(SO_REUSEADDR, at: SOL_SOCKET, to: 1)
-            file.trySet(SO_RXQ_OVFL, at: SOL_SOCKET, to: 1)
-            // Without these two a socket hears a group on links that another process has joined.
+            // Otherwise a socket hears a group also on links that only another process has joined.
             if family == AF_INET {
-                try file.set(IP_PKTINFO, at: Int32(IPPROTO_IP), to: 1)
                 file.trySet(IP_MULTICAST_ALL, at: Int32(IPPROTO_IP), to: 0)
             } else {
-                try file.set(IPV6_V6ONLY, at: Int32(IPPROTO_IPV6), to: 1)
-                try file.set(IPV6_RECVPKTINFO, at: Int32(IPPROTO_IPV6), to: 1)
                 file.trySet(clinux_ipv6_multicast_all(), at: Int32(IPPROTO_IPV6), to: 0)
             }
-            if bindToAny(file, family, BeaconGroups.port) { return file }
+            return file
         } catch {
             throw .system(error)
-        }
-        switch errno {
-        case EADDRINUSE: throw .portInUse(BeaconGroups.port, call: "bind beacon socket")
-        case EADDRNOTAVAIL: return nil
-        default: throw .system(.last("bind beacon socket"))
         }
     }
 }

@@ -4,8 +4,8 @@ import NearbyCore
 
 /// Watches the kernel's interfaces (rtnetlink) and says which links to use.
 ///
-/// The kernel itself tells a change of carrier at most once a second (net/core/link_watch.c): the first
-/// one at once, another within the same second up to a second late.
+/// The kernel itself tells a change of carrier at most once a second (net/core/link_watch.c): the
+/// first one at once, another within the same second up to a second late.
 public final class InterfaceMonitor {
     private let file: FileDescriptor
     private let selection: InterfaceSelection
@@ -40,6 +40,11 @@ public final class InterfaceMonitor {
     /// All interfaces, used or not, by index.
     public var interfaces: [Interface] { table.interfaces }
 
+    /// The link in use with this name or number: what follows `%` in an `AddressText`.
+    public func link(named name: String) -> LinkID? {
+        usable.first { $0.name == name || "\($0.link.value)" == name }?.link
+    }
+
     /// The link in use that has this address.
     public func link(having address: TransportAddress) -> LinkID? {
         usable.first { $0.addresses.contains(address.with(port: 0)) }?.link
@@ -54,7 +59,7 @@ public final class InterfaceMonitor {
         guard let probe = try? FileDescriptor(taking: raw, from: "socket"),
             target.withSockaddr({ connect(probe.raw, $0, $1) }) == 0
         else { return nil }
-        return localAddress(of: probe).flatMap { link(having: $0) }
+        return (try? probe.localAddress()).flatMap { link(having: $0) }
     }
 
     /// Asks the kernel for everything and returns what differs from what we knew. Takes well under
@@ -158,18 +163,6 @@ public final class InterfaceMonitor {
             events.append(before[new.link] == nil ? .up(new) : .changed(new))
         }
         return events
-    }
-
-    private func localAddress(of socket: FileDescriptor) -> TransportAddress? {
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let result = withUnsafeMutablePointer(to: &storage) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                getsockname(socket.raw, $0, &length)
-            }
-        }
-        guard result == 0 else { return nil }
-        return withUnsafeBytes(of: storage) { SocketAddress.transportAddress($0) }
     }
 
     /// Wi-Fi drivers leave a trace in sysfs; everything else counts as Ethernet.

@@ -11,27 +11,6 @@ extension Limits {
     public static let receiveBufferBytes: Int32 = 1 << 20
 }
 
-/// Why the data sockets could not be opened.
-public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
-    case portInUse(UInt16, call: String)
-    case portNotPermitted(UInt16)
-    /// The kernel has neither IPv4 nor IPv6.
-    case noInternetProtocol
-    case system(SystemError)
-
-    public var description: String {
-        switch self {
-        case .portInUse(let port, let call):
-            "UDP port \(port) is in use (\(call)), perhaps by another agent: stop that one, choose "
-                + "another port, or 0 to let the kernel choose; `ss -ulpn` shows who has it"
-        case .portNotPermitted(let port):
-            "UDP port \(port) needs privileges that this process lacks: choose one above 1023, or 0"
-        case .noInternetProtocol: "this kernel offers neither IPv4 nor IPv6"
-        case .system(let error): error.description
-        }
-    }
-}
-
 /// What became of a datagram. Failures are counted by the transport; nothing waits for another
 /// attempt.
 public enum SendOutcome: Hashable, Sendable {
@@ -153,25 +132,14 @@ public final class UDPTransport {
     private static func open(_ family: Int32, port: UInt16) throws(TransportError)
         -> FileDescriptor?
     {
-        guard let file = try configuredSocket(family) else { return nil }
-        return try bind(file, family, port) ? file : nil
+        guard let file = try configured(family) else { return nil }
+        return try file.bindToAny(family, port: port) ? file : nil
     }
 
-    private static func configuredSocket(_ family: Int32) throws(TransportError) -> FileDescriptor?
-    {
-        let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let raw = socket(family, kind, 0)
-        if raw < 0, errno == EAFNOSUPPORT { return nil }
+    private static func configured(_ family: Int32) throws(TransportError) -> FileDescriptor? {
         do throws(SystemError) {
-            let file = try FileDescriptor(taking: raw, from: "socket")
-            if family == AF_INET {
-                try file.set(IP_PKTINFO, at: Int32(IPPROTO_IP), to: 1)
-                try file.set(SO_BROADCAST, at: SOL_SOCKET, to: 1)
-            } else {
-                try file.set(IPV6_V6ONLY, at: Int32(IPPROTO_IPV6), to: 1)
-                try file.set(IPV6_RECVPKTINFO, at: Int32(IPPROTO_IPV6), to: 1)
-            }
-            file.trySet(SO_RXQ_OVFL, at: SOL_SOCKET, to: 1)
+            guard let file = try FileDescriptor.datagramSocket(family) else { return nil }
+            if family == AF_INET { try file.set(SO_BROADCAST, at: SOL_SOCKET, to: 1) }
             if !file.trySet(SO_RCVBUFFORCE, at: SOL_SOCKET, to: Limits.receiveBufferBytes) {
                 file.trySet(SO_RCVBUF, at: SOL_SOCKET, to: Limits.receiveBufferBytes)
             }
@@ -181,38 +149,11 @@ public final class UDPTransport {
         }
     }
 
-    /// False if the kernel has the family switched off.
-    private static func bind(
-        _ file: FileDescriptor, _ family: Int32, _ port: UInt16
-    ) throws(TransportError) -> Bool {
-        let call = family == AF_INET ? "bind 0.0.0.0:\(port)" : "bind [::]:\(port)"
-        if bindToAny(file, family, port) { return true }
-        switch errno {
-        case EADDRINUSE: throw .portInUse(port, call: call)
-        case EACCES: throw .portNotPermitted(port)
-        case EADDRNOTAVAIL: return false
-        default: throw .system(.last(call))
-        }
-    }
-
     private static func port(of file: FileDescriptor) throws(TransportError) -> UInt16 {
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let result = withUnsafeMutablePointer(to: &storage) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                getsockname(file.raw, $0, &length)
-            }
+        do throws(SystemError) {
+            return try file.localAddress().port ?? 0
+        } catch {
+            throw .system(error)
         }
-        let address = withUnsafeBytes(of: storage) { SocketAddress.transportAddress($0) }
-        guard result == 0, let port = address?.port else { throw .system(.last("getsockname")) }
-        return port
     }
-}
-
-/// Binds a socket to a port on every address of its family.
-func bindToAny(_ file: FileDescriptor, _ family: Int32, _ port: UInt16) -> Bool {
-    let any: TransportAddress =
-        family == AF_INET
-        ? .ipv4(address: 0, port: port) : .ipv6(high: 0, low: 0, port: port)
-    return SocketAddress(any, scope: 0)?.withSockaddr { bind(file.raw, $0, $1) == 0 } ?? false
 }

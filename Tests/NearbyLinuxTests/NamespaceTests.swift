@@ -131,6 +131,9 @@ import Testing
         }
         #expect(link == station.lan)
         #expect(unknown == nil)
+        #expect(station.monitor.link(named: "lan0") == station.lan)
+        #expect(station.monitor.link(named: "\(station.lan.value)") == station.lan)
+        #expect(station.monitor.link(named: "lan1") == nil)
     }
 
     private func isIPv6(_ address: TransportAddress) -> Bool {
