@@ -67,6 +67,7 @@ public final class InterfaceMonitor {
     public func reload() throws(SystemError) -> [InterfaceEvent] {
         for _ in 0..<Self.reloadAttempts {
             table = InterfaceTable(linkClass: Self.linkClass)
+            discardWaiting()
             let links = try dump(UInt16(RTM_GETLINK))
             let addresses = try dump(UInt16(RTM_GETADDR))
             if links, addresses { break }
@@ -89,6 +90,8 @@ public final class InterfaceMonitor {
 
     private static let reloadAttempts = 3
     private static let datagramsPerPass = 64
+    /// More than our receive buffer can hold.
+    private static let waitingMax = 10_000
     private static let answerMilliseconds: Int32 = 2_000
 
     private enum Read {
@@ -107,6 +110,15 @@ public final class InterfaceMonitor {
         case EAGAIN, EINTR: return .nothing
         case ENOBUFS: return .overrun
         default: return .failed(.last("recv AF_NETLINK"))
+        }
+    }
+
+    /// Forgets changes that are older than the dump to come: applied after a loss, they could bring back
+    /// what is gone.
+    private func discardWaiting() {
+        var byte: UInt8 = 0
+        for _ in 0..<Self.waitingMax {
+            if recv(file.raw, &byte, 1, Int32(MSG_TRUNC)) < 0, errno != ENOBUFS { return }
         }
     }
 

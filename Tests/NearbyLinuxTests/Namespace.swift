@@ -45,6 +45,16 @@ final class Namespace {
         try shell("ip -n \(other.name) link set lan0 up")
     }
 
+    /// Runs many commands of `ip` in one process.
+    func batch(_ commands: String) throws {
+        let path = temporaryPath("batch-\(name)")
+        let file = try FileDescriptor(
+            taking: open(path, O_CREAT | O_TRUNC | O_WRONLY, 0o600), from: path)
+        defer { unlink(path) }
+        _ = write(file.raw, commands, commands.utf8.count)
+        try shell("ip -n \(name) -batch \(path)")
+    }
+
     func link(_ command: String) throws { try shell("ip -n \(name) link \(command)") }
 }
 

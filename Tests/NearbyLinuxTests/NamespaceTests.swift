@@ -26,6 +26,20 @@ import Testing
         #expect(try settled(monitor).first.map { $0.link != lan.link } == true)
     }
 
+    @Test func changesThatFoundNoRoomAreFoundByAskingAgain() throws {
+        let (here, there) = (try Namespace("flood-a"), try Namespace("flood-b"))
+        try here.connect(to: there)
+        let monitor = try here.inside { try InterfaceMonitor() }
+        _ = try monitor.reload()
+        #expect(try settled(monitor).map(\.name) == ["lan0"])
+        var batch = ""
+        for _ in 0..<3_000 { batch += "link set lan0 mtu 1400\nlink set lan0 mtu 1500\n" }
+        try here.batch(batch + "link delete lan0\n")
+        #expect(try names(of: monitor, count: 1) == ["down lan0"])
+        #expect(try monitor.receive() == [])
+        #expect(monitor.interfaces.map(\.name) == ["lo"])
+    }
+
     @Test func beaconsAreHeardOverBothVersionsAndAnsweredByUnicast() throws {
         let (here, there) = (try Namespace("beacon-a"), try Namespace("beacon-b"))
         try here.connect(to: there)
