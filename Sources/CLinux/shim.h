@@ -4,3 +4,48 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <sys/signalfd.h>
+
+// NearbyLinux: sockets, netlink, clocks.
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+// The CMSG_… macros of <sys/socket.h>, which Swift cannot import.
+
+static inline struct cmsghdr *clinux_cmsg_first(struct msghdr *message) {
+    return CMSG_FIRSTHDR(message);
+}
+
+static inline struct cmsghdr *clinux_cmsg_next(struct msghdr *message, struct cmsghdr *header) {
+    return CMSG_NXTHDR(message, header);
+}
+
+static inline void *clinux_cmsg_data(struct cmsghdr *header) { return CMSG_DATA(header); }
+
+static inline size_t clinux_cmsg_space(size_t bytes) { return CMSG_SPACE(bytes); }
+
+static inline size_t clinux_cmsg_length(size_t bytes) { return CMSG_LEN(bytes); }
+
+// Linux 4.20's IPV6_MULTICAST_ALL; glibc's headers lack it.
+static inline int clinux_ipv6_multicast_all(void) { return 29; }
+
+// accept4: its address argument is a transparent union under _GNU_SOURCE, which Swift cannot pass.
+static inline int clinux_accept(int listener) {
+    return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+// adjtimex(2) with no modes: the clock's state, 5 (TIME_ERROR) when nothing keeps it. By number, because
+// <sys/timex.h> under _GNU_SOURCE defines fd_set otherwise than Swift's Glibc module has it.
+static inline int clinux_clock_state(void) {
+    long space[64] = {0};
+    return (int)syscall(SYS_adjtimex, space);
+}
+
+// MSG_NOSIGNAL of <sys/socket.h>, an enumerator behind a macro of its own name.
+static inline int clinux_msg_nosignal(void) { return MSG_NOSIGNAL; }

@@ -61,8 +61,15 @@ public enum DropReason: String, CaseIterable, Sendable {
     case samplerQueueFull = "sampler-queue-full"
     // Shell
     case socketSendFailed = "socket-send-failed"
+    case socketSendWouldBlock = "socket-send-would-block"
+    case socketSendUnreachable = "socket-send-unreachable"
+    case socketSendNoBuffers = "socket-send-no-buffers"
     case socketReceiveTruncated = "socket-receive-truncated"
+    case socketReceiveOverflow = "socket-receive-overflow"
+    case mailboxFull = "mailbox-full"
     case controlClientRefused = "control-client-refused"
+    case controlClientSlow = "control-client-slow"
+    case controlRequestTooLong = "control-request-too-long"
 }
 
 /// A counter for every `DropReason`.

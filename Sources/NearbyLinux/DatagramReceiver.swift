@@ -1,0 +1,43 @@
+import Glibc
+import NearbyCore
+
+/// One socket's receiving end: takes what waits, a bounded number at a time, and counts what is
+/// lost.
+final class DatagramReceiver {
+    let file: FileDescriptor
+    private(set) var received: (datagrams: UInt64, bytes: UInt64) = (0, 0)
+    private(set) var drops = DropCounters()
+    private let batch: DatagramBatch
+    private var overflow: UInt32 = 0
+
+    /// Receivers that are not used at the same time may share a batch.
+    init(_ file: FileDescriptor, _ batch: DatagramBatch) {
+        self.file = file
+        self.batch = batch
+    }
+
+    func receive(_ body: (ReceivedDatagram) -> Void) {
+        var rest = Limits.datagramsPerPassMax
+        while rest > 0 {
+            let count = batch.fill(from: file, rest)
+            guard count > 0 else { return }
+            for index in 0..<count { take(index, body) }
+            rest -= count
+        }
+    }
+
+    private func take(_ index: Int, _ body: (ReceivedDatagram) -> Void) {
+        let overflowBefore = overflow
+        guard let datagram = batch.datagram(at: index, overflow: &overflow) else { return }
+        if overflow != overflowBefore {
+            drops.count(.socketReceiveOverflow, UInt64(overflow &- overflowBefore))
+        }
+        if batch.isTruncated(at: index) {
+            drops.count(.socketReceiveTruncated)
+            return
+        }
+        received.datagrams &+= 1
+        received.bytes &+= UInt64(datagram.bytes.count)
+        body(datagram)
+    }
+}

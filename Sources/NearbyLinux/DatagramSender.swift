@@ -1,0 +1,72 @@
+import CLinux
+import Glibc
+import NearbyCore
+
+/// The form that `sendmsg` wants, kept and filled anew for every datagram.
+final class DatagramSender {
+    private let control: UnsafeMutableRawPointer
+    private static let controlBytes = 64
+
+    init() { control = .allocate(byteCount: Self.controlBytes, alignment: 16) }
+
+    deinit { control.deallocate() }
+
+    func send(_ bytes: [UInt8], to endpoint: Endpoint, by file: FileDescriptor) -> SendOutcome {
+        let link = endpoint.link.value
+        guard let address = SocketAddress(endpoint.address, scope: link) else {
+            return .unreachable
+        }
+        let count = address.withSockaddr { name, length in
+            bytes.withUnsafeBytes { payload in
+                var vector = iovec(
+                    iov_base: UnsafeMutableRawPointer(mutating: payload.baseAddress),
+                    iov_len: payload.count)
+                return withUnsafeMutablePointer(to: &vector) { vector in
+                    var message = msghdr()
+                    message.msg_name = UnsafeMutableRawPointer(mutating: UnsafeRawPointer(name))
+                    message.msg_namelen = length
+                    message.msg_iov = vector
+                    message.msg_iovlen = 1
+                    if link != 0 { choose(link, for: endpoint.address, in: &message) }
+                    return sendmsg(file.raw, &message, clinux_msg_nosignal())
+                }
+            }
+        }
+        return count >= 0 ? .sent : Self.outcome(errno)
+    }
+
+    /// Names the link to leave by; the kernel takes the link's own address as source.
+    private func choose(_ link: UInt32, for address: TransportAddress, in message: inout msghdr) {
+        message.msg_control = control
+        if case .ipv4 = address {
+            var info = in_pktinfo()
+            info.ipi_ifindex = Int32(truncatingIfNeeded: link)
+            append(info, level: Int32(IPPROTO_IP), type: IP_PKTINFO, to: &message)
+        } else {
+            var info = in6_pktinfo()
+            info.ipi6_ifindex = link
+            append(info, level: Int32(IPPROTO_IPV6), type: IPV6_PKTINFO, to: &message)
+        }
+    }
+
+    private func append<Info>(
+        _ info: Info, level: Int32, type: Int32, to message: inout msghdr
+    ) {
+        let size = MemoryLayout<Info>.size
+        message.msg_controllen = clinux_cmsg_space(size)
+        guard let header = clinux_cmsg_first(&message) else { return }
+        header.pointee.cmsg_level = level
+        header.pointee.cmsg_type = type
+        header.pointee.cmsg_len = clinux_cmsg_length(size)
+        clinux_cmsg_data(header).storeBytes(of: info, as: Info.self)
+    }
+
+    private static func outcome(_ code: Int32) -> SendOutcome {
+        switch code {
+        case EAGAIN: .wouldBlock
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, ENODEV, ENXIO, EADDRNOTAVAIL: .unreachable
+        case ENOBUFS, ENOMEM: .noBuffers
+        default: .failed(code: code)
+        }
+    }
+}

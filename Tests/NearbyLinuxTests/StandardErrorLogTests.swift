@@ -1,0 +1,28 @@
+import Testing
+
+@testable import NearbyLinux
+
+@Suite struct StandardErrorLogTests {
+    @Test func journaldGetsTheLevelAndATerminalDoesNot() {
+        let journal = StandardErrorLog(threshold: .information, hasPrefix: true)
+        let terminal = StandardErrorLog(threshold: .information, hasPrefix: false)
+        #expect(journal.line(.warning, "carrier lost") == "<4>carrier lost\n")
+        #expect(terminal.line(.warning, "carrier lost") == "carrier lost\n")
+    }
+
+    @Test func aNameFromOutsideCannotForgeALine() {
+        let log = StandardErrorLog(threshold: .information, hasPrefix: true)
+        #expect(log.line(.notice, "peer a\n<3>b\u{1b}[2J\u{9b}") == "<5>peer a?<3>b?[2J?\n")
+    }
+
+    @Test func lessGraveLinesAreNotEvenMade() {
+        let log = StandardErrorLog(threshold: .warning, hasPrefix: false)
+        var isMade = false
+        func text() -> String {
+            isMade = true
+            return ""
+        }
+        log.write(.debug, text())
+        #expect(!isMade)
+    }
+}
