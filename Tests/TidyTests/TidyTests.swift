@@ -123,7 +123,9 @@ enum Imports {
         "NearbyWire": ["NearbyCore"],
         "NearbyEngine": ["NearbyCore", "NearbyWire"],
         "NearbyDTLS": ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL", "Glibc"],
-        "NearbyLinux": ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux", "Glibc"],
+        "NearbyLinux": [
+            "NearbyCore", "NearbyWire", "NearbyEngine", "CLinux", "Glibc", "Synchronization",
+        ],
         "Telemetry": ["NearbyCore"],
         "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc"],
         "Configuration": ["CYAML", "Glibc"],
