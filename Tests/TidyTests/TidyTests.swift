@@ -127,7 +127,7 @@ enum Imports {
             "NearbyCore", "NearbyWire", "NearbyEngine", "CLinux", "Glibc", "Synchronization",
         ],
         "Telemetry": ["NearbyCore"],
-        "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc"],
+        "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc", "Synchronization"],
         "Configuration": ["CYAML", "Glibc"],
         "Collector": ["NearbyCore", "Telemetry"],
         "Program": [
