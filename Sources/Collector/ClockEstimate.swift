@@ -5,13 +5,15 @@ public enum TimeRank: UInt8, Comparable, Sendable, CaseIterable {
     /// From arrivals alone: late by the smallest delay seen.
     case estimate = 0
 
-    public static func < (left: TimeRank, right: TimeRank) -> Bool { left.rawValue < right.rawValue }
+    public static func < (left: TimeRank, right: TimeRank) -> Bool {
+        left.rawValue < right.rawValue
+    }
 
     public var name: String { "estimate" }
 }
 
-/// Maps the clock of one boot of an agent to ours: the smallest (arrival − measurement) seen in the last one
-/// to two spans of `Limits.clockSpan`, so that drift is followed.
+/// Maps the clock of one boot of an agent to ours: the smallest (arrival − measurement) seen in the
+/// last one to two spans of `Limits.clockSpan`, so that drift is followed.
 struct ClockEstimate: Sendable {
     private var current: Duration
     private var previous: Duration?

@@ -38,7 +38,9 @@ struct CollectedPeer: Sendable {
     mutating func take(_ birth: Birth) -> Bool {
         if let index = runs.firstIndex(where: { $0.birth.run == birth.run }) {
             let known = runs[index].birth
-            guard known != birth, !known.covers(number: birth.number) || known.number == birth.number else {
+            guard known != birth,
+                !known.covers(number: birth.number) || known.number == birth.number
+            else {
                 return false
             }
             runs[index].birth = birth
@@ -53,7 +55,8 @@ struct CollectedPeer: Sendable {
 
     mutating func take(_ incoming: HeldReport, from peer: PeerID) -> Result {
         let report = incoming.report
-        guard let index = runs.firstIndex(where: { $0.birth.covers(number: report.birthNumber) }) else {
+        guard let index = runs.firstIndex(where: { $0.birth.covers(number: report.birthNumber) })
+        else {
             return .needsBirth
         }
         let birth = runs[index].birth
@@ -73,7 +76,8 @@ struct CollectedPeer: Sendable {
         }
         if let newest { observe(newest, birth: birth, arrival: incoming.arrival) }
         let delivery = Delivery(
-            peer: peer, birth: birth, readings: readings, arrival: incoming.arrival, hops: incoming.hops,
+            peer: peer, birth: birth, readings: readings, arrival: incoming.arrival,
+            hops: incoming.hops,
             offset: clocks[birth.boot]?.offset ?? .zero, rank: .estimate,
             expected: runs[index].sequences.expected, missing: runs[index].sequences.missing)
         return .taken(delivery, duplicates: duplicates, tooOld: tooOld, unknownChannels: unknown)

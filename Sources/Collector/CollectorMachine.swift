@@ -14,8 +14,8 @@ extension Limits {
     public static let heldReportTime: Duration = .seconds(10)
 }
 
-/// The collector's side of readings: understands reports by their births, drops what came twice, and maps
-/// the agents' clocks to ours.
+/// The collector's side of readings: understands reports by their births, drops what came twice,
+/// and maps the agents' clocks to ours.
 public struct CollectorMachine: Sendable {
     public enum Input: Sendable {
         /// A telemetry message, reliable or not. `hops`: relays on its way, plus one.
@@ -126,7 +126,9 @@ public struct CollectorMachine: Sendable {
 
     // MARK: Reports without a birth
 
-    private mutating func hold(_ report: HeldReport, from peer: PeerID, into outputs: inout [Output]) {
+    private mutating func hold(
+        _ report: HeldReport, from peer: PeerID, into outputs: inout [Output]
+    ) {
         if peers[peer, default: CollectedPeer()].held.count >= Limits.heldReportsPerPeerMax {
             peers[peer]?.held.removeFirst()
             heldCount -= 1
@@ -144,7 +146,8 @@ public struct CollectorMachine: Sendable {
     }
 
     /// Asks for the birth, at most once a `Limits.birthRequestInterval` and peer.
-    private mutating func ask(_ peer: PeerID, about held: HeldReport, into outputs: inout [Output]) {
+    private mutating func ask(_ peer: PeerID, about held: HeldReport, into outputs: inout [Output])
+    {
         let now = peers[peer]?.lastHeard ?? held.arrival
         if let last = peers[peer]?.lastAsked, now < last + Limits.birthRequestInterval { return }
         peers[peer]?.lastAsked = now

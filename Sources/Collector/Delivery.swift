@@ -21,7 +21,8 @@ public struct Delivery: Hashable, Sendable {
 
     public init(
         peer: PeerID, birth: Birth, readings: [Reading], arrival: Instant, hops: UInt8 = 1,
-        offset: Duration = .zero, rank: TimeRank = .estimate, expected: UInt64 = 0, missing: UInt64 = 0
+        offset: Duration = .zero, rank: TimeRank = .estimate, expected: UInt64 = 0,
+        missing: UInt64 = 0
     ) {
         self.peer = peer
         self.birth = birth

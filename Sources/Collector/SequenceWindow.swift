@@ -5,8 +5,8 @@ extension Limits {
     public static let sequenceWindowSize = 8_192
 }
 
-/// Which sequence numbers of one run have come: accepts each once. Bounded: a bit for each of the highest
-/// `Limits.sequenceWindowSize` numbers.
+/// Which sequence numbers of one run have come: accepts each once. Bounded: a bit for each of the
+/// highest `Limits.sequenceWindowSize` numbers.
 struct SequenceWindow: Sendable {
     enum Verdict: Sendable { case fresh, duplicate, tooOld }
 

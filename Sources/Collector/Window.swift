@@ -24,7 +24,8 @@ public struct Window: Hashable, Sendable {
         public var last: Outcome
         /// How long ago the newest reading was measured.
         public var age: Duration
-        /// Readings of this channel that came since the last window closed and belong to closed ones.
+        /// Readings of this channel that came since the last window closed and belong to closed
+        /// ones.
         public var lateCount: Int
         /// Readings of this agent, all channels, that went missing since the last window closed.
         public var lostCount: UInt64

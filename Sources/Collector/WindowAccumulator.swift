@@ -2,7 +2,8 @@ import NearbyCore
 import Telemetry
 
 extension Limits {
-    /// Values of one channel and window that are kept for quantiles; beyond it they are a random sample.
+    /// Values of one channel and window that are kept for quantiles; beyond it they are a random
+    /// sample.
     public static let windowValuesMax = 1_024
 }
 
@@ -24,8 +25,8 @@ public struct Statistics: Hashable, Sendable {
     public var areQuantilesExact: Bool
 }
 
-/// Gathers the values of one channel and window: Welford's algorithm for mean and variance, the values
-/// themselves for quantiles.
+/// Gathers the values of one channel and window: Welford's algorithm for mean and variance, the
+/// values themselves for quantiles.
 struct WindowAccumulator: Sendable {
     private(set) var count = 0
     private(set) var nullCount = 0

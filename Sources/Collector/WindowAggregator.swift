@@ -10,8 +10,9 @@ extension Limits {
 
 /// Sums up readings over windows of event time, all of one width, side by side.
 ///
-/// A window closes `lateness` after its end. A reading that comes later, or lies beyond the open windows, is
-/// counted and changes no window; but it still shows as the last value if it is the newest.
+/// A window closes `lateness` after its end. A reading that comes later, or lies beyond the open
+/// windows, is counted and changes no window; but it still shows as the last value if it is the
+/// newest.
 public struct WindowAggregator: Sendable {
     public struct Settings: Sendable {
         public var width: Duration = .seconds(10)
@@ -19,8 +20,8 @@ public struct WindowAggregator: Sendable {
         public var lateness: Duration = .seconds(1)
         /// A channel that was silent so long is left out.
         public var forgetAfter: Duration = .seconds(600)
-        /// Added to our clock before it is divided into windows; UTC's offset makes them begin at whole
-        /// multiples of the width in UTC.
+        /// Added to our clock before it is divided into windows; UTC's offset makes them begin at
+        /// whole multiples of the width in UTC.
         public var phase: Duration = .zero
 
         public init() {}
@@ -42,7 +43,9 @@ public struct WindowAggregator: Sendable {
         var peer: PeerID
         var run: RunID
 
-        static func < (left: RunKey, right: RunKey) -> Bool { (left.peer, left.run) < (right.peer, right.run) }
+        static func < (left: RunKey, right: RunKey) -> Bool {
+            (left.peer, left.run) < (right.peer, right.run)
+        }
     }
 
     private let settings: Settings
@@ -82,7 +85,9 @@ public struct WindowAggregator: Sendable {
     }
 
     /// The window that `now` lies in, as it stands.
-    public func current(now: Instant) -> Window { window(number(at: now), isClosed: false, now: now) }
+    public func current(now: Instant) -> Window {
+        window(number(at: now), isClosed: false, now: now)
+    }
 
     // MARK: Taking in
 
@@ -107,7 +112,8 @@ public struct WindowAggregator: Sendable {
             }
             let time = delivery.eventTime(of: reading)
             let isInside = run.series[reading.channel, default: Series()].add(
-                reading, time: time, window: number(at: time), firstOpen: first, generator: &generator)
+                reading, time: time, window: number(at: time), firstOpen: first,
+                generator: &generator)
             if !isInside { outside += 1 }
         }
         runs[key] = run
@@ -126,7 +132,8 @@ public struct WindowAggregator: Sendable {
         firstOpen = due
     }
 
-    private mutating func close(_ numbers: Range<Int64>, now: Instant, into outputs: inout [Output]) {
+    private mutating func close(_ numbers: Range<Int64>, now: Instant, into outputs: inout [Output])
+    {
         for number in numbers {
             let window = window(number, isClosed: true, now: now)
             if !window.rows.isEmpty { outputs.append(.window(window)) }
@@ -153,7 +160,8 @@ public struct WindowAggregator: Sendable {
                         peer: key.peer, run: key.run, node: run.birth.node, channel: channel,
                         statistics: accumulator.statistics,
                         rate: Double(accumulator.count) * 1e9 / Double(width),
-                        last: last.outcome, age: max(now - last.time, .zero), lateCount: series.lateCount,
+                        last: last.outcome, age: max(now - last.time, .zero),
+                        lateCount: series.lateCount,
                         lostCount: run.lostCount, hops: run.hops, rank: run.rank))
             }
         }

@@ -11,15 +11,17 @@ public struct PreviousRun: Hashable, Sendable {
     }
 }
 
-/// What a report's numbers mean: sent reliably on connecting, when channels changed, and when asked for.
+/// What a report's numbers mean: sent reliably on connecting, when channels changed, and when asked
+/// for.
 ///
-///     0x01 · number 2 · run 8 · boot id 16 · node (NodeDescription) · channel count varint · channels
-///     (Channel, each counted) · trailing fields (type varint, counted bytes)
+///     0x01 · number 2 · run 8 · boot id 16 · node (NodeDescription) · channel count varint ·
+///     channels (Channel, each counted) · trailing fields (type varint, counted bytes)
 ///     trailing field 1: previous run 8 · last sequence on disk varint
 ///
-/// It lists every channel of the run so far, so that it serves for the reports of the run's earlier births
-/// too. The first birth of a run takes the low 16 bits of the run id as its number and each later one the
-/// next: the number alone tells the runs of a restarted node apart in all but one of 65,536 cases.
+/// It lists every channel of the run so far, so that it serves for the reports of the run's earlier
+/// births too. The first birth of a run takes the low 16 bits of the run id as its number and each
+/// later one the next: the number alone tells the runs of a restarted node apart in all but one of
+/// 65,536 cases.
 public struct Birth: Hashable, Sendable {
     public var number: UInt16
     public var run: RunID
@@ -42,10 +44,12 @@ public struct Birth: Hashable, Sendable {
     }
 
     /// The number of the first birth of a run.
-    public static func firstNumber(of run: RunID) -> UInt16 { UInt16(truncatingIfNeeded: run.value) }
+    public static func firstNumber(of run: RunID) -> UInt16 {
+        UInt16(truncatingIfNeeded: run.value)
+    }
 
-    /// Whether a report with this birth number can be read with this birth: its own number, or that of an
-    /// earlier birth of the run.
+    /// Whether a report with this birth number can be read with this birth: its own number, or that
+    /// of an earlier birth of the run.
     public func covers(number earlier: UInt16) -> Bool {
         let first = Self.firstNumber(of: run)
         return earlier &- first <= number &- first
@@ -55,7 +59,9 @@ public struct Birth: Hashable, Sendable {
     public func channel(_ number: UInt16) -> Channel? {
         // Numbers are handed out from 1 without gaps, so the guess is nearly always right.
         let guess = Int(number) - 1
-        if channels.indices.contains(guess), channels[guess].number == number { return channels[guess] }
+        if channels.indices.contains(guess), channels[guess].number == number {
+            return channels[guess]
+        }
         return channels.first { $0.number == number }
     }
 }

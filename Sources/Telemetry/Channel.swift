@@ -7,14 +7,15 @@ extension Limits {
     public static let channelsPerRunMax = 1_024
 }
 
-/// What a channel measures: its name within the node, its unit, and the decimal exponent of the integers
-/// that reports carry.
+/// What a channel measures: its name within the node, its unit, and the decimal exponent of the
+/// integers that reports carry.
 public struct ChannelDescription: Hashable, Sendable {
-    /// 1–63 bytes of UTF-8 without ASCII control characters. Identifies the channel within its node.
+    /// 1–63 bytes of UTF-8 without ASCII control characters. Identifies the channel within its
+    /// node.
     public let name: String
     public let unit: Unit
-    /// −2 for a sensor that gives hundredths. Values that do not fit it are carried all the same, at the
-    /// cost of a byte or two.
+    /// −2 for a sensor that gives hundredths. Values that do not fit it are carried all the same,
+    /// at the cost of a byte or two.
     public let scale: Int8
 
     /// Nil if the name is empty, too long, or holds control characters.
@@ -46,7 +47,8 @@ public struct Channel: Hashable, Sendable {
     public var scale: Int8 { description.scale }
 
     // Wire form, counted so that later versions may append to it:
-    //     number varint · flags 1 (bit 0 retired) · scale 1, signed · name, unit: counted UTF-8 · skipped
+    //     number varint · flags 1 (bit 0 retired) · scale 1, signed · name, unit: counted UTF-8 ·
+    //     skipped
 
     static let bytesMax = 256
 
@@ -57,7 +59,8 @@ public struct Channel: Hashable, Sendable {
         }
         let flags = try reader.readUInt8()
         let scale = Int8(bitPattern: try reader.readUInt8())
-        let name = try reader.readString(limit: Limits.channelNameBytes.upperBound, field: "channel name")
+        let name = try reader.readString(
+            limit: Limits.channelNameBytes.upperBound, field: "channel name")
         let unitName = try reader.readString(limit: Limits.unitBytesMax, field: "unit")
         guard let unit = Unit(unitName) else { throw .invalid(field: "unit") }
         guard let description = ChannelDescription(name: name, unit: unit, scale: scale) else {

@@ -8,8 +8,8 @@ struct ChannelTable: Sendable {
 
     enum Lookup { case known(Channel), added(Channel), full }
 
-    /// The live channel of this name and unit; a new one if there is none. A channel whose unit changed is
-    /// retired and gets a successor. The scale is that of the first description.
+    /// The live channel of this name and unit; a new one if there is none. A channel whose unit
+    /// changed is retired and gets a successor. The scale is that of the first description.
     mutating func channel(for description: ChannelDescription) -> Lookup {
         if let number = numbers[description.name] {
             let index = Int(number) - 1

@@ -15,8 +15,9 @@ extension Limits {
 }
 
 extension DecimalValue {
-    /// Reads `[+-] digits [. digits] [e [+-] digits]`, with a digit on at least one side of the point.
-    /// Digits that a 64-bit coefficient cannot hold are rounded. `nan` and `inf` are refused.
+    /// Reads `[+-] digits [. digits] [e [+-] digits]`, with a digit on at least one side of the
+    /// point. Digits that a 64-bit coefficient cannot hold are rounded. `nan` and `inf` are
+    /// refused.
     public init(parsing text: some StringProtocol) throws(DecimalError) {
         let bytes = Array(text.utf8.prefix(Limits.decimalTextBytesMax + 1))
         guard bytes.count <= Limits.decimalTextBytesMax else { throw .tooLong }
@@ -32,7 +33,9 @@ extension DecimalValue: CustomStringConvertible {
         let sign = coefficient < 0 ? "-" : ""
         switch Int(exponent) {
         case 0: return sign + digits
-        case 1...6: return coefficient == 0 ? "0" : sign + digits + String(repeating: "0", count: Int(exponent))
+        case 1...6:
+            return coefficient == 0
+                ? "0" : sign + digits + String(repeating: "0", count: Int(exponent))
         case -20...(-1):
             let places = -Int(exponent)
             let padded = String(repeating: "0", count: max(0, places + 1 - digits.count)) + digits
@@ -76,13 +79,17 @@ private struct DecimalParser {
     private func peek() -> UInt8? { index < bytes.count ? bytes[index] : nil }
 
     private mutating func takeSign() -> Bool {
-        guard let byte = peek(), byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+") else { return false }
+        guard let byte = peek(), byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+") else {
+            return false
+        }
         index += 1
         return byte == UInt8(ascii: "-")
     }
 
     private mutating func takeDigit() -> UInt64? {
-        guard let byte = peek(), byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+        guard let byte = peek(), byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else {
+            return nil
+        }
         index += 1
         return UInt64(byte - UInt8(ascii: "0"))
     }

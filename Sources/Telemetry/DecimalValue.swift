@@ -1,8 +1,8 @@
-/// A decimal number: coefficient × 10^exponent. Readings are carried, compared and stored so; binary
-/// floating point appears only in statistics and printing.
+/// A decimal number: coefficient × 10^exponent. Readings are carried, compared and stored so;
+/// binary floating point appears only in statistics and printing.
 ///
-/// Equality and order are numeric: 1.0 equals 1. The exponent is kept, because it says how many places
-/// the sensor gave: `21.50` prints as `21.50`.
+/// Equality and order are numeric: 1.0 equals 1. The exponent is kept, because it says how many
+/// places the sensor gave: `21.50` prints as `21.50`.
 public struct DecimalValue: Sendable {
     public let coefficient: Int64
     public let exponent: Int8
@@ -12,8 +12,8 @@ public struct DecimalValue: Sendable {
         self.exponent = exponent
     }
 
-    /// The nearest double; exact to the last bit while the coefficient is under 2^53 and the exponent
-    /// within ±22.
+    /// The nearest double; exact to the last bit while the coefficient is under 2^53 and the
+    /// exponent within ±22.
     public var double: Double {
         var value = Double(coefficient)
         var rest = abs(Int(exponent))
@@ -25,8 +25,8 @@ public struct DecimalValue: Sendable {
         return value
     }
 
-    /// The same number with another exponent; lost digits are rounded half away from zero. Nil if the
-    /// coefficient would not fit.
+    /// The same number with another exponent; lost digits are rounded half away from zero. Nil if
+    /// the coefficient would not fit.
     public func rescaled(to target: Int8) -> DecimalValue? {
         let shift = Int(exponent) - Int(target)
         if coefficient == 0 { return DecimalValue(coefficient: 0, exponent: target) }
@@ -56,7 +56,8 @@ public struct DecimalValue: Sendable {
     }
 
     private static let doublePowers: [Double] = [
-        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+        1e17,
         1e18, 1e19, 1e20, 1e21, 1e22,
     ]
 
@@ -92,8 +93,8 @@ extension DecimalValue: Comparable, Hashable {
             return left.coefficient.signum() < right.coefficient.signum()
         }
         let shift = Int(left.exponent) - Int(right.exponent)
-        // The side with the larger exponent is brought down; if it does not fit, it is the larger in
-        // magnitude.
+        // The side with the larger exponent is brought down; if it does not fit, it is the larger
+        // in magnitude.
         if shift > 0 {
             guard let scaled = multiplying(left.coefficient, byPowerOfTen: shift) else {
                 return left.coefficient < 0

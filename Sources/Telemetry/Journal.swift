@@ -5,11 +5,12 @@ extension Limits {
     public static let journalReadingsMax = 4_096
 }
 
-/// The readings of this run that are not settled, oldest first, in memory. When it is full the oldest goes.
+/// The readings of this run that are not settled, oldest first, in memory. When it is full the
+/// oldest goes.
 ///
-/// A cursor says which of them went into reports. Without receipts a reading is settled once its report
-/// left, so the journal bridges the time without a collector and no more. Receipts will call `settle`
-/// later; the spool on disk belongs behind `append`.
+/// A cursor says which of them went into reports. Without receipts a reading is settled once its
+/// report left, so the journal bridges the time without a collector and no more. Receipts will call
+/// `settle` later; the spool on disk belongs behind `append`.
 public struct Journal: Sendable {
     private var entries: [Report.Entry] = []
     private var head = 0

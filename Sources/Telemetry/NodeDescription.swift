@@ -32,7 +32,9 @@ public struct NodeDescription: Hashable, Sendable {
 
     /// Sorts the labels. Throws `.invalid` or `.tooLong` for what a birth cannot carry.
     public init(name: String, labels: [Label] = [], board: String = "") throws(WireError) {
-        guard Limits.displayNameBytes.contains(name.utf8.count) else { throw .invalid(field: "name") }
+        guard Limits.displayNameBytes.contains(name.utf8.count) else {
+            throw .invalid(field: "name")
+        }
         guard labels.count <= Limits.labelsMax else {
             throw .tooLong(limit: Limits.labelsMax, actual: labels.count)
         }
@@ -96,7 +98,8 @@ public struct BootID: Hashable, Sendable, CustomStringConvertible {
     public init?(text: String) {
         var digits: [UInt8] = []
         for byte in text.utf8 where byte != UInt8(ascii: "-") && byte != UInt8(ascii: "\n") {
-            guard digits.count < 32, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+            guard digits.count < 32, let digit = Character(Unicode.Scalar(byte)).hexDigitValue
+            else {
                 return nil
             }
             digits.append(UInt8(digit))
@@ -107,5 +110,7 @@ public struct BootID: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// 32 lower-case hexadecimal digits.
-    public var description: String { RunID(value: high).description + RunID(value: low).description }
+    public var description: String {
+        RunID(value: high).description + RunID(value: low).description
+    }
 }

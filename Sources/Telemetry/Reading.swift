@@ -33,7 +33,8 @@ public struct NullReason: RawRepresentable, Hashable, Sendable, CustomStringConv
     }
 
     private static let names = [
-        "unspecified", "timeout", "absent", "failed", "checksum", "malformed", "out-of-range", "expired",
+        "unspecified", "timeout", "absent", "failed", "checksum", "malformed", "out-of-range",
+        "expired",
         "command-failed", "denied", "warming-up",
     ]
 }

@@ -1,9 +1,10 @@
 import NearbyCore
 
-/// Readings of one run in one unreliable message. Given its birth it decodes without any other report.
+/// Readings of one run in one unreliable message. Given its birth it decodes without any other
+/// report.
 ///
-///     0x02 · birth number 2 · first sequence varint · held varint · base time varint · count varint ·
-///     readings · trailing fields (type varint, counted bytes)
+///     0x02 · birth number 2 · first sequence varint · held varint · base time varint ·
+///     count varint · readings · trailing fields (type varint, counted bytes)
 ///     held       first sequence − lowest sequence that the agent still holds
 ///     base time  milliseconds of CLOCK_BOOTTIME: the time of the first reading
 ///
@@ -14,15 +15,16 @@ import NearbyCore
 ///     │ext│gap│ time  │channel│ value │
 ///     └───┴───┴───────┴───────┴───────┘
 ///     gap      varint ≥ 1: sequence numbers left out before this reading
-///     time     0 as the reading before · 1 the last announced step again · 2 step, signed varint, ms
+///     time     0 as the reading before · 1 the last announced step again
+///              2 step in milliseconds, signed varint · 3 reserved
 ///     channel  0 the next number · 1 the same · 2 varint · 3 that of the report's first reading
 ///     value    0 signed varint, added to the channel's last integer in this report (0 at first)
-///              1 exponent 1, coefficient signed varint: a value that does not fit the channel's scale
+///              1 exponent 1, coefficient signed varint: what does not fit the channel's scale
 ///              2 null: reason 1 · 3 the channel's last integer again
 ///     ext      counted bytes of a later version, skipped
 ///
-/// Before the first reading the channel counts as 0 and the step as 0. Sums wrap, so that any integer can
-/// be reached.
+/// Before the first reading the channel counts as 0 and the step as 0. Sums of values wrap, so that
+/// any integer can be reached.
 public struct Report: Hashable, Sendable {
     /// A reading as the report carries it: the value is an integer in its channel's scale.
     public struct Entry: Hashable, Sendable {
@@ -91,7 +93,8 @@ public struct Report: Hashable, Sendable {
         return encoder.bytes(birthNumber: birthNumber, lowestHeld: lowestHeld)
     }
 
-    /// The readings by the birth's scales, and how many name a channel that the birth does not list.
+    /// The readings by the birth's scales, and how many name a channel that the birth does not
+    /// list.
     public func readings(using birth: Birth) -> (readings: [Reading], unknownChannelCount: Int) {
         var readings: [Reading] = []
         readings.reserveCapacity(entries.count)

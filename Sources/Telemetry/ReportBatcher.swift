@@ -1,7 +1,7 @@
 import NearbyCore
 
-/// Gathers readings into reports: a report is complete when the next reading does not fit, or when its
-/// oldest reading is `wait` old.
+/// Gathers readings into reports: a report is complete when the next reading does not fit, or when
+/// its oldest reading is `wait` old.
 public struct ReportBatcher: Sendable {
     public enum Input: Sendable {
         case entry(Report.Entry)
@@ -22,8 +22,9 @@ public struct ReportBatcher: Sendable {
     private var oldestReading = Instant.distantFuture
 
     /// - Parameters:
-    ///   - bytesMax: the size of a report, 64…`Limits.messageBytesMax` bytes; other values are clamped.
-    ///   - wait: how old the oldest reading of a report may grow; 0 sends each reading at once.
+    ///   - bytesMax: the size of a report, 64…`Limits.messageBytesMax` bytes; other values are
+    ///   clamped. - wait: how old the oldest reading of a report may grow; 0 sends each reading at
+    ///   once.
     public init(bytesMax: Int, wait: Duration) {
         self.bytesMax = min(max(bytesMax, 64), Limits.messageBytesMax)
         self.wait = max(wait, .zero)

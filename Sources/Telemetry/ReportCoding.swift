@@ -48,11 +48,14 @@ public struct ReportEncoder: Sendable {
     public var firstSequence: UInt64 { first.sequence }
     public var lastSequence: UInt64 { state?.sequence ?? first.sequence }
 
-    /// Adds the entry unless the report, whatever its final header, could then exceed `bytesMax`; the first
-    /// entry is always taken. Returns whether it was. Sequences must ascend.
+    /// Adds the entry unless the report, whatever its final header, could then exceed `bytesMax`;
+    /// the first entry is always taken. Returns whether it was. Sequences must ascend.
     public mutating func append(_ entry: Report.Entry, bytesMax: Int) -> Bool {
-        var next = state ?? ReportState(sequence: entry.sequence &- 1, milliseconds: entry.milliseconds)
-        precondition(count == 0 || entry.sequence > next.sequence, "sequence \(entry.sequence) not ascending")
+        var next =
+            state ?? ReportState(sequence: entry.sequence &- 1, milliseconds: entry.milliseconds)
+        precondition(
+            count == 0 || entry.sequence > next.sequence, "sequence \(entry.sequence) not ascending"
+        )
         if count == 0 { first = (entry.sequence, entry.milliseconds) }
         var writer = ByteWriter(reserving: 16)
         Self.encode(entry, state: &next, into: &writer)
@@ -91,7 +94,8 @@ public struct ReportEncoder: Sendable {
         let gap = entry.sequence &- state.sequence &- 1
         let step = entry.milliseconds &- state.milliseconds
         let time =
-            step == 0 ? Control.timeSame : step == state.step ? Control.timeStepAgain : Control.timeStep
+            step == 0
+            ? Control.timeSame : step == state.step ? Control.timeStepAgain : Control.timeStep
         let channel =
             entry.channel == state.channel &+ 1
             ? Control.channelNext
@@ -101,7 +105,9 @@ public struct ReportEncoder: Sendable {
         let value: UInt8
         switch entry.cell {
         case .scaled(let integer):
-            value = state.integers[entry.channel] == integer ? Control.valueAgain : Control.valueDifference
+            value =
+                state.integers[entry.channel] == integer
+                ? Control.valueAgain : Control.valueDifference
         case .decimal: value = Control.valueDecimal
         case .null: value = Control.valueNull
         }
@@ -144,7 +150,9 @@ struct ReportDecoder {
         typealias Control = ReportControl
         let control = try reader.readUInt8()
         if control & Control.hasGap != 0 { try skipSequences(try reader.readVarint()) }
-        guard state.firstChannel == nil || state.sequence < .max else { throw .invalid(field: "sequence") }
+        guard state.firstChannel == nil || state.sequence < .max else {
+            throw .invalid(field: "sequence")
+        }
         state.sequence &+= 1
         try advanceTime(control & Control.timeMask, from: &reader)
         try chooseChannel(control & Control.channelMask, from: &reader)
@@ -155,17 +163,22 @@ struct ReportDecoder {
         }
         if state.firstChannel == nil { state.firstChannel = state.channel }
         return Report.Entry(
-            sequence: state.sequence, channel: state.channel, milliseconds: state.milliseconds, cell: cell)
+            sequence: state.sequence, channel: state.channel, milliseconds: state.milliseconds,
+            cell: cell)
     }
 
     /// Sequences ascend and never wrap; the first reading has no gap before it.
     private mutating func skipSequences(_ gap: UInt64) throws(WireError) {
         let (sum, overflow) = state.sequence.addingReportingOverflow(gap)
-        guard gap > 0, !overflow, sum < .max, state.firstChannel != nil else { throw .invalid(field: "gap") }
+        guard gap > 0, !overflow, sum < .max, state.firstChannel != nil else {
+            throw .invalid(field: "gap")
+        }
         state.sequence = sum
     }
 
-    private mutating func advanceTime(_ mode: UInt8, from reader: inout ByteReader) throws(WireError) {
+    private mutating func advanceTime(_ mode: UInt8, from reader: inout ByteReader)
+        throws(WireError)
+    {
         switch mode {
         case ReportControl.timeSame: return
         case ReportControl.timeStepAgain: break
@@ -173,11 +186,15 @@ struct ReportDecoder {
         default: throw .invalid(field: "time")
         }
         let (sum, overflow) = state.milliseconds.addingReportingOverflow(state.step)
-        guard !overflow, sum >= 0, sum <= Report.Entry.millisecondsMax else { throw .invalid(field: "time") }
+        guard !overflow, sum >= 0, sum <= Report.Entry.millisecondsMax else {
+            throw .invalid(field: "time")
+        }
         state.milliseconds = sum
     }
 
-    private mutating func chooseChannel(_ mode: UInt8, from reader: inout ByteReader) throws(WireError) {
+    private mutating func chooseChannel(_ mode: UInt8, from reader: inout ByteReader)
+        throws(WireError)
+    {
         switch mode {
         case ReportControl.channelNext: state.channel &+= 1
         case ReportControl.channelSame: break
@@ -196,7 +213,8 @@ struct ReportDecoder {
         switch mode {
         case ReportControl.valueDecimal:
             let exponent = Int8(bitPattern: try reader.readUInt8())
-            return .decimal(DecimalValue(coefficient: try reader.readSignedVarint(), exponent: exponent))
+            return .decimal(
+                DecimalValue(coefficient: try reader.readSignedVarint(), exponent: exponent))
         case ReportControl.valueNull: return .null(NullReason(rawValue: try reader.readUInt8()))
         default:
             var integer = state.integers[state.channel, default: 0]

@@ -7,11 +7,11 @@ extension Limits {
     public static let birthRequestInterval: Duration = .seconds(1)
 }
 
-/// The agent's side of readings: numbers channels and readings, keeps the birth true, batches reports, and
-/// says what goes to which collector or viewer.
+/// The agent's side of readings: numbers channels and readings, keeps the birth true, batches
+/// reports, and says what goes to which collector or viewer.
 ///
-/// The birth is raised as late as possible, before the first report that needs it: twenty channels that
-/// appear together cost one birth.
+/// The birth is raised as late as possible, before the first report that needs it: twenty channels
+/// that appear together cost one birth.
 public struct Telemeter: Sendable {
     public struct Settings: Sendable {
         public var run: RunID
@@ -110,7 +110,9 @@ public struct Telemeter: Sendable {
 
     // MARK: Channels and readings
 
-    private mutating func declare(_ descriptions: [ChannelDescription], into outputs: inout [Output]) {
+    private mutating func declare(
+        _ descriptions: [ChannelDescription], into outputs: inout [Output]
+    ) {
         if table.retire(allBut: Set(descriptions.map(\.name))) { isBirthStale = true }
         for description in descriptions { _ = channel(for: description, into: &outputs) }
     }
@@ -133,7 +135,8 @@ public struct Telemeter: Sendable {
         guard let channel = channel(for: sample.channel, into: &outputs) else { return }
         lastSequence += 1
         let reading = Reading(
-            sequence: lastSequence, channel: channel.number, time: sample.time, outcome: sample.outcome)
+            sequence: lastSequence, channel: channel.number, time: sample.time,
+            outcome: sample.outcome)
         let wasFull = journal.append(Report.Entry(reading, scale: channel.scale))
         if wasFull { outputs.append(.drop(.journalFull)) }
         pump(now: now, into: &outputs)

@@ -13,7 +13,8 @@ public enum TelemetryTag: UInt8, CaseIterable, Sendable {
 
 /// A message between agent and collector. What each field means stands with the types.
 ///
-///     birth request: 0x03 · birth number 2 (that of the report that could not be read) · trailing fields
+///     birth request: 0x03 · birth number 2 (that of the report that could not be read) · trailing
+///     fields
 ///
 /// Reserved and unknown tags throw `.unknownType`: the receiver counts the message and goes on.
 public enum TelemetryMessage: Hashable, Sendable {
@@ -21,8 +22,8 @@ public enum TelemetryMessage: Hashable, Sendable {
     case report(Report)
     case birthRequest(number: UInt16)
 
-    /// Parses one whole message. `skippedFields` grows by the fields of later versions that were passed
-    /// over.
+    /// Parses one whole message. `skippedFields` grows by the fields of later versions that were
+    /// passed over.
     public init(parsing bytes: [UInt8], skippedFields: inout Int) throws(WireError) {
         var reader = ByteReader(bytes)
         let tag = try reader.readUInt8()

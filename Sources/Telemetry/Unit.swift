@@ -7,8 +7,8 @@ extension Limits {
 
 /// A unit of measurement, named as in SenML (RFC 8428 §12.1, RFC 8798), else as in UCUM.
 ///
-/// Any name of at most `Limits.unitBytesMax` bytes without control characters is carried; the empty name
-/// means that the unit is not known.
+/// Any name of at most `Limits.unitBytesMax` bytes without control characters is carried; the empty
+/// name means that the unit is not known.
 public struct Unit: Hashable, Sendable, CustomStringConvertible {
     public let name: String
 
@@ -49,13 +49,15 @@ public struct Unit: Hashable, Sendable, CustomStringConvertible {
         ("lat", "°"), ("lon", "°"), ("/", ""), ("count", ""),
     ]
 
-    /// SenML's names and their meanings: RFC 8428 §12.1, then RFC 8798's additions and secondary units.
+    /// SenML's names and their meanings: RFC 8428 §12.1, then RFC 8798's additions and secondary
+    /// units.
     public static let registered: [(name: String, meaning: String)] = [
         ("m", "metre"), ("kg", "kilogram"), ("g", "gram"), ("s", "second"), ("A", "ampere"),
         ("K", "kelvin"), ("cd", "candela"), ("mol", "mole"), ("Hz", "hertz"), ("rad", "radian"),
         ("sr", "steradian"), ("N", "newton"), ("Pa", "pascal"), ("J", "joule"), ("W", "watt"),
         ("C", "coulomb"), ("V", "volt"), ("F", "farad"), ("Ohm", "ohm"), ("S", "siemens"),
-        ("Wb", "weber"), ("T", "tesla"), ("H", "henry"), ("Cel", "degrees Celsius"), ("lm", "lumen"),
+        ("Wb", "weber"), ("T", "tesla"), ("H", "henry"), ("Cel", "degrees Celsius"),
+        ("lm", "lumen"),
         ("lx", "lux"), ("Bq", "becquerel"), ("Gy", "gray"), ("Sv", "sievert"), ("kat", "katal"),
         ("m2", "square metre"), ("m3", "cubic metre"), ("l", "litre"), ("m/s", "metre per second"),
         ("m/s2", "metre per square second"), ("m3/s", "cubic metre per second"),
@@ -68,12 +70,15 @@ public struct Unit: Hashable, Sendable, CustomStringConvertible {
         ("EL", "remaining battery, seconds"), ("1/s", "event rate per second"),
         ("1/min", "event rate per minute"), ("beat/min", "heart rate"), ("beats", "heart beats"),
         ("S/m", "siemens per metre"),
-        ("B", "byte"), ("VA", "volt-ampere"), ("VAs", "volt-ampere second"), ("var", "reactive power"),
-        ("vars", "reactive energy"), ("J/m", "joule per metre"), ("kg/m3", "kilogram per cubic metre"),
+        ("B", "byte"), ("VA", "volt-ampere"), ("VAs", "volt-ampere second"),
+        ("var", "reactive power"),
+        ("vars", "reactive energy"), ("J/m", "joule per metre"),
+        ("kg/m3", "kilogram per cubic metre"),
         ("deg", "degree (angle)"),
         ("ms", "millisecond"), ("min", "minute"), ("h", "hour"), ("MHz", "megahertz"),
         ("kW", "kilowatt"), ("kVA", "kilovolt-ampere"), ("kvar", "kilovar"), ("Ah", "ampere-hour"),
-        ("Wh", "watt-hour"), ("kWh", "kilowatt-hour"), ("varh", "var-hour"), ("kvarh", "kilovar-hour"),
+        ("Wh", "watt-hour"), ("kWh", "kilowatt-hour"), ("varh", "var-hour"),
+        ("kvarh", "kilovar-hour"),
         ("kVAh", "kilovolt-ampere-hour"), ("Wh/km", "watt-hour per kilometre"), ("KiB", "kibibyte"),
         ("GB", "gigabyte"), ("Mbit/s", "megabit per second"), ("B/s", "byte per second"),
         ("MB/s", "megabyte per second"), ("mV", "millivolt"), ("mA", "milliampere"),
