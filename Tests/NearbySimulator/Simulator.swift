@@ -190,7 +190,7 @@ public final class Simulator {
                 }
                 count(bytes)
             case .collector(let peer): host.collector = peer
-            case .message(let message, let sender, let isReliable):
+            case .message(let message, let sender, let isReliable, _):
                 invariants.delivered(message, from: sender, isReliable: isReliable, at: host, hosts)
             case .peer, .notice: break
             }

@@ -76,8 +76,11 @@ extension Node {
             return drops.count(.packetMalformed)
         }
         if packet.destination == own.short {
-            return received(
+            hopsInHand = packet.hopCount
+            received(
                 Array(packet.inside), from: .mesh(packet.source), isMulticast: false, now)
+            hopsInHand = 1
+            return
         }
         guard configuration.forwards, packet.source != own.short else {
             return drops.count(.packetNoRoute)

@@ -38,6 +38,8 @@ public struct Node {
     var drops = DropCounters()
     var outputs: [Output] = []
     var isStopped = false
+    /// Links that the frame in hand has crossed.
+    var hopsInHand = 1
     /// What the program, and what beacons, were told last.
     var announcedCollector: PeerID?
     var announcedPresence: DiscoveryFrame.Presence?
@@ -71,6 +73,7 @@ public struct Node {
         case .linkUp(let link, let kind): linkUp(link, kind, now)
         case .linkDown(let link): linkDown(link, now)
         case .datagram(let bytes, let source, let isMulticast):
+            hopsInHand = 1
             received(bytes, from: .link(source), isMulticast: isMulticast, now)
         case .staticPeers(let endpoints):
             interpret(discovery.handle(.staticPeers(endpoints), now: now), now)
