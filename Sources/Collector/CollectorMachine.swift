@@ -101,7 +101,9 @@ public struct CollectorMachine: Sendable {
         _ incoming: HeldReport, from peer: PeerID, into outputs: inout [Output]
     ) {
         makeRoom(for: peer, into: &outputs)
-        peers[peer, default: CollectedPeer()].lastHeard = incoming.arrival
+        // A report that was held came earlier than what released it.
+        let lastHeard = peers[peer]?.lastHeard ?? incoming.arrival
+        peers[peer, default: CollectedPeer()].lastHeard = max(lastHeard, incoming.arrival)
         let result = peers[peer]?.take(incoming, from: peer)
         switch result {
         case .needsBirth: hold(incoming, from: peer, into: &outputs)

@@ -84,7 +84,7 @@ import Testing
         let later: [UInt8] = [2, 0, 1, 5, 0, 0, 1, 0x80, 4, 2, 7, 7, 9, 1, 0]
         var skipped = 0
         let message = try TelemetryMessage(parsing: later, skippedFields: &skipped)
-        #expect(message == (try TelemetryMessage(parsing: plain)))
+        #expect(try TelemetryMessage(parsing: plain) == message)
         #expect(skipped == 2)
     }
 
