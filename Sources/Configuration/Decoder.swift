@@ -103,7 +103,9 @@ struct Section {
     func choice<Choice: RawRepresentable & CaseIterable>(_ key: String) -> Choice?
     where Choice.RawValue == String {
         let names = Choice.allCases.map(\.rawValue)
-        return value(key, expects: "one of " + names.joined(separator: ", ")) { Choice(rawValue: $0) }
+        return value(key, expects: "one of " + names.joined(separator: ", ")) {
+            Choice(rawValue: $0)
+        }
     }
 
     func duration(_ key: String, _ range: ClosedRange<Duration>) -> Duration? {
@@ -130,7 +132,8 @@ struct Section {
 
     /// Long or strange values are not repeated in full.
     static func shown(_ text: String) -> String {
-        let plain = text.unicodeScalars.prefix(40).map { $0.value < 0x20 ? "?" : String($0) }.joined()
+        let plain = text.unicodeScalars.prefix(40).map { $0.value < 0x20 ? "?" : String($0) }
+            .joined()
         return text.unicodeScalars.count > 40 ? plain + "…" : plain
     }
 

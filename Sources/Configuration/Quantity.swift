@@ -31,3 +31,8 @@ enum Quantity {
         return "\(milliseconds)ms"
     }
 }
+
+extension Settings {
+    /// A duration as configurations write it: `250ms`, `10s`, `5min`, `2h`, `90d`.
+    public static func duration(_ text: String) -> Duration? { Quantity.duration(text) }
+}

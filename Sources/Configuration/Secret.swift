@@ -63,7 +63,8 @@ public enum Secret {
         var digits = 0
         for byte in line.utf8.dropFirst(prefix.utf8.count) where byte != UInt8(ascii: "-") {
             let lower = byte | 0x20
-            guard let digit = alphabet.firstIndex(of: (65...90).contains(byte) ? lower : byte) else {
+            guard let digit = alphabet.firstIndex(of: (65...90).contains(byte) ? lower : byte)
+            else {
                 return .failure(.damaged)
             }
             digits += 1
@@ -76,7 +77,9 @@ public enum Secret {
                 value &= (1 << UInt32(bits)) - 1
             }
         }
-        guard digits == 29, bytes.count == byteCount + 2, value == 0 else { return .failure(.damaged) }
+        guard digits == 29, bytes.count == byteCount + 2, value == 0 else {
+            return .failure(.damaged)
+        }
         let secret = Array(bytes.prefix(byteCount))
         let sum = UInt16(bytes[byteCount]) << 8 | UInt16(bytes[byteCount + 1])
         return sum == checksum(secret) ? .success(secret) : .failure(.damaged)

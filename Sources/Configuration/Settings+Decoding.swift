@@ -21,7 +21,9 @@ extension Settings {
                 root, "the configuration", keys: keys, later: ["journal", "store"], mistakes)
         else { return .bad(mistakes.mistakes) }
         let settings = Settings(section, mistakes)
-        guard mistakes.mistakes.isEmpty else { return .bad(mistakes.mistakes.sorted { $0.mark < $1.mark }) }
+        guard mistakes.mistakes.isEmpty else {
+            return .bad(mistakes.mistakes.sorted { $0.mark < $1.mark })
+        }
         return .good(settings)
     }
 
@@ -119,7 +121,8 @@ extension Settings {
 
     private mutating func decodeSensors(_ node: YAMLNode, _ mistakes: MistakeList) {
         guard case .sequence(let items) = node.value, items.count <= 64 else {
-            return mistakes.add(node.mark, "sensors must be a list of at most 64, each beginning with -")
+            return mistakes.add(
+                node.mark, "sensors must be a list of at most 64, each beginning with -")
         }
         for item in items {
             if let sensor = SensorSettings(item, mistakes) { sensors.append(sensor) }
@@ -158,7 +161,8 @@ extension UDPSettings {
 extension SensorSettings {
     fileprivate init?(_ node: YAMLNode, _ mistakes: MistakeList) {
         guard case .mapping(let pairs) = node.value else {
-            mistakes.add(node.mark, "a sensor must be a mapping such as {driver: system, every: 10s}")
+            mistakes.add(
+                node.mark, "a sensor must be a mapping such as {driver: system, every: 10s}")
             return nil
         }
         let driver = pairs.first {
@@ -173,7 +177,8 @@ extension SensorSettings {
             mistakes.add(
                 driver.value.mark,
                 Self.laterDrivers.contains(name)
-                    ? "driver \(name) is not in this version; there are " + names.joined(separator: ", ")
+                    ? "driver \(name) is not in this version; there are "
+                        + names.joined(separator: ", ")
                     : Section.unknown(name, "driver", names))
             return nil
         }
@@ -181,19 +186,22 @@ extension SensorSettings {
             return nil
         }
         mark = node.mark
-        every = section.duration("every", .milliseconds(10)...Duration.seconds(86_400)) ?? .seconds(10)
+        every =
+            section.duration("every", .milliseconds(10)...Duration.seconds(86_400)) ?? .seconds(10)
         switch name {
         case "system":
             self.driver = .system(SystemSettings(disks: section.texts("disks", most: 16) ?? ["/"]))
         case "command":
-            guard let run = section.texts("run"), let program = run.first, program.hasPrefix("/") else {
+            guard let run = section.texts("run"), let program = run.first, program.hasPrefix("/")
+            else {
                 section.add("run", "run must be a list that begins with the program's full path")
                 return nil
             }
             self.driver = .command(
                 CommandSettings(
                     run: run,
-                    timeLimit: section.duration("time-limit", .milliseconds(10)...Duration.seconds(600))
+                    timeLimit: section.duration(
+                        "time-limit", .milliseconds(10)...Duration.seconds(600))
                         ?? .seconds(10),
                     name: section.text("name", bytes: 1...63),
                     unit: section.text("unit", bytes: 1...16) ?? "1"))

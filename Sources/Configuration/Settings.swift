@@ -27,7 +27,8 @@ public struct Settings: Sendable {
     static let keys = [
         Key("name", "text, 1 to 63 bytes", "the host name", "Shown to people; identifies nothing."),
         Key("network", "text, 1 to 63 bytes", "rivulet", "The same on all nodes that shall meet."),
-        Key("secret", "a line from `rivulet secret`", "", "The network's secret. Better in a file."),
+        Key(
+            "secret", "a line from `rivulet secret`", "", "The network's secret. Better in a file."),
         Key(
             "secret-file", "path", "/etc/rivulet/secret",
             "A file with one secret a line: the first is used, all are accepted."),
@@ -49,7 +50,9 @@ public struct Settings: Sendable {
     static let linkKeys = [Key("udp", "section", "", "Wi-Fi and Ethernet.")]
     static let reportKeys = [
         Key("size", "100 to 900", "400", "A report leaves when it has so many bytes."),
-        Key("wait", "duration up to 1min", "250ms", "A report leaves when its oldest reading is so old."),
+        Key(
+            "wait", "duration up to 1min", "250ms",
+            "A report leaves when its oldest reading is so old."),
     ]
     static let collectorKeys = [
         Key("window", "duration, 1s to 1h", "10s", "The span that one row of the table covers.")
@@ -70,7 +73,9 @@ public struct UDPSettings: Sendable {
             "interfaces", "list of names", "all that lead to neighbours",
             "The only interfaces to use."),
         Key("beacon", "true or false", "true", "Whether to look for others by multicast."),
-        Key("peers", "list of address:port", "none", "Nodes to try, where multicast does not reach."),
+        Key(
+            "peers", "list of address:port", "none", "Nodes to try, where multicast does not reach."
+        ),
     ]
 }
 
@@ -120,7 +125,8 @@ public struct SensorSettings: Sendable {
                     "run", "list: program and arguments", "",
                     "Prints a number, a JSON object of numbers, or InfluxDB lines. No shell."),
                 Key("time-limit", "duration, 10ms to 10min", "10s", "Longer is an error."),
-                Key("name", "text", "the program's name", "The channel, where a number is printed."),
+                Key(
+                    "name", "text", "the program's name", "The channel, where a number is printed."),
                 Key("unit", "SenML unit", "1", "The unit, where a number is printed."),
             ]
         ),
@@ -128,7 +134,9 @@ public struct SensorSettings: Sendable {
             "replay",
             [
                 driverKey, everyKey,
-                Key("file", "path", "", "CSV: a first column `time` in seconds, a column a channel."),
+                Key(
+                    "file", "path", "", "CSV: a first column `time` in seconds, a column a channel."
+                ),
                 Key("speed", "1 to 1000", "1", "How many times as fast as it was recorded."),
             ]
         ),

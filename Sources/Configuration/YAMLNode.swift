@@ -49,7 +49,9 @@ public struct YAMLNode: Sendable {
                 message: "\(text.count) bytes; a configuration has at most \(byteCountMax)")
         }
         var parser = yaml_parser_t()
-        guard yaml_parser_initialize(&parser) == 1 else { preconditionFailure("libyaml has no memory") }
+        guard yaml_parser_initialize(&parser) == 1 else {
+            preconditionFailure("libyaml has no memory")
+        }
         defer { yaml_parser_delete(&parser) }
         return try load(&parser, text, file)
     }
@@ -90,7 +92,8 @@ public struct YAMLNode: Sendable {
             throw Mistake(
                 file: file, mark: mark,
                 message: depth > depthMax
-                    ? "nested more than \(depthMax) deep" : "aliases are not supported; write it out")
+                    ? "nested more than \(depthMax) deep"
+                    : "aliases are not supported; write it out")
         }
         switch source.pointee.type {
         case YAML_SEQUENCE_NODE:

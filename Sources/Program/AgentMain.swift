@@ -7,7 +7,10 @@ public func agentMain(_ arguments: [String]) -> Int32 {
     let usage = "usage: rivulet-agent --config FILE"
     guard arguments.count == 2, arguments[0] == "--config" else {
         let isHelp = arguments == ["--help"]
-        print(isHelp ? usage + "\nAgent or relay, as the file says; `rivulet check FILE` checks it." : usage)
+        print(
+            isHelp
+                ? usage + "\nAgent or relay, as the file says; `rivulet check FILE` checks it."
+                : usage)
         return isHelp ? 0 : 64
     }
     let log = StandardErrorLog()

@@ -175,7 +175,9 @@ public final class AgentProgram {
             (
                 "samplingDrops",
                 .object(
-                    drops.all.filter { $0.count > 0 }.map { ($0.reason.rawValue, .integer($0.count)) })
+                    drops.all.filter { $0.count > 0 }.map {
+                        ($0.reason.rawValue, .integer($0.count))
+                    })
             ),
         ]
     }

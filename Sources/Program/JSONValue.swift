@@ -3,21 +3,24 @@ public enum JSONValue: CustomStringConvertible {
     case object([(String, JSONValue)])
     case array([JSONValue])
     case string(String)
-    case integer(Int64)
+    case number(Int64)
     case flag(Bool)
     case null
 
-    static func integer(_ value: some BinaryInteger) -> JSONValue { .integer(Int64(clamping: value)) }
+    static func integer(_ value: some BinaryInteger) -> JSONValue {
+        .number(Int64(clamping: value))
+    }
 
     static func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
 
     public var description: String {
         switch self {
         case .object(let members):
-            "{" + members.map { Self.quoted($0.0) + ":" + $0.1.description }.joined(separator: ",") + "}"
+            "{" + members.map { Self.quoted($0.0) + ":" + $0.1.description }.joined(separator: ",")
+                + "}"
         case .array(let items): "[" + items.map(\.description).joined(separator: ",") + "]"
         case .string(let text): Self.quoted(text)
-        case .integer(let value): String(value)
+        case .number(let value): String(value)
         case .flag(let value): value ? "true" : "false"
         case .null: "null"
         }

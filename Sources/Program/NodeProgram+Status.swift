@@ -28,8 +28,33 @@ extension NodeProgram {
         members += statusDetails?() ?? []
         var drops = node.dropCounters
         drops.add(runner.shellDrops)
-        members.append(("drops", .object(drops.all.map { ($0.reason.rawValue, .integer($0.count)) })))
+        members.append(
+            ("drops", .object(drops.all.map { ($0.reason.rawValue, .integer($0.count)) })))
         return .object(members)
+    }
+
+    /// What people look at first.
+    var summary: [String] {
+        let node = runner.node
+        var lines = [
+            "\(settings.name) (\(settings.role.rawValue)) in network \(settings.network)",
+            "peer       \(node.ownPeer)\(runner.identity.ephemeral ? " (ephemeral)" : "")",
+            "collector  \(node.collector.map { node.name(of: $0) ?? "\($0)" } ?? "none in reach")",
+        ]
+        for neighbour in node.neighbourStatus {
+            lines.append(
+                "neighbour  \(neighbour.name) at \(runner.text(neighbour.endpoint)), "
+                    + "\(runner.name(of: neighbour.endpoint.link)), cost \(neighbour.cost)")
+        }
+        for entry in runner.hearing where !entry.hearing.ipv4 && !entry.hearing.ipv6 {
+            lines.append("multicast  not heard on \(runner.name(of: entry.link))")
+        }
+        var drops = node.dropCounters
+        drops.add(runner.shellDrops)
+        for drop in drops.all where drop.count > 0 {
+            lines.append("dropped    \(drop.reason.rawValue): \(drop.count)")
+        }
+        return lines
     }
 
     private func neighbour(_ neighbour: Node.NeighbourStatus) -> JSONValue {

@@ -87,7 +87,8 @@ final class NodeProgram {
     /// Without its control socket a node still does its work.
     private func openControl() {
         do {
-            control = try ControlSocket(path: settings.control, loop: loop) { [unowned self] _, line in
+            control = try ControlSocket(path: settings.control, loop: loop) {
+                [unowned self] _, line in
                 .lines(answer(line))
             }
         } catch {
@@ -98,7 +99,8 @@ final class NodeProgram {
     private func answer(_ request: String) -> [String] {
         switch request {
         case "status": [status.description]
-        default: ["unknown request; there is: status"]
+        case "summary": summary
+        default: ["unknown request; there are status and summary"]
         }
     }
 
@@ -124,7 +126,8 @@ final class NodeProgram {
                 options.staticPeers.append(try AddressText(parsing: peer.text))
             } catch {
                 throw StartError(
-                    "line \(peer.mark.line), column \(peer.mark.column): peer \(peer.text): \(error)")
+                    "line \(peer.mark.line), column \(peer.mark.column): peer \(peer.text): \(error)"
+                )
             }
         }
         return options

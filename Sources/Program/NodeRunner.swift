@@ -186,7 +186,6 @@ extension Node.Input {
 
 /// A 64-bit number from the kernel's generator.
 public func systemRandom() -> UInt64 {
-    var value: UInt64 = 0
-    withUnsafeMutableBytes(of: &value) { _ = getrandom($0.baseAddress, 8, 0) }
-    return value
+    var generator = SystemRandomNumberGenerator()
+    return generator.next()
 }

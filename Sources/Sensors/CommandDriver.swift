@@ -37,9 +37,9 @@ public final class CommandDriver: SensorDriver {
 
     private func run() -> Result<String, Fault> {
         var pipeEnds: [Int32] = [-1, -1]
-        guard pipe2(&pipeEnds, Int32(O_CLOEXEC)) == 0 else {
-            return .failure(Fault(reason: .failed))
-        }
+        guard pipe(&pipeEnds) == 0 else { return .failure(Fault(reason: .failed)) }
+        // Not inherited by what another worker starts meanwhile, but for the instant between the two calls.
+        for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(pipeEnds[0]) }
         guard let process = spawn(output: pipeEnds[1]) else {
             close(pipeEnds[1])
@@ -102,7 +102,8 @@ public final class CommandDriver: SensorDriver {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+            &attributes,
+            Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         posix_spawnattr_setpgroup(&attributes, 0)
         // The agent's threads block signals; the program must not inherit that.
         var none = sigset_t()
@@ -113,7 +114,10 @@ public final class CommandDriver: SensorDriver {
         posix_spawnattr_setsigdefault(&attributes, &all)
         var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
         var environment: [UnsafeMutablePointer<CChar>?] =
-            ["PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"].map { strdup($0) } + [nil]
+            ["PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"].map { (word: String) in
+                strdup(word)
+            }
+            + [nil]
         defer { for word in words + environment { free(word) } }
         var process: pid_t = 0
         let code = posix_spawn(&process, arguments[0], &actions, &attributes, &words, &environment)

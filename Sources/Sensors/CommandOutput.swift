@@ -9,7 +9,7 @@ enum CommandOutput {
         let text = trimmed(output[...])
         guard let first = text.first else { return nil }
         if first == "{" {
-            guard var parser = JSONNumbers(text) else { return nil }
+            guard let parser = JSONNumbers(text) else { return nil }
             return parser.measurements(unit: unit)
         }
         if let value = try? DecimalValue(parsing: text) {

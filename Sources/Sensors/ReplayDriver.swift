@@ -53,7 +53,8 @@ public final class ReplayDriver: SensorDriver {
                 state.next = row
                 let first = state.first ?? row.milliseconds
                 state.first = first
-                let elapsed = (now - state.began).multipliedReportingOverflow(by: Int64(speed)).partialValue
+                let elapsed = (now - state.began).multipliedReportingOverflow(by: Int64(speed))
+                    .partialValue
                 guard row.milliseconds.subtractingSaturating(first) <= elapsed else { break }
                 due = row
                 state.next = nil
@@ -75,7 +76,9 @@ public final class ReplayDriver: SensorDriver {
     private func begin(_ state: inout State, _ now: Int64) -> Bool {
         guard let reader = LineReader(path), let header = reader.next() else { return false }
         let names = header.split(separator: ",", omittingEmptySubsequences: false)
-        guard names.first == "time", names.count <= Limits.channelsPerSensorMax else { return false }
+        guard names.first == "time", names.count <= Limits.channelsPerSensorMax else {
+            return false
+        }
         state.reader = reader
         state.columns = names.dropFirst().map(Self.column)
         state.began = now
@@ -85,7 +88,9 @@ public final class ReplayDriver: SensorDriver {
 
     /// `temperature [Cel]` is a name and a unit.
     private static func column(_ text: Substring) -> (name: String, unit: String) {
-        guard text.last == "]", let open = text.lastIndex(of: "[") else { return (String(text), "1") }
+        guard text.last == "]", let open = text.lastIndex(of: "[") else {
+            return (String(text), "1")
+        }
         var name = text[..<open]
         while name.last == " " { name.removeLast() }
         return (String(name), String(text[text.index(after: open)...].dropLast()))
@@ -155,7 +160,9 @@ final class LineReader {
         buffer.removeFirst(start)
         start = 0
         // What is too long for a line is not kept.
-        if buffer.count > 2 * Self.lineBytesMax { buffer.removeLast(buffer.count - Self.lineBytesMax) }
+        if buffer.count > 2 * Self.lineBytesMax {
+            buffer.removeLast(buffer.count - Self.lineBytesMax)
+        }
         var chunk = [UInt8](repeating: 0, count: 4_096)
         let count = read(file, &chunk, chunk.count)
         if count <= 0 { isAtEnd = true } else { buffer += chunk[..<count] }

@@ -25,7 +25,8 @@ public final class SystemDriver: SensorDriver {
 
     private func load() -> [Measurement] {
         let channels = ["load.1m", "load.5m", "load.15m"]
-        guard let words = lines("/proc/loadavg")?.first?.split(separator: " "), words.count >= 3 else {
+        guard let words = lines("/proc/loadavg")?.first?.split(separator: " "), words.count >= 3
+        else {
             return channels.map { Measurement($0, "1", .null(.absent)) }
         }
         return zip(channels, words).map { Measurement($0, "1", number: $1) }
@@ -34,7 +35,8 @@ public final class SystemDriver: SensorDriver {
     /// Bytes, out of kibibytes.
     private func memory() -> [Measurement] {
         let wanted = [
-            ("MemAvailable:", "memory.free"), ("MemTotal:", "memory.total"), ("SwapFree:", "swap.free"),
+            ("MemAvailable:", "memory.free"), ("MemTotal:", "memory.total"),
+            ("SwapFree:", "swap.free"),
         ]
         let lines = lines("/proc/meminfo") ?? []
         return wanted.map { key, channel in
@@ -51,7 +53,7 @@ public final class SystemDriver: SensorDriver {
         let fields = lines("/proc/stat")?.first?.split(separator: " ").dropFirst().prefix(8)
         let jiffies = (fields ?? []).compactMap { Int64($0) }
         guard jiffies.count >= 5 else { return [Measurement("cpu.use", "%", .null(.absent))] }
-        let all = jiffies.reduce(0) { $0.addingSaturating($1) }
+        let all = jiffies.reduce(Int64(0)) { $0.addingSaturating($1) }
         let busy = all.subtractingSaturating(jiffies[3].addingSaturating(jiffies[4]))
         let last = lastCPU.withLock { last in
             defer { last = (busy, all) }

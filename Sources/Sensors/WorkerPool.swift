@@ -39,11 +39,13 @@ public final class WorkerPool: @unchecked Sendable {
         defer { pthread_attr_destroy(&attributes) }
         // The pool lives as long as its threads, which is as long as the process.
         let pool = Unmanaged.passRetained(self)
-        let code = pthread_create(&thread, &attributes, { raw in
-            guard let raw else { return nil }
-            Unmanaged<WorkerPool>.fromOpaque(raw).takeUnretainedValue().work()
-            return nil
-        }, pool.toOpaque())
+        let code = pthread_create(
+            &thread, &attributes,
+            { raw in
+                guard let raw else { return nil }
+                Unmanaged<WorkerPool>.fromOpaque(raw).takeUnretainedValue().work()
+                return nil
+            }, pool.toOpaque())
         if code == 0 { threadCount += 1 } else { pool.release() }
     }
 

@@ -33,7 +33,7 @@ collect() {
 }
 
 # rows NAME PEER: how many rows the collector printed about a peer.
-rows() { grep -c "\"peer\":\"$2\"" "$LAB/collect_$1.out"; }
+rows() { grep -c "\"node\":\"$2\"" "$LAB/collect_$1.out"; }
 
 # has_rows NAME PEER [AT_LEAST]
 has_rows() { [ "$(rows "$1" "$2")" -ge "${3:-1}" ]; }

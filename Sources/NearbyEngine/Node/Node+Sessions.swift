@@ -45,7 +45,8 @@ extension Node {
             case .frame(let payload, let priority):
                 enqueue(payload, to: association.peer, priority, now)
             case .delivered(let message, let isReliable):
-                outputs.append(.message(
+                outputs.append(
+                    .message(
                         message, from: association.peer, isReliable: isReliable, hops: hopsInHand))
             case .drop(let reason): drops.count(reason)
             }
