@@ -51,7 +51,7 @@ public final class Host {
     }
 
     /// What the host's own clock shows: fast or slow, and hours apart from the others'.
-    func localTime(_ time: Instant) -> Instant {
+    public func localTime(_ time: Instant) -> Instant {
         Instant(nanoseconds: offset + time.nanoseconds + time.nanoseconds / 1_000_000 * driftPPM)
     }
 

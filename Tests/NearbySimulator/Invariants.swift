@@ -6,6 +6,8 @@ public struct Invariants {
     public private(set) var failures: [String] = []
     /// Messages that arrived, of both kinds.
     public private(set) var deliveredCount = 0
+    /// Of those, how many each host sent.
+    public private(set) var deliveredFrom: [Int: Int] = [:]
     private var routesVersions: [UInt64] = []
     private var lastReliable: [Flow: UInt64] = [:]
     private var unreliableSeen: [Flow: Set<UInt64>] = [:]
@@ -75,6 +77,7 @@ public struct Invariants {
             failures.append("host \(receiver.number) got a message that nobody sent")
             return
         }
+        deliveredFrom[Int(number), default: 0] += 1
         let flow = Flow(
             sender: number, generation: generation, receiver: receiver.number,
             receiverGeneration: receiver.generation)

@@ -59,5 +59,7 @@ extension Limits {
     public static let unreachableTime = Duration.seconds(60)
     /// Between attempts to reach the collector over the mesh; doubles to the maximum.
     public static let collectorCallBackoff = Duration.milliseconds(500)
+    /// Before a collector that is heard on a link is called over the mesh all the same.
+    public static let collectorCallDelay = Duration.seconds(1)
     public static let collectorCallBackoffMax = Duration.seconds(30)
 }

@@ -32,8 +32,13 @@ extension Node {
         let body = payload.dropFirst()
         switch kind.scope {
         case .channel: channelFrameReceived(kind, body, on: channel, from: path, now)
-        case _ where channel.peerTerms == nil || channel.stage == .admitting:
+        case _ where channel.peerTerms == nil || channel.stage == .admitting && !channel.isClient:
             drops.count(.frameNotAdmitted)
+        case _ where channel.stage == .admitting:
+            // The server sends traffic only once it has accepted: its decision was lost.
+            advance(channel, .decision(DecisionFrame(verdict: .accepted, retryAfter: .zero)), now)
+            guard channel.stage == .open else { return drops.count(.frameNotAdmitted) }
+            payloadReceived(payload, on: channel, from: path, priority, now)
         case .hop: hopFrameReceived(kind, body, on: channel, from: path, priority, now)
         case .endToEnd: sessionFrameReceived(kind, body, on: channel, from: path, now)
         }
@@ -151,6 +156,13 @@ extension Node {
         guard let peer = channel.peer else { return }
         let previous = associations[peer]
         if previous?.token == channel.token { return }
+        if let previous, let current = channels[previous.token], outlasts(current, previous, channel, now) {
+            channel.stage = .closing(at: now + Limits.replacedChannelTime)
+            return
+        }
+        if let previous, channels[previous.token]?.peerTerms?.run != channel.peerTerms?.run {
+            forgetNeighbour(peer, now)
+        }
         let association = Association(
             peer: peer, token: channel.token, session: SessionMachine(), now: now)
         associations[peer] = association
@@ -167,6 +179,16 @@ extension Node {
             outputs.append(.peer(peer, .connected))
         }
         announceCollector(now)
+    }
+
+    /// A channel that began on a link and one that began over the mesh at the same time: both sides keep
+    /// the former, in whatever order they were opened.
+    private func outlasts(
+        _ current: Channel, _ association: Association, _ new: Channel, _ now: Instant
+    ) -> Bool {
+        current.stage == .open && current.key.path.endpoint != nil && new.key.path.endpoint == nil
+            && current.peerTerms?.run == new.peerTerms?.run
+            && now - association.openedAt < Limits.invitationTimeout
     }
 
     mutating func close(_ channel: Channel, _ reason: CloseFrame.Reason, _ now: Instant) {

@@ -189,7 +189,11 @@ extension Node {
     mutating func interpret(_ steps: [CollectorChoice.Output], _ now: Instant) {
         guard !configuration.role.collects else { return }
         for case .chosen(let peer) in steps {
-            collectorCall = peer.map { CollectorCall(collector: $0, nextAttempt: now) }
+            collectorCall = peer.map { collector in
+                // One that is heard on a link is about to be a neighbour.
+                let delay = sightings[collector] == nil ? Duration.zero : Limits.collectorCallDelay
+                return CollectorCall(collector: collector, nextAttempt: now + delay)
+            }
             announceCollector(now)
             callCollectorIfDue(now)
         }

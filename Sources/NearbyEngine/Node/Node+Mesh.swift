@@ -192,6 +192,12 @@ extension Node {
         }
     }
 
+    /// The peer has restarted: what it told is void, and it has to be told everything anew.
+    mutating func forgetNeighbour(_ peer: PeerID, _ now: Instant) {
+        guard neighbours.removeValue(forKey: peer) != nil else { return }
+        interpret(routing.handle(.neighbourDown(peer), now: now), now)
+    }
+
     mutating func neighbourDeadlineReached(_ peer: PeerID, _ now: Instant) {
         guard let neighbour = neighbours[peer] else { return }
         interpret(neighbour.liveness.handle(.deadlineReached, now: now), of: neighbour, now)

@@ -28,7 +28,8 @@ public struct LivenessMachine: Sendable, Hashable {
         case alive
         /// So many frames in a row were not answered.
         case probing(unanswered: Int, next: Instant)
-        case suspect(answers: Int, next: Instant)
+        /// So many probes in a row were answered since; whether the last one was.
+        case suspect(answers: Int, isAnswered: Bool, next: Instant)
     }
 
     private let base: UInt16
@@ -77,7 +78,7 @@ public struct LivenessMachine: Sendable, Hashable {
         }
         switch state {
         case .alive: return earliest
-        case .probing(_, let next), .suspect(_, let next): return min(earliest, next)
+        case .probing(_, let next), .suspect(_, _, let next): return min(earliest, next)
         }
     }
 
@@ -99,9 +100,11 @@ public struct LivenessMachine: Sendable, Hashable {
         case .probing:
             loss -= loss / 16
             state = .alive
-        case .suspect(let answers, let next):
+        case .suspect(let answers, let isAnswered, let next):
+            // Probes go out one at a time: further frames meanwhile prove no more than one.
+            if isAnswered { return [] }
             if answers + 1 < Limits.answersUntilTrusted {
-                state = .suspect(answers: answers + 1, next: next)
+                state = .suspect(answers: answers + 1, isAnswered: true, next: next)
                 return []
             }
             state = .alive
@@ -126,9 +129,11 @@ public struct LivenessMachine: Sendable, Hashable {
         case .alive: break
         case .probing(let count, let next):
             if now >= next { outputs += unanswered(count + 1, now) }
-        case .suspect(_, let next):
+        case .suspect(let answers, let isAnswered, let next):
             if now >= next {
-                state = .suspect(answers: 0, next: now + Limits.suspectProbeInterval)
+                state = .suspect(
+                    answers: isAnswered ? answers : 0, isAnswered: false,
+                    next: now + Limits.suspectProbeInterval)
                 outputs.append(.send(LivenessFrame.probe.bytes))
             }
         }
@@ -142,7 +147,8 @@ public struct LivenessMachine: Sendable, Hashable {
     private mutating func unanswered(_ count: Int, _ now: Instant) -> [Output] {
         loss += (65_536 - loss) / 16
         guard count < unansweredMax else {
-            state = .suspect(answers: 0, next: now + Limits.suspectProbeInterval)
+            state = .suspect(
+                answers: 0, isAnswered: false, next: now + Limits.suspectProbeInterval)
             announcedCost = RoutingMessage.metricInfinite
             return [.suspected, .send(LivenessFrame.probe.bytes)]
         }
@@ -182,7 +188,7 @@ extension Limits {
     /// A sent frame with data counts as unanswered after this time: the answer's 50 ms and the way.
     public static let answerTimeout = Duration.milliseconds(75)
     public static let probeInterval = Duration.milliseconds(50)
-    public static let suspectProbeInterval = Duration.milliseconds(250)
+    public static let suspectProbeInterval = Duration.milliseconds(150)
     /// Answers in a row until a suspect is used again.
     public static let answersUntilTrusted = 4
     public static let helloInterval = Duration.seconds(1)
