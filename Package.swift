@@ -4,8 +4,12 @@ import PackageDescription
 /// Every target is built with the same settings; warnings are errors in CI (deploy/test.sh passes the flag).
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
-func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+func library(
+    _ name: String, _ dependencies: [Target.Dependency], linking libraries: [String] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, swiftSettings: settings,
+        linkerSettings: libraries.map { .linkedLibrary($0) })
 }
 
 func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil)
@@ -46,7 +50,8 @@ let package = Package(
         library("Telemetry", ["NearbyCore"]),
         library("Sensors", ["NearbyCore", "Telemetry", "CLinux"]),
         library("Configuration", ["CYAML"]),
-        library("Collector", ["NearbyCore", "Telemetry"]),
+        // Square roots and rounding come from libm, which nothing but Glibc's module would link.
+        library("Collector", ["NearbyCore", "Telemetry"], linking: ["m"]),
 
         // The programs, and what both of them share.
         library(

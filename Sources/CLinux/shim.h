@@ -1,5 +1,12 @@
 #pragma once
-#define _GNU_SOURCE
+// First what Swift's Glibc module has too (fd_set differs under _GNU_SOURCE, and two definitions in one
+// program are refused); then the GNU parts of the headers that only this module includes.
+#include <sys/select.h>
+#include <sys/types.h>
+#include <time.h>
+#ifndef __USE_GNU
+#define __USE_GNU 1
+#endif
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>

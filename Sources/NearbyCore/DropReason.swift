@@ -61,6 +61,12 @@ public enum DropReason: String, CaseIterable, Sendable {
     case birthMalformed = "birth-malformed"
     case readingLate = "reading-late"
     case readingTableFull = "reading-table-full"
+    case readingUnknownChannel = "reading-unknown-channel"
+    case readingOutsideWindows = "reading-outside-windows"
+    case journalFull = "journal-full"
+    case birthRequestRate = "birth-request-rate"
+    case telemetryUnknownType = "telemetry-unknown-type"
+    case telemetryUnexpected = "telemetry-unexpected"
     case samplerQueueFull = "sampler-queue-full"
     // Shell
     case socketSendFailed = "socket-send-failed"

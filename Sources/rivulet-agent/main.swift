@@ -1,1 +1,4 @@
+import Glibc
 import Program
+
+exit(agentMain(Array(CommandLine.arguments.dropFirst())))

@@ -1,4 +1,11 @@
 import ArgumentParser
 
+/// The command line.
 @main
-struct Rivulet: ParsableCommand {}
+struct Rivulet: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rivulet",
+        abstract: "Readings from small boards, over whatever network there is.",
+        version: "0.1.0",
+        subcommands: [Collect.self, Check.self, Status.self, MakeSecret.self, Reference.self])
+}

@@ -32,13 +32,19 @@ struct AdmissionMachineTests {
         loses: (Int) -> Bool = { _ in false }
     ) throws -> (client: [AdmissionMachine.Output], server: [AdmissionMachine.Output]) {
         var now = Instant.zero
-        var results: (client: [AdmissionMachine.Output], server: [AdmissionMachine.Output]) = ([], [])
+        var results: (client: [AdmissionMachine.Output], server: [AdmissionMachine.Output]) = (
+            [], []
+        )
         var frames: [(toServer: Bool, bytes: [UInt8])] = []
         var sent = 0
         func collect(_ outputs: [AdmissionMachine.Output], byClient: Bool) {
             for output in outputs {
                 guard case .send(let bytes) = output else {
-                    if byClient { results.client.append(output) } else { results.server.append(output) }
+                    if byClient {
+                        results.client.append(output)
+                    } else {
+                        results.server.append(output)
+                    }
                     continue
                 }
                 sent += 1
@@ -49,7 +55,8 @@ struct AdmissionMachineTests {
         collect(client.handle(.start, now: now), byClient: true)
         for _ in 0..<200 {
             if frames.isEmpty {
-                guard let next = [client.nextDeadline, server.nextDeadline].compactMap({ $0 }).min()
+                guard
+                    let next = [client.nextDeadline, server.nextDeadline].compactMap({ $0 }).min()
                 else { break }
                 now = next
                 collect(client.handle(.deadlineReached, now: now), byClient: true)

@@ -123,9 +123,11 @@ enum Imports {
         "NearbyWire": ["NearbyCore"],
         "NearbyEngine": ["NearbyCore", "NearbyWire"],
         "NearbyDTLS": ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL", "Glibc"],
-        "NearbyLinux": ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux", "Glibc"],
+        "NearbyLinux": [
+            "NearbyCore", "NearbyWire", "NearbyEngine", "CLinux", "Glibc", "Synchronization",
+        ],
         "Telemetry": ["NearbyCore"],
-        "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc"],
+        "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc", "Synchronization"],
         "Configuration": ["CYAML", "Glibc"],
         "Collector": ["NearbyCore", "Telemetry"],
         "Program": [

@@ -1,0 +1,93 @@
+import NearbyCore
+import Telemetry
+
+/// A report with the circumstances of its arrival.
+struct HeldReport: Sendable {
+    var report: Report
+    var arrival: Instant
+    var hops: UInt8
+
+    init(_ report: Report, arrival: Instant, hops: UInt8) {
+        self.report = report
+        self.arrival = arrival
+        self.hops = hops
+    }
+}
+
+/// What the collector knows of one agent.
+struct CollectedPeer: Sendable {
+    struct Run: Sendable {
+        var birth: Birth
+        var sequences = SequenceWindow()
+    }
+
+    enum Result {
+        case needsBirth
+        case taken(Delivery, duplicates: Int, tooOld: Int, unknownChannels: Int)
+    }
+
+    /// Newest first, at most `Limits.collectorRunsMax`.
+    private var runs: [Run] = []
+    /// One for each boot of `runs`.
+    private var clocks: [BootID: ClockEstimate] = [:]
+    var lastHeard = Instant.zero
+    var lastAsked: Instant?
+    var held: [HeldReport] = []
+
+    /// Returns whether it is new: another run, or the next birth of a known one.
+    mutating func take(_ birth: Birth) -> Bool {
+        if let index = runs.firstIndex(where: { $0.birth.run == birth.run }) {
+            let known = runs[index].birth
+            guard known != birth,
+                !known.covers(number: birth.number) || known.number == birth.number
+            else {
+                return false
+            }
+            runs[index].birth = birth
+            return true
+        }
+        runs.insert(Run(birth: birth), at: 0)
+        if runs.count > Limits.collectorRunsMax { runs.removeLast() }
+        let boots = Set(runs.map(\.birth.boot))
+        clocks = clocks.filter { boots.contains($0.key) }
+        return true
+    }
+
+    mutating func take(_ incoming: HeldReport, from peer: PeerID) -> Result {
+        let report = incoming.report
+        guard let index = runs.firstIndex(where: { $0.birth.covers(number: report.birthNumber) })
+        else {
+            return .needsBirth
+        }
+        let birth = runs[index].birth
+        var (readings, unknown) = report.readings(using: birth)
+        var duplicates = 0
+        var tooOld = 0
+        var newest: Instant?
+        readings.removeAll { reading in
+            switch runs[index].sequences.accept(reading.sequence) {
+            case .fresh:
+                newest = max(newest ?? reading.time, reading.time)
+                return false
+            case .duplicate: duplicates += 1
+            case .tooOld: tooOld += 1
+            }
+            return true
+        }
+        if let newest { observe(newest, birth: birth, arrival: incoming.arrival) }
+        let delivery = Delivery(
+            peer: peer, birth: birth, readings: readings, arrival: incoming.arrival,
+            hops: incoming.hops,
+            offset: clocks[birth.boot]?.offset ?? .zero, rank: .estimate,
+            expected: runs[index].sequences.expected, missing: runs[index].sequences.missing)
+        return .taken(delivery, duplicates: duplicates, tooOld: tooOld, unknownChannels: unknown)
+    }
+
+    private mutating func observe(_ newest: Instant, birth: Birth, arrival: Instant) {
+        if clocks[birth.boot] == nil {
+            clocks[birth.boot] = ClockEstimate(sent: newest, arrived: arrival)
+        } else {
+            clocks[birth.boot]?.observe(sent: newest, arrived: arrival)
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import NearbyCore
+import Telemetry
+
+extension Limits {
+    /// Agents that a collector keeps state for; the one that was silent longest goes.
+    public static let collectorPeersMax = 1_024
+    /// Runs of one agent that a collector keeps state for; the oldest goes.
+    public static let collectorRunsMax = 3
+    /// Reports of one agent that wait for their birth.
+    public static let heldReportsPerPeerMax = 16
+    /// Reports of all agents that wait for their births.
+    public static let heldReportsMax = 1_024
+    /// How long a report waits for its birth.
+    public static let heldReportTime: Duration = .seconds(10)
+}
+
+/// The collector's side of readings: understands reports by their births, drops what came twice,
+/// and maps the agents' clocks to ours.
+public struct CollectorMachine: Sendable {
+    public enum Input: Sendable {
+        /// A telemetry message, reliable or not. `hops`: relays on its way, plus one.
+        case received([UInt8], from: PeerID, hops: UInt8)
+        case deadlineReached
+    }
+
+    public enum Output: Hashable, Sendable {
+        case accepted(Delivery)
+        /// A birth that is new to us.
+        case born(PeerID, Birth)
+        /// To be sent reliably: a birth request.
+        case send([UInt8], to: PeerID)
+        case drop(DropReason, count: Int)
+    }
+
+    private var peers: [PeerID: CollectedPeer] = [:]
+    private var heldCount = 0
+    /// The earliest time at which a held report may expire.
+    private var expiry = Instant.distantFuture
+    /// Fields of later versions that were passed over.
+    public private(set) var skippedFieldCount = 0
+
+    public init() {}
+
+    public var nextDeadline: Instant? { heldCount == 0 ? nil : expiry }
+
+    public var peerCount: Int { peers.count }
+
+    /// Reports that wait for their birth.
+    public var heldReportCount: Int { heldCount }
+
+    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        switch input {
+        case .received(let bytes, let peer, let hops):
+            receive(bytes, from: peer, hops: hops, now: now, into: &outputs)
+        case .deadlineReached: expireHeld(now: now, into: &outputs)
+        }
+        return outputs
+    }
+
+    private mutating func receive(
+        _ bytes: [UInt8], from peer: PeerID, hops: UInt8, now: Instant, into outputs: inout [Output]
+    ) {
+        do throws(WireError) {
+            switch try TelemetryMessage(parsing: bytes, skippedFields: &skippedFieldCount) {
+            case .birth(let birth): take(birth, from: peer, now: now, into: &outputs)
+            case .report(let report):
+                take(HeldReport(report, arrival: now, hops: hops), from: peer, into: &outputs)
+            case .birthRequest: outputs.append(.drop(.telemetryUnexpected, count: 1))
+            }
+        } catch .unknownType {
+            outputs.append(.drop(.telemetryUnknownType, count: 1))
+        } catch {
+            outputs.append(.drop(Self.reason(forMalformed: bytes), count: 1))
+        }
+    }
+
+    private static func reason(forMalformed bytes: [UInt8]) -> DropReason {
+        switch bytes.first.flatMap(TelemetryTag.init(rawValue:)) {
+        case .birth: .birthMalformed
+        case .report: .reportMalformed
+        default: .messageMalformed
+        }
+    }
+
+    private mutating func take(
+        _ birth: Birth, from peer: PeerID, now: Instant, into outputs: inout [Output]
+    ) {
+        makeRoom(for: peer, into: &outputs)
+        var state = peers[peer] ?? CollectedPeer()
+        state.lastHeard = now
+        if state.take(birth) { outputs.append(.born(peer, birth)) }
+        let waiting = state.held
+        heldCount -= waiting.count
+        state.held = []
+        peers[peer] = state
+        for held in waiting { take(held, from: peer, into: &outputs) }
+    }
+
+    private mutating func take(
+        _ incoming: HeldReport, from peer: PeerID, into outputs: inout [Output]
+    ) {
+        makeRoom(for: peer, into: &outputs)
+        // A report that was held came earlier than what released it.
+        let lastHeard = peers[peer]?.lastHeard ?? incoming.arrival
+        peers[peer, default: CollectedPeer()].lastHeard = max(lastHeard, incoming.arrival)
+        let result = peers[peer]?.take(incoming, from: peer)
+        switch result {
+        case .needsBirth: hold(incoming, from: peer, into: &outputs)
+        case .taken(let delivery, let duplicates, let tooOld, let unknown):
+            if duplicates > 0 { outputs.append(.drop(.reportDuplicate, count: duplicates)) }
+            if tooOld > 0 { outputs.append(.drop(.readingLate, count: tooOld)) }
+            if unknown > 0 { outputs.append(.drop(.readingUnknownChannel, count: unknown)) }
+            if !delivery.readings.isEmpty { outputs.append(.accepted(delivery)) }
+            if unknown > 0 { ask(peer, about: incoming, into: &outputs) }
+        case nil: break
+        }
+    }
+
+    /// The agent that was silent longest goes; equal silence is decided by PeerID.
+    private mutating func makeRoom(for peer: PeerID, into outputs: inout [Output]) {
+        guard peers[peer] == nil, peers.count >= Limits.collectorPeersMax else { return }
+        let oldest = peers.min { ($0.value.lastHeard, $0.key) < ($1.value.lastHeard, $1.key) }
+        guard let oldest, let gone = peers.removeValue(forKey: oldest.key) else { return }
+        heldCount -= gone.held.count
+        outputs.append(.drop(.readingTableFull, count: 1))
+    }
+
+    // MARK: Reports without a birth
+
+    private mutating func hold(
+        _ report: HeldReport, from peer: PeerID, into outputs: inout [Output]
+    ) {
+        if peers[peer, default: CollectedPeer()].held.count >= Limits.heldReportsPerPeerMax {
+            peers[peer]?.held.removeFirst()
+            heldCount -= 1
+            outputs.append(.drop(.reportWithoutBirth, count: 1))
+        }
+        if heldCount >= Limits.heldReportsMax {
+            outputs.append(.drop(.reportWithoutBirth, count: 1))
+        } else {
+            if heldCount == 0 { expiry = .distantFuture }
+            expiry = min(expiry, report.arrival + Limits.heldReportTime)
+            peers[peer]?.held.append(report)
+            heldCount += 1
+        }
+        ask(peer, about: report, into: &outputs)
+    }
+
+    /// Asks for the birth, at most once a `Limits.birthRequestInterval` and peer.
+    private mutating func ask(_ peer: PeerID, about held: HeldReport, into outputs: inout [Output])
+    {
+        let now = peers[peer]?.lastHeard ?? held.arrival
+        if let last = peers[peer]?.lastAsked, now < last + Limits.birthRequestInterval { return }
+        peers[peer]?.lastAsked = now
+        let request = TelemetryMessage.birthRequest(number: held.report.birthNumber)
+        outputs.append(.send(request.bytes, to: peer))
+    }
+
+    private mutating func expireHeld(now: Instant, into outputs: inout [Output]) {
+        guard heldCount > 0, now >= expiry else { return }
+        var expired = 0
+        expiry = .distantFuture
+        for peer in peers.keys.sorted() {
+            guard let held = peers[peer]?.held, !held.isEmpty else { continue }
+            let kept = held.filter { now < $0.arrival + Limits.heldReportTime }
+            expired += held.count - kept.count
+            peers[peer]?.held = kept
+            for report in kept { expiry = min(expiry, report.arrival + Limits.heldReportTime) }
+        }
+        heldCount -= expired
+        if expired > 0 { outputs.append(.drop(.reportWithoutBirth, count: expired)) }
+    }
+}

@@ -1,0 +1,67 @@
+/// Text from outside, made fit for a terminal: no control or formatting characters, and a known
+/// width.
+struct PrintableText {
+    let text: String
+    /// Columns on a terminal.
+    let width: Int
+
+    init(_ outside: String) {
+        var scalars = String.UnicodeScalarView()
+        var width = 0
+        for scalar in outside.unicodeScalars where Self.isPrintable(scalar) {
+            scalars.append(scalar)
+            width += Self.width(of: scalar)
+        }
+        text = String(scalars)
+        self.width = width
+    }
+
+    /// Exactly `columns` wide: filled with spaces, or cut with `…` at the end.
+    func fitted(to columns: Int, alignRight: Bool = false) -> String {
+        guard width > columns else {
+            let space = String(repeating: " ", count: columns - width)
+            return alignRight ? space + text : text + space
+        }
+        var scalars = String.UnicodeScalarView()
+        var used = 0
+        for scalar in text.unicodeScalars {
+            let next = Self.width(of: scalar)
+            if used + next > columns - 1 { break }
+            scalars.append(scalar)
+            used += next
+        }
+        let rest = columns - used
+        return rest > 0 ? String(scalars) + "…" + String(repeating: " ", count: rest - 1) : ""
+    }
+
+    /// Controls, formatting (bidirectional overrides among them), separators and the unassigned are
+    /// not.
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
+            .unassigned:
+            false
+        default: true
+        }
+    }
+
+    private static func width(of scalar: Unicode.Scalar) -> Int {
+        if scalar.value < 0x300 { return 1 }
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return 0
+        default: return isWide(scalar.value) ? 2 : 1
+        }
+    }
+
+    /// East Asian wide and full-width blocks (Unicode Standard Annex 11), and emoji.
+    private static func isWide(_ value: UInt32) -> Bool {
+        switch value {
+        case 0x1100...0x115f, 0x2e80...0x303e, 0x3041...0x33ff, 0x3400...0x4dbf, 0x4e00...0x9fff,
+            0xa000...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60,
+            0xffe0...0xffe6, 0x1f300...0x1f64f, 0x1f680...0x1f6ff, 0x1f900...0x1faff,
+            0x20000...0x3fffd:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import NearbyCore
+import Telemetry
+
+/// The channels of one run, as the windows see them.
+struct RunSeries: Sendable {
+    var birth: Birth
+    var hops: UInt8
+    var rank: TimeRank
+    var series: [UInt16: Series] = [:]
+    private var missing: UInt64
+    private var missingAtClose: UInt64 = 0
+
+    init(_ delivery: Delivery) {
+        birth = delivery.birth
+        hops = delivery.hops
+        rank = delivery.rank
+        missing = delivery.missing
+    }
+
+    mutating func note(_ delivery: Delivery) {
+        if birth.number != delivery.birth.number { birth = delivery.birth }
+        hops = delivery.hops
+        rank = delivery.rank
+        missing = delivery.missing
+    }
+
+    /// Readings that went missing since the last window closed.
+    var lostCount: UInt64 { missing > missingAtClose ? missing - missingAtClose : 0 }
+
+    mutating func close(_ number: Int64, silentSince limit: Instant) {
+        // A gap that is filled later lowers the level from which the next window counts.
+        missingAtClose = missing
+        for channel in series.keys.sorted() {
+            series[channel]?.close(number)
+            if let last = series[channel]?.last, last.time < limit { series[channel] = nil }
+        }
+    }
+}
+
+/// One channel of one run.
+struct Series: Sendable {
+    private(set) var last: (outcome: Outcome, time: Instant, sequence: UInt64)?
+    /// By window number; at most `Limits.openWindowsMax`.
+    private(set) var open: [Int64: WindowAccumulator] = [:]
+    private(set) var lateCount = 0
+
+    /// Returns whether the reading lies in an open window.
+    mutating func add(
+        _ reading: Reading, time: Instant, window: Int64, firstOpen: Int64,
+        generator: inout SeededGenerator
+    ) -> Bool {
+        if last.map({ ($0.time, $0.sequence) < (time, reading.sequence) }) ?? true {
+            last = (reading.outcome, time, reading.sequence)
+        }
+        guard window >= firstOpen, window - firstOpen < Limits.openWindowsMax else {
+            lateCount += 1
+            return false
+        }
+        open[window, default: WindowAccumulator()].add(reading.outcome, generator: &generator)
+        return true
+    }
+
+    mutating func close(_ number: Int64) {
+        open[number] = nil
+        lateCount = 0
+    }
+}

@@ -1,0 +1,35 @@
+import NearbyCore
+import Telemetry
+
+/// What came in during a stretch of event time.
+public struct Window: Hashable, Sendable {
+    /// Our clock.
+    public var start: Instant
+    public var width: Duration
+    /// False for a look into a window that is still open.
+    public var isClosed: Bool
+    /// By agent, then by channel number.
+    public var rows: [Row]
+
+    /// One channel of one agent.
+    public struct Row: Hashable, Sendable {
+        public var peer: PeerID
+        public var run: RunID
+        public var node: NodeDescription
+        public var channel: Channel
+        public var statistics: Statistics
+        /// Readings with a value, a second.
+        public var rate: Double
+        /// The newest reading that ever came, which may be older than the window.
+        public var last: Outcome
+        /// How long ago the newest reading was measured.
+        public var age: Duration
+        /// Readings of this channel that came since the last window closed and belong to closed
+        /// ones.
+        public var lateCount: Int
+        /// Readings of this agent, all channels, that went missing since the last window closed.
+        public var lostCount: UInt64
+        public var hops: UInt8
+        public var rank: TimeRank
+    }
+}

@@ -1,0 +1,78 @@
+import NearbyCore
+import Telemetry
+
+extension Limits {
+    /// Values of one channel and window that are kept for quantiles; beyond it they are a random
+    /// sample.
+    public static let windowValuesMax = 1_024
+}
+
+/// What a window says about the values of one channel.
+public struct Statistics: Hashable, Sendable {
+    /// Readings with a value.
+    public var count: Int
+    /// Readings without one.
+    public var nullCount: Int
+    public var min: DecimalValue?
+    public var max: DecimalValue?
+    public var mean: Double?
+    /// Of the sample (n − 1); nil under two values.
+    public var standardDeviation: Double?
+    /// Nearest rank: the value at place ⌈q·n⌉.
+    public var p50: Double?
+    public var p95: Double?
+    /// Whether the quantiles come from all values, not from a sample of them.
+    public var areQuantilesExact: Bool
+}
+
+/// Gathers the values of one channel and window: Welford's algorithm for mean and variance, the
+/// values themselves for quantiles.
+struct WindowAccumulator: Sendable {
+    private(set) var count = 0
+    private(set) var nullCount = 0
+    private var min: DecimalValue?
+    private var max: DecimalValue?
+    private var mean = 0.0
+    private var squares = 0.0
+    private var values: [Double] = []
+
+    mutating func add(_ outcome: Outcome, generator: inout SeededGenerator) {
+        guard let value = outcome.value else {
+            nullCount += 1
+            return
+        }
+        count += 1
+        if min.map({ value < $0 }) ?? true { min = value }
+        if max.map({ $0 < value }) ?? true { max = value }
+        let number = value.double
+        let difference = number - mean
+        mean += difference / Double(count)
+        squares += difference * (number - mean)
+        keep(number, generator: &generator)
+    }
+
+    /// Reservoir sampling (Vitter's algorithm R) beyond the limit.
+    private mutating func keep(_ number: Double, generator: inout SeededGenerator) {
+        if values.count < Limits.windowValuesMax {
+            values.append(number)
+            return
+        }
+        let place = Int.random(in: 0..<count, using: &generator)
+        if place < values.count { values[place] = number }
+    }
+
+    var statistics: Statistics {
+        let sorted = values.sorted()
+        return Statistics(
+            count: count, nullCount: nullCount, min: min, max: max, mean: count > 0 ? mean : nil,
+            standardDeviation: count > 1 ? (squares / Double(count - 1)).squareRoot() : nil,
+            p50: Self.quantile(0.50, of: sorted), p95: Self.quantile(0.95, of: sorted),
+            areQuantilesExact: count <= Limits.windowValuesMax)
+    }
+
+    private static func quantile(_ part: Double, of sorted: [Double]) -> Double? {
+        guard !sorted.isEmpty else { return nil }
+        let place = Int((part * Double(sorted.count)).rounded(.up))
+        return sorted[Swift.min(Swift.max(place, 1), sorted.count) - 1]
+    }
+}

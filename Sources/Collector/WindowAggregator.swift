@@ -1,0 +1,203 @@
+import NearbyCore
+import Telemetry
+
+extension Limits {
+    /// Windows that are open at a time.
+    public static let openWindowsMax: Int64 = 8
+    /// Channels of all agents that windows are kept for.
+    public static let windowSeriesMax = 65_536
+}
+
+/// Sums up readings over windows of event time, all of one width, side by side.
+///
+/// A window closes `lateness` after its end. A reading that comes later, or lies beyond the open
+/// windows, is counted and changes no window; but it still shows as the last value if it is the
+/// newest.
+public struct WindowAggregator: Sendable {
+    public struct Settings: Sendable {
+        public var width: Duration = .seconds(10)
+        /// How long readings are waited for after the end of a window.
+        public var lateness: Duration = .seconds(1)
+        /// A channel that was silent so long is left out.
+        public var forgetAfter: Duration = .seconds(600)
+        /// Added to our clock before it is divided into windows; UTC's offset makes them begin at
+        /// whole multiples of the width in UTC.
+        public var phase: Duration = .zero
+
+        public init() {}
+    }
+
+    public enum Input: Sendable {
+        case delivery(Delivery)
+        case deadlineReached
+        /// Close what is open, as at the end of a run of the program.
+        case finish
+    }
+
+    public enum Output: Hashable, Sendable {
+        case window(Window)
+        case drop(DropReason, count: Int)
+    }
+
+    private struct RunKey: Hashable, Comparable {
+        var peer: PeerID
+        var run: RunID
+
+        static func < (left: RunKey, right: RunKey) -> Bool {
+            (left.peer, left.run) < (right.peer, right.run)
+        }
+    }
+
+    private let settings: Settings
+    private let width: Int64
+    private var generator: SeededGenerator
+    private var runs: [RunKey: RunSeries] = [:]
+    /// The run of each agent that was heard last.
+    private var newestRuns: [PeerID: RunID] = [:]
+    private var seriesCount = 0
+    /// The number of the first open window; nil before the first delivery.
+    private var firstOpen: Int64?
+
+    /// - Parameter seed: for the sample that quantiles of overfull windows are taken from.
+    public init(settings: Settings = Settings(), seed: UInt64 = 0) {
+        self.settings = settings
+        width = max(settings.width.nanoseconds, 1_000_000)
+        generator = SeededGenerator(seed: seed)
+    }
+
+    public var nextDeadline: Instant? {
+        guard let firstOpen, !runs.isEmpty else { return nil }
+        return start(of: firstOpen.addingSaturating(1)) + settings.lateness
+    }
+
+    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        closeDue(now: now, into: &outputs)
+        switch input {
+        case .delivery(let delivery): add(delivery, into: &outputs)
+        case .deadlineReached: break
+        case .finish:
+            guard let first = firstOpen else { break }
+            let end = min(first + Limits.openWindowsMax, number(at: now) + 1)
+            close(first..<max(first, end), now: now, into: &outputs)
+        }
+        return outputs
+    }
+
+    /// The window that `now` lies in, as it stands.
+    public func current(now: Instant) -> Window {
+        window(number(at: now), isClosed: false, now: now)
+    }
+
+    // MARK: Taking in
+
+    private mutating func add(_ delivery: Delivery, into outputs: inout [Output]) {
+        let first = firstOpen ?? dueNumber(at: delivery.arrival)
+        firstOpen = first
+        let key = RunKey(peer: delivery.peer, run: delivery.birth.run)
+        if runs[key] == nil { newestRuns[delivery.peer] = delivery.birth.run }
+        var full = 0
+        var outside = 0
+        // Taken out and put back, so that the series are changed in place.
+        var run = runs.removeValue(forKey: key) ?? RunSeries(delivery)
+        run.note(delivery)
+        for reading in delivery.readings {
+            if run.series[reading.channel] == nil {
+                guard seriesCount < Limits.windowSeriesMax else {
+                    full += 1
+                    continue
+                }
+                seriesCount += 1
+                run.series[reading.channel] = Series()
+            }
+            let time = delivery.eventTime(of: reading)
+            let isInside = run.series[reading.channel, default: Series()].add(
+                reading, time: time, window: number(at: time), firstOpen: first,
+                generator: &generator)
+            if !isInside { outside += 1 }
+        }
+        runs[key] = run
+        if full > 0 { outputs.append(.drop(.readingTableFull, count: full)) }
+        if outside > 0 { outputs.append(.drop(.readingOutsideWindows, count: outside)) }
+    }
+
+    // MARK: Closing
+
+    private mutating func closeDue(now: Instant, into outputs: inout [Output]) {
+        guard let first = firstOpen else { return }
+        let due = dueNumber(at: now)
+        guard due > first else { return }
+        // After a long pause only the windows that can hold something are shown.
+        close(first..<min(due, first + Limits.openWindowsMax), now: now, into: &outputs)
+        firstOpen = due
+    }
+
+    private mutating func close(_ numbers: Range<Int64>, now: Instant, into outputs: inout [Output])
+    {
+        for number in numbers {
+            let window = window(number, isClosed: true, now: now)
+            if !window.rows.isEmpty { outputs.append(.window(window)) }
+            forget(number, now: now)
+            firstOpen = number + 1
+        }
+    }
+
+    private func window(_ number: Int64, isClosed: Bool, now: Instant) -> Window {
+        var rows: [Window.Row] = []
+        for key in runs.keys.sorted() {
+            guard let run = runs[key] else { continue }
+            let isCurrent = newestRuns[key.peer] == key.run
+            for channelNumber in run.series.keys.sorted() {
+                guard let series = run.series[channelNumber], let last = series.last,
+                    let channel = run.birth.channel(channelNumber)
+                else { continue }
+                let accumulator = series.open[number] ?? WindowAccumulator()
+                // An ended run and a retired channel show only while they have something to say.
+                let isSilent = accumulator.count + accumulator.nullCount == 0
+                if isSilent, !isCurrent || channel.isRetired { continue }
+                rows.append(
+                    Window.Row(
+                        peer: key.peer, run: key.run, node: run.birth.node, channel: channel,
+                        statistics: accumulator.statistics,
+                        rate: Double(accumulator.count) * 1e9 / Double(width),
+                        last: last.outcome, age: max(now - last.time, .zero),
+                        lateCount: series.lateCount,
+                        lostCount: run.lostCount, hops: run.hops, rank: run.rank))
+            }
+        }
+        return Window(
+            start: start(of: number), width: .nanoseconds(width), isClosed: isClosed, rows: rows)
+    }
+
+    /// Forgets a closed window, and what has been silent for long.
+    private mutating func forget(_ number: Int64, now: Instant) {
+        for key in runs.keys.sorted() {
+            guard var run = runs.removeValue(forKey: key) else { continue }
+            let before = run.series.count
+            run.close(number, silentSince: now - settings.forgetAfter)
+            seriesCount -= before - run.series.count
+            if run.series.isEmpty {
+                if newestRuns[key.peer] == key.run { newestRuns[key.peer] = nil }
+            } else {
+                runs[key] = run
+            }
+        }
+    }
+
+    // MARK: Numbers of windows
+
+    private func number(at time: Instant) -> Int64 {
+        let shifted = (time + settings.phase).nanoseconds
+        let quotient = shifted / width
+        return shifted % width < 0 ? quotient - 1 : quotient
+    }
+
+    /// The first window that is still open at this time.
+    private func dueNumber(at now: Instant) -> Int64 { number(at: now - settings.lateness) }
+
+    private func start(of number: Int64) -> Instant {
+        let (shifted, overflow) = number.multipliedReportingOverflow(by: width)
+        if overflow { return .distantFuture }
+        return Instant(nanoseconds: shifted) - settings.phase
+    }
+}

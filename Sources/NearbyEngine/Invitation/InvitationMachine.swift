@@ -1,0 +1,332 @@
+import NearbyCore
+import NearbyWire
+
+/// Names one instance of a channel within a node.
+public struct ChannelToken: Hashable, Comparable, Sendable {
+    public let value: UInt32
+
+    public init(value: UInt32) { self.value = value }
+
+    public static func < (left: ChannelToken, right: ChannelToken) -> Bool {
+        left.value < right.value
+    }
+}
+
+/// Who invites whom: the deterministic tie-break between neighbours.
+///
+/// A node wants a few neighbours and accepts more. Of a pair of which one wants the other, the lower PeerID
+/// invites; a higher one that wants nudges, and invites all the same when nothing happens for three
+/// seconds. Where both directions are admitted, the channel whose client is the lower PeerID carries
+/// traffic. An admitted channel is never given up for one that is not admitted.
+public struct InvitationMachine: Sendable, Hashable {
+    public enum Input: Sendable, Hashable {
+        case sighted(PeerID, run: RunID, role: Role, costToCollector: UInt16?)
+        case lost(PeerID)
+        case nudged(PeerID, RunID, attempt: UInt16)
+        /// The first frame of an inbound handshake: unproved.
+        case handshakeSeen(from: PeerID, run: RunID, attempt: UInt16)
+        /// Our handshake with the peer moved.
+        case progress(PeerID, UInt16)
+        case admitted(
+            ChannelToken, peer: PeerID, run: RunID, weAreClient: Bool, peerHasRoute: Bool,
+            peerNeighbourCount: Int)
+        case failed(PeerID, UInt16)
+        case declined(PeerID, UInt16, retryAfter: Duration)
+        case channelClosed(ChannelToken)
+        case routeToCollector(Bool)
+        case deadlineReached
+    }
+
+    public enum Output: Equatable, Sendable {
+        case invite(PeerID, attempt: UInt16)
+        case nudge(PeerID, attempt: UInt16)
+        /// The attempt is given up: another channel of the pair is in use.
+        case abandon(PeerID, attempt: UInt16)
+        /// This channel carries the peer's traffic from now on.
+        case use(ChannelToken, PeerID)
+        /// Opens what is under way, and sends nothing.
+        case keepForOpening(ChannelToken, until: Instant)
+        case close(ChannelToken, CloseFrame.Reason)
+        /// Find out whether the other side still has this channel.
+        case probe(ChannelToken)
+        /// What beacons say of us has changed.
+        case wantsChanged
+    }
+
+    private let own: PeerID
+    private let role: Role
+    private let wantsCount: Int
+    private let acceptsCount: Int
+    private var random: InvitationJitter
+    private var pairs: [PeerID: InvitationPair] = [:]
+    private var hasRoute: Bool
+    private var announced: Presence
+    private var nextAttempt: UInt16 = 1
+
+    private struct Presence: Hashable {
+        var wants: Bool
+        var isFull: Bool
+    }
+
+    public init(own: PeerID, role: Role, seed: UInt64) {
+        self.own = own
+        self.role = role
+        wantsCount = role == .collector ? 0 : Limits.neighboursWanted
+        acceptsCount = role == .collector ? Limits.collectorNeighbours : Limits.neighboursAccepted
+        random = InvitationJitter(seed: seed)
+        hasRoute = role.collects
+        announced = Presence(wants: wantsCount > 0, isFull: false)
+    }
+
+    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        switch input {
+        case .sighted(let peer, let run, let role, let cost):
+            sighted(peer, run, role, cost, now, &outputs)
+        case .lost(let peer): lost(peer)
+        case .nudged(let peer, let run, _): nudged(peer, run, now, &outputs)
+        case .handshakeSeen(let peer, _, _): pairs[peer]?.inboundSeen(now)
+        case .progress(let peer, let attempt): pairs[peer]?.progressed(attempt, now)
+        case .admitted(let token, let peer, let run, let weAreClient, let hasRoute, let count):
+            let channel = InvitationPair.Channel(
+                token: token, run: run, weAreClient: weAreClient, peerHasRoute: hasRoute,
+                peerNeighbourCount: count)
+            admitted(channel, with: peer, now, &outputs)
+        case .failed(let peer, let attempt): failed(peer, attempt, now)
+        case .declined(let peer, let attempt, let retryAfter):
+            pairs[peer]?.declined(attempt, until: now + max(retryAfter, .seconds(1)))
+        case .channelClosed(let token): closed(token, now)
+        case .routeToCollector(let exists): hasRoute = exists || role.collects
+        case .deadlineReached: timeOut(now)
+        }
+        plan(now, &outputs)
+        let presence = Presence(wants: wantsNeighbours, isFull: isFull)
+        if presence != announced {
+            announced = presence
+            outputs.append(.wantsChanged)
+        }
+        return outputs
+    }
+
+    public var nextDeadline: Instant? { pairs.values.compactMap(\.nextDeadline).min() }
+
+    public var wantsNeighbours: Bool { connectedCount < wantsCount }
+
+    public var isFull: Bool { connectedCount >= acceptsCount }
+
+    public var connectedCount: Int { pairs.values.reduce(0) { $0 + ($1.channel == nil ? 0 : 1) } }
+
+    public var pairCount: Int { pairs.count }
+
+    /// The channel in use with a peer.
+    public func channel(with peer: PeerID) -> ChannelToken? { pairs[peer]?.channel?.token }
+
+    /// What to answer an admitted peer that invites us. A full node makes room for one that has no way to a
+    /// collector, or fewer than two neighbours, if one of its own neighbours can do without it.
+    public mutating func decision(
+        forInvitationFrom peer: PeerID, hasRoute: Bool, neighbourCount: Int, now: Instant
+    ) -> (DecisionFrame, [Output]) {
+        let accepted = DecisionFrame(verdict: .accepted, retryAfter: .zero)
+        guard isFull, pairs[peer]?.channel == nil else { return (accepted, []) }
+        let dispensable = pairs.filter { ($0.value.channel?.peerNeighbourCount ?? 0) >= 4 }
+            .min { ($0.value.usefulness, $0.key) < ($1.value.usefulness, $1.key) }
+        if !hasRoute || neighbourCount < 2, let dispensable, let channel = dispensable.value.channel
+        {
+            pairs[dispensable.key]?.channel = nil
+            pairs[dispensable.key]?.state = .resting(until: now + Limits.fullRetry)
+            return (accepted, [.close(channel.token, .dropped)])
+        }
+        return (DecisionFrame(verdict: .full, retryAfter: Limits.fullRetry), [])
+    }
+
+    // MARK: Inputs
+
+    private mutating func sighted(
+        _ peer: PeerID, _ run: RunID, _ role: Role, _ cost: UInt16?, _ now: Instant,
+        _ outputs: inout [Output]
+    ) {
+        guard pairs[peer] != nil || makeRoom() else { return }
+        var pair = pairs[peer] ?? InvitationPair()
+        pair.sighting = .init(run: run, role: role, costToCollector: cost)
+        restarted(&pair, run, now, &outputs)
+        pairs[peer] = pair
+    }
+
+    private mutating func lost(_ peer: PeerID) {
+        pairs[peer]?.sighting = nil
+        if let pair = pairs[peer], pair.channel == nil, pair.state == .idle { pairs[peer] = nil }
+    }
+
+    private mutating func nudged(
+        _ peer: PeerID, _ run: RunID, _ now: Instant, _ outputs: inout [Output]
+    ) {
+        guard var pair = pairs[peer] else { return }
+        restarted(&pair, run, now, &outputs)
+        pair.wantsUs = true
+        // A nudge is a fresh sign of life: no need to wait for the end of a back-off.
+        if case .resting = pair.state, !pair.isDeclined { pair.state = .idle }
+        pairs[peer] = pair
+    }
+
+    /// Another run of a connected peer is a hint, which anybody may replay: ask on the channel, and begin
+    /// anew beside it.
+    private mutating func restarted(
+        _ pair: inout InvitationPair, _ run: RunID, _ now: Instant, _ outputs: inout [Output]
+    ) {
+        guard let channel = pair.channel, channel.run != run, pair.suspectedRun != run else {
+            return
+        }
+        pair.suspectedRun = run
+        outputs.append(.probe(channel.token))
+        if case .resting = pair.state { pair.state = .idle }
+    }
+
+    private mutating func admitted(
+        _ channel: InvitationPair.Channel, with peer: PeerID, _ now: Instant,
+        _ outputs: inout [Output]
+    ) {
+        var pair = pairs[peer] ?? InvitationPair()
+        if case .inviting(let attempt, _) = pair.state, !channel.weAreClient, prefersInbound(peer) {
+            outputs.append(.abandon(peer, attempt: attempt))
+        }
+        if let current = pair.channel, current.token != channel.token, current.run == channel.run,
+            current.weAreClient != channel.weAreClient,
+            current.weAreClient == (own < peer)
+        {
+            // The one in use is the lower PeerID's: the other is only opened for a while.
+            outputs.append(.keepForOpening(channel.token, until: now + Limits.replacedChannelTime))
+        } else {
+            pair.channel = channel
+            pair.suspectedRun = nil
+            outputs.append(.use(channel.token, peer))
+        }
+        pair.state = .idle
+        pair.failures = 0
+        pair.wantsUs = false
+        pairs[peer] = pair
+    }
+
+    /// Whether a channel that the peer invited to is the one that would be used anyway.
+    private func prefersInbound(_ peer: PeerID) -> Bool { peer < own }
+
+    private mutating func failed(_ peer: PeerID, _ attempt: UInt16, _ now: Instant) {
+        guard var pair = pairs[peer], case .inviting(attempt, _) = pair.state else { return }
+        pair.failures = min(pair.failures + 1, 6)
+        let backoff = min(Duration.seconds(1) * (1 << (pair.failures - 1)), .seconds(60))
+        pair.state = .resting(until: now + backoff + random.duration(below: backoff / 2))
+        pairs[peer] = pair
+    }
+
+    private mutating func closed(_ token: ChannelToken, _ now: Instant) {
+        guard let peer = pairs.first(where: { $0.value.channel?.token == token })?.key else {
+            return
+        }
+        pairs[peer]?.channel = nil
+        pairs[peer]?.suspectedRun = nil
+        if case .inviting = pairs[peer]?.state {
+        } else {
+            // Both sides notice together: a short random time keeps them from crossing.
+            pairs[peer]?.state = .resting(
+                until: now + .milliseconds(20) + random.duration(below: .milliseconds(100)))
+        }
+        if pairs[peer]?.sighting == nil { pairs[peer] = nil }
+    }
+
+    private mutating func timeOut(_ now: Instant) {
+        for (peer, pair) in pairs {
+            switch pair.state {
+            case .resting(let until) where now >= until:
+                pairs[peer]?.state = .idle
+                pairs[peer]?.isDeclined = false
+            case .nudging(let until, _) where now >= until: pairs[peer]?.state = .overdue
+            default: break
+            }
+        }
+    }
+
+    /// A full table forgets a peer with which nothing goes on.
+    private mutating func makeRoom() -> Bool {
+        guard pairs.count >= Limits.pairsMax else { return true }
+        let idle = pairs.filter { $0.value.channel == nil && $0.value.state == .idle }.keys.min()
+        guard let idle else { return false }
+        pairs[idle] = nil
+        return true
+    }
+
+    // MARK: The plan
+
+    /// Begins with those that we want, and with those that told us that they want us.
+    private mutating func plan(_ now: Instant, _ outputs: inout [Output]) {
+        var free =
+            Limits.invitationsAtOnce - pairs.values.reduce(0) { $0 + ($1.isInviting ? 1 : 0) }
+        let wanted = wantedPeers()
+        let restarted = pairs.filter { $0.value.suspectedRun != nil }.keys
+        for peer in Set(wanted).union(restarted).union(pairs.filter { $0.value.wantsUs }.keys)
+            .sorted()
+        {
+            guard var pair = pairs[peer], pair.sighting != nil else { continue }
+            let isWanted = wanted.contains(peer) || pair.suspectedRun != nil
+            switch pair.state {
+            case .idle where own < peer:
+                guard free > 0, isWanted || !isFull else { continue }
+                free -= 1
+                invite(peer, &pair, &outputs, now)
+            case .idle where isWanted && own > peer:
+                pair.state = .nudging(
+                    until: now + Limits.nudgePatience + random.duration(below: .seconds(1)),
+                    sentAt: now)
+                outputs.append(.nudge(peer, attempt: nextAttempt))
+            case .overdue:
+                guard free > 0 else { continue }
+                free -= 1
+                invite(peer, &pair, &outputs, now)
+            default: continue
+            }
+            pairs[peer] = pair
+        }
+    }
+
+    private mutating func invite(
+        _ peer: PeerID, _ pair: inout InvitationPair, _ outputs: inout [Output], _ now: Instant
+    ) {
+        pair.state = .inviting(attempt: nextAttempt, since: now)
+        pair.wantsUs = false
+        outputs.append(.invite(peer, attempt: nextAttempt))
+        nextAttempt = nextAttempt == .max ? 1 : nextAttempt + 1
+    }
+
+    /// The cheapest ways to a collector first, then cheap ones, then one far one, up to the number wanted.
+    private func wantedPeers() -> [PeerID] {
+        guard wantsCount > 0 else { return [] }
+        let connected = connectedCount
+        let candidates = pairs.filter { $0.value.channel == nil && $0.value.isAvailable }
+            .sorted { ($0.value.cost, $0.key) < ($1.value.cost, $1.key) }
+        let vacancies = wantsCount - connected
+        if vacancies <= 0 {
+            // Enough of them, but none leads to a collector: one that does is worth a place more.
+            guard !hasRoute, connected < acceptsCount,
+                let rescuer = candidates.first, rescuer.value.sighting?.costToCollector != nil
+            else { return [] }
+            return [rescuer.key]
+        }
+        var wanted = candidates.prefix(vacancies).map(\.key)
+        let isLast = connected + wanted.count == wantsCount
+        if isLast, wanted.count > 1, let far = candidates.last?.key, !wanted.contains(far) {
+            wanted[wanted.count - 1] = far
+        }
+        return wanted
+    }
+}
+
+extension Limits {
+    /// Neighbours that a node looks for, and takes when asked.
+    public static let neighboursWanted = 4
+    public static let neighboursAccepted = 8
+    public static let collectorNeighbours = 1_024
+    /// Handshakes of our own at once.
+    public static let invitationsAtOnce = 4
+    /// A nudge's addressee invites within this time, or we do.
+    public static let nudgePatience = Duration.seconds(3)
+    public static let fullRetry = Duration.seconds(30)
+    public static let pairsMax = 1_100
+}

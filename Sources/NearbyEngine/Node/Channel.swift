@@ -1,0 +1,97 @@
+import NearbyCore
+import NearbyWire
+
+/// The way that frames of a channel take.
+enum Path: Hashable, Comparable {
+    case link(Endpoint)
+    /// Inside mesh packets to this node.
+    case mesh(ShortID)
+
+    /// A stable byte form for cookies.
+    var bytes: [UInt8] {
+        switch self {
+        case .link(let endpoint): [1] + endpoint.address.bytes
+        case .mesh(let node): [2] + PeerID(high: node.value, low: 0).bytes.prefix(8)
+        }
+    }
+
+    var endpoint: Endpoint? { if case .link(let endpoint) = self { endpoint } else { nil } }
+}
+
+/// One attempt at, or one instance of, a channel between this node and a peer: from the first handshake
+/// datagram until it is closed. `Node` owns it and drives it.
+final class Channel {
+    enum Stage: Equatable {
+        case handshaking
+        case admitting
+        /// Admitted and accepted.
+        case open
+        /// Another channel of the pair carries traffic; this one still opens what is under way.
+        case closing(at: Instant)
+    }
+
+    /// How a handshake's datagrams are told from those of others.
+    struct AttemptKey: Hashable {
+        var path: Path
+        /// The client's random number; nil for bare records.
+        var attempt: UInt32?
+        var isClient: Bool
+    }
+
+    let token: ChannelToken
+    let key: AttemptKey
+    /// Ours in the tie-break, for channels that we invited to.
+    let attemptNumber: UInt16
+    /// Whom we invited; proved or refused by the handshake.
+    let expectedPeer: PeerID?
+    let startedAt: Instant
+    var stage = Stage.handshaking
+    /// Until the first sealed frame of the other side was opened.
+    var handshake: (any SecureChannel)?
+    var seal: FrameSeal?
+    var admission: AdmissionMachine?
+    /// Known once the handshake is finished.
+    var peer: PeerID?
+    /// What the peer said of itself, once it is admitted.
+    var peerTerms: AdmitFrame?
+    /// The way back, where no neighbour and no route is used: the path of the handshake.
+    var path: Path
+    /// A challenge that waits for its response, by token.
+    var challenge: (token: UInt64, path: Path, sentAt: Instant)?
+
+    init(
+        token: ChannelToken, key: AttemptKey, attemptNumber: UInt16, expectedPeer: PeerID?,
+        handshake: any SecureChannel, now: Instant
+    ) {
+        self.token = token
+        self.key = key
+        self.attemptNumber = attemptNumber
+        self.expectedPeer = expectedPeer
+        self.handshake = handshake
+        startedAt = now
+        path = key.path
+    }
+
+    var isClient: Bool { key.isClient }
+
+    var nextDeadline: Instant? {
+        switch stage {
+        case .handshaking:
+            min(handshake?.nextDeadline ?? .distantFuture, startedAt + Limits.handshakeTimeout)
+        case .admitting: admission?.nextDeadline
+        case .open: nil
+        case .closing(let at): at
+        }
+    }
+}
+
+extension Limits {
+    /// From the first flight to keys; a fresh attempt follows.
+    public static let handshakeTimeout = Duration.seconds(20)
+    /// Handshakes of others in progress at once.
+    public static let inboundHandshakesMax = 64
+    /// Channels of any stage.
+    public static let channelsMax = 1_200
+    /// How long a replaced channel still opens frames.
+    public static let replacedChannelTime = Duration.seconds(2)
+}

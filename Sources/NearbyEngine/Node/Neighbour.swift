@@ -1,0 +1,63 @@
+import NearbyCore
+import NearbyWire
+
+/// A peer that we reach over one of our links: what its hop needs.
+final class Neighbour {
+    let peer: PeerID
+    var name: String
+    /// Where it answers.
+    var endpoint: Endpoint
+    var liveness: LivenessMachine
+    var queue: SendQueue
+    var isWaiting = false
+
+    init(
+        peer: PeerID, name: String, endpoint: Endpoint, liveness: LivenessMachine, queue: SendQueue
+    ) {
+        self.peer = peer
+        self.name = name
+        self.endpoint = endpoint
+        self.liveness = liveness
+        self.queue = queue
+    }
+
+    var nextDeadline: Instant? { liveness.nextDeadline }
+}
+
+/// The open channel with a peer, whatever path its frames take, and the session over it.
+final class Association {
+    let peer: PeerID
+    var token: ChannelToken
+    var session: SessionMachine
+    /// Since when the peer is neither a neighbour nor routed to.
+    var unreachableSince: Instant?
+    var openedAt: Instant
+
+    init(peer: PeerID, token: ChannelToken, session: SessionMachine, now: Instant) {
+        self.peer = peer
+        self.token = token
+        self.session = session
+        openedAt = now
+    }
+
+    var nextDeadline: Instant? {
+        let expiry = unreachableSince.map { $0 + Limits.unreachableTime }
+        return [session.nextDeadline, expiry].compactMap { $0 }.min()
+    }
+}
+
+/// Our attempts to open a channel with the chosen collector over the mesh.
+struct CollectorCall {
+    let collector: PeerID
+    var nextAttempt: Instant?
+    var backoff = Limits.collectorCallBackoff
+}
+
+extension Limits {
+    /// A channel whose peer is out of reach is kept so long: a node that moved comes back without a
+    /// handshake.
+    public static let unreachableTime = Duration.seconds(60)
+    /// Between attempts to reach the collector over the mesh; doubles to the maximum.
+    public static let collectorCallBackoff = Duration.milliseconds(500)
+    public static let collectorCallBackoffMax = Duration.seconds(30)
+}

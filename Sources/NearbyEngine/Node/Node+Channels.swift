@@ -1,0 +1,257 @@
+import NearbyCore
+import NearbyWire
+
+/// Sealed frames, admission, invitation, and which channel of a pair is in use.
+extension Node {
+    mutating func sealedFrameReceived(_ bytes: [UInt8], from path: Path, _ now: Instant) {
+        guard let header = try? SealedHeader(parsing: bytes[...]) else {
+            return drops.count(.frameMalformed)
+        }
+        guard let token = tokensByIndex[header.index], let channel = channels[token] else {
+            drops.count(.frameUnknownChannel)
+            return unknownChannel(from: path, now)
+        }
+        guard let opened = channel.seal?.open(bytes, header) else { return }
+        switch opened {
+        case .failure(let refusal): drops.count(refusal.reason)
+        case .success(let payload):
+            // The first frame of the other side shows that it has the keys; OpenSSL's object may go.
+            channel.handshake = nil
+            payloadReceived(payload, on: channel, from: path, header.priority, now)
+        }
+    }
+
+    /// One frame, opened: `payload` begins with its kind.
+    mutating func payloadReceived(
+        _ payload: ArraySlice<UInt8>, on channel: Channel, from path: Path, _ priority: Priority,
+        _ now: Instant
+    ) {
+        guard let first = payload.first, let kind = FrameKind(rawValue: first) else {
+            return drops.count(.frameUnknownType)
+        }
+        let body = payload.dropFirst()
+        switch kind.scope {
+        case .channel: channelFrameReceived(kind, body, on: channel, from: path, now)
+        case _ where channel.peerTerms == nil || channel.stage == .admitting:
+            drops.count(.frameNotAdmitted)
+        case .hop: hopFrameReceived(kind, body, on: channel, from: path, priority, now)
+        case .endToEnd: sessionFrameReceived(kind, body, on: channel, from: path, now)
+        }
+    }
+
+    private mutating func channelFrameReceived(
+        _ kind: FrameKind, _ body: ArraySlice<UInt8>, on channel: Channel, from path: Path,
+        _ now: Instant
+    ) {
+        do {
+            switch kind {
+            case .admit: advance(channel, .admit(try AdmitFrame(parsing: body)), now)
+            case .invite: advance(channel, .invite(try InviteFrame(parsing: body)), now)
+            case .decision: advance(channel, .decision(try DecisionFrame(parsing: body)), now)
+            case .close: closeReceived(try CloseFrame(parsing: body), on: channel, now)
+            case .pathChallenge:
+                let frame = try PathFrame(parsing: body, isResponse: false)
+                send(
+                    PathFrame(isResponse: true, token: frame.token).bytes, on: channel, over: path,
+                    now)
+            case .pathResponse:
+                pathResponse(
+                    try PathFrame(parsing: body, isResponse: true), on: channel, from: path, now)
+            default: drops.count(.frameUnknownType)
+            }
+        } catch {
+            drops.count(.frameMalformed)
+        }
+    }
+
+    /// Seals a frame on this very channel and sends it over a path of its own, past all queues.
+    mutating func send(_ payload: [UInt8], on channel: Channel, over path: Path, _ now: Instant) {
+        guard let datagram = channel.seal?.seal(payload, priority: .control) else { return }
+        transmit(datagram, over: path, now)
+    }
+
+    // MARK: Admission
+
+    mutating func beginAdmission(
+        _ channel: Channel, _ peer: PeerID, binding: [UInt8], _ now: Instant
+    ) {
+        let terms = AdmissionTerms(
+            trust: admissionKeys.isEmpty ? .any : .secret(keys: admissionKeys),
+            versions: WireVersion.spoken, preference: configuration.preference,
+            role: configuration.role, run: configuration.run, name: configuration.name,
+            hasRoute: hasRouteToCollector, neighbourCount: UInt8(clamping: neighbours.count))
+        channel.admission = AdmissionMachine(
+            .init(own: own, peer: peer, isClient: channel.isClient, binding: binding), terms: terms,
+            invitation: InviteFrame(timeout: Limits.invitationTimeout, context: []),
+            cryptography: cryptography)
+        advance(channel, .start, now)
+    }
+
+    mutating func advance(_ channel: Channel, _ input: AdmissionMachine.Input, _ now: Instant) {
+        guard let steps = channel.admission?.handle(input, now: now) else { return }
+        for step in steps {
+            switch step {
+            case .send(let frame): send(frame, on: channel, over: channel.path, now)
+            case .admitted(let terms, let isEncrypted):
+                channel.peerTerms = terms
+                channel.seal?.isEncrypted = isEncrypted
+            case .invited: advance(channel, .decide(verdict(for: channel, now)), now)
+            case .accepted: opened(channel, now)
+            case .declined(let decision): declined(channel, decision, now)
+            case .refused(let reason, let tell):
+                if let tell {
+                    send(CloseFrame(reason: tell).bytes, on: channel, over: channel.path, now)
+                }
+                fail(channel, reason, reason.explanation, now)
+            }
+        }
+    }
+
+    /// A neighbour needs a place in our table; over the mesh only collectors and viewers are called.
+    private mutating func verdict(for channel: Channel, _ now: Instant) -> DecisionFrame {
+        guard let peer = channel.peer, let terms = channel.peerTerms, channel.path.endpoint != nil,
+            associations[peer] == nil
+        else { return DecisionFrame(verdict: .accepted, retryAfter: .zero) }
+        let (decision, steps) = invitation.decision(
+            forInvitationFrom: peer, hasRoute: terms.hasRoute,
+            neighbourCount: Int(terms.neighbourCount), now: now)
+        interpret(steps, now)
+        return decision
+    }
+
+    private mutating func declined(_ channel: Channel, _ decision: DecisionFrame, _ now: Instant) {
+        let peer = channel.peer
+        remove(channel)
+        guard let peer else { return }
+        if associations[peer] == nil { outputs.append(.peer(peer, .notConnected)) }
+        guard channel.isClient, channel.path.endpoint != nil else { return }
+        interpret(
+            invitation.handle(
+                .declined(peer, channel.attemptNumber, retryAfter: decision.retryAfter), now: now),
+            now)
+    }
+
+    private mutating func opened(_ channel: Channel, _ now: Instant) {
+        guard let peer = channel.peer, let terms = channel.peerTerms else { return }
+        channel.stage = .open
+        peersByShortID[peer.short] = peer
+        guard channel.path.endpoint != nil else { return use(channel, now) }
+        interpret(
+            invitation.handle(
+                .admitted(
+                    channel.token, peer: peer, run: terms.run, weAreClient: channel.isClient,
+                    peerHasRoute: terms.hasRoute, peerNeighbourCount: Int(terms.neighbourCount)),
+                now: now), now)
+    }
+
+    // MARK: Which channel is in use
+
+    /// From now on the peer's traffic goes over this channel; what was unacknowledged goes again.
+    mutating func use(_ channel: Channel, _ now: Instant) {
+        guard let peer = channel.peer else { return }
+        let previous = associations[peer]
+        if previous?.token == channel.token { return }
+        let association = Association(
+            peer: peer, token: channel.token, session: SessionMachine(), now: now)
+        associations[peer] = association
+        if collectorCall?.collector == peer { collectorCall?.nextAttempt = nil }
+        if let endpoint = channel.path.endpoint { adopt(peer, at: endpoint, channel, now) }
+        if let previous {
+            for message in previous.session.takeUnacknowledged() {
+                sendReliable(message, to: peer, now)
+            }
+            if let old = channels[previous.token] {
+                old.stage = .closing(at: now + Limits.replacedChannelTime)
+            }
+        } else {
+            outputs.append(.peer(peer, .connected))
+        }
+        announceCollector(now)
+    }
+
+    mutating func close(_ channel: Channel, _ reason: CloseFrame.Reason, _ now: Instant) {
+        if channel.seal != nil {
+            send(CloseFrame(reason: reason).bytes, on: channel, over: channel.path, now)
+        }
+        remove(channel)
+        if let peer = channel.peer, associations[peer]?.token == channel.token {
+            dissociate(peer, now)
+        }
+    }
+
+    private mutating func closeReceived(_ frame: CloseFrame, on channel: Channel, _ now: Instant) {
+        switch channel.stage {
+        case .handshaking, .admitting:
+            let reason = frame.reason.dropReason
+            fail(channel, reason, "the other side refused: \(reason.explanation)", now)
+        case .open, .closing:
+            remove(channel)
+            interpret(invitation.handle(.channelClosed(channel.token), now: now), now)
+            if let peer = channel.peer, associations[peer]?.token == channel.token {
+                dissociate(peer, now)
+            }
+        }
+    }
+
+    /// The peer is gone: its hop, its session and its state in the tie-break.
+    mutating func dissociate(_ peer: PeerID, _ now: Instant) {
+        guard associations.removeValue(forKey: peer) != nil else { return }
+        if neighbours[peer] != nil { neighbourLost(peer, now) }
+        peersByShortID[peer.short] = nil
+        outputs.append(.peer(peer, .notConnected))
+        announceCollector(now)
+        callAgain(peer, now)
+    }
+
+    mutating func channelDeadlineReached(_ token: ChannelToken, _ now: Instant) {
+        guard let channel = channels[token] else { return }
+        switch channel.stage {
+        case .handshaking where now >= channel.startedAt + Limits.handshakeTimeout:
+            fail(channel, .handshakeTimeout, "no keys after \(Limits.handshakeTimeout)", now)
+        case .handshaking:
+            channel.handshake?.deadlineReached(now: now)
+            drive(channel, now)
+        case .admitting: advance(channel, .deadlineReached, now)
+        case .open: break
+        case .closing(let at): if now >= at { remove(channel) }
+        }
+    }
+
+    /// A frame for a channel that we do not have: its sender believes in a peer that restarted. A nudge
+    /// tells it, if we know who it may be.
+    private mutating func unknownChannel(from path: Path, _ now: Instant) {
+        guard case .link(let endpoint) = path else { return }
+        interpret(discovery.handle(.nudge(at: endpoint, attempt: 0), now: now), now)
+    }
+}
+
+extension CloseFrame.Reason {
+    var dropReason: DropReason {
+        switch self {
+        case .wrongSecret, .notAdmitted: .admissionSecret
+        case .version: .admissionVersion
+        case .preference: .admissionPreference
+        case .shortIDTaken: .admissionShortIDTaken
+        case .leaving, .replaced, .dropped: .handshakeFailed
+        }
+    }
+}
+
+extension DropReason {
+    /// What to do about a refusal, for people.
+    var explanation: String {
+        switch self {
+        case .admissionSecret: "the network secrets differ: put the same secret on both nodes"
+        case .admissionVersion: "no common wire version: update the older node"
+        case .admissionPreference: "one side requires encryption, the other refuses it"
+        case .admissionTimeout: "the handshake was right, but no proof of the network secret came"
+        case .invitationTimeout: "the invitation was not answered in time"
+        case .admissionShortIDTaken: "another peer has the same first 8 bytes of its PeerID"
+        default: rawValue
+        }
+    }
+}
+
+extension Limits {
+    public static let invitationTimeout = Duration.seconds(30)
+}

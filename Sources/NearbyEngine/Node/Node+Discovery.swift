@@ -1,0 +1,225 @@
+import NearbyCore
+import NearbyWire
+
+/// What discovery and the tie-break say, put into practice.
+extension Node {
+    static func makeDiscovery(
+        _ configuration: NodeConfiguration, own: PeerID, seed: UInt64
+    ) -> DiscoveryMachine {
+        DiscoveryMachine(
+            own: own, run: configuration.run, network: configuration.networkTag,
+            dataPort: configuration.dataPort, info: configuration.info,
+            presence: .init(
+                role: configuration.role,
+                flags: configuration.role == .collector ? [] : .wantsNeighbours,
+                costToCollector: configuration.role.collects ? 0 : .max,
+                infoDigest: configuration.info.digest),
+            sendsBeacons: configuration.sendsBeacons, seed: seed)
+    }
+
+    // MARK: Frames
+
+    mutating func discoveryFrameReceived(
+        _ bytes: [UInt8], from endpoint: Endpoint, isMulticast: Bool, _ now: Instant
+    ) {
+        var signed = 0
+        guard let frame = try? DiscoveryFrame(parsing: bytes[...], signedByteCount: &signed) else {
+            return drops.count(.beaconMalformed)
+        }
+        guard frame.network == configuration.networkTag else {
+            return drops.count(.beaconStrangeNetwork)
+        }
+        guard isProved(bytes, signed) else { return drops.count(.beaconBadProof) }
+        interpret(discovery.handle(.received(frame, from: endpoint), now: now), now)
+    }
+
+    private func isProved(_ bytes: [UInt8], _ signed: Int) -> Bool {
+        guard !beaconKeys.isEmpty else { return true }
+        let proof = bytes[signed...]
+        return proof.count == DiscoveryFrame.proofByteCount
+            && beaconKeys.contains { key in
+                let right = cryptography.hmac(key: key, Array(bytes[..<signed]))
+                return cryptography.constantTimeEquals(
+                    right.prefix(DiscoveryFrame.proofByteCount), proof)
+            }
+    }
+
+    private func emit(_ frame: DiscoveryFrame) -> [UInt8] {
+        let signed = frame.signedBytes
+        guard let key = beaconKeys.first else { return signed }
+        return signed
+            + cryptography.hmac(key: key, signed).prefix(DiscoveryFrame.proofByteCount)
+    }
+
+    // MARK: Discovery's outputs
+
+    mutating func interpret(_ steps: [DiscoveryMachine.Output], _ now: Instant) {
+        for step in steps {
+            switch step {
+            case .multicast(let frame, let link): outputs.append(.multicast(emit(frame), on: link))
+            case .unicast(let frame, let endpoint):
+                outputs.append(.transmit(emit(frame), to: endpoint))
+            case .found(let sighting), .changed(let sighting): sighted(sighting, now)
+            case .lost(let peer):
+                sightings[peer] = nil
+                interpret(invitation.handle(.lost(peer), now: now), now)
+            case .nudged(let peer, let run, let attempt):
+                interpret(invitation.handle(.nudged(peer, run, attempt: attempt), now: now), now)
+            case .ownIdentityElsewhere(let endpoint):
+                outputs.append(.notice(.ownIdentityElsewhere(endpoint)))
+            case .drop(let reason): drops.count(reason)
+            }
+        }
+    }
+
+    private mutating func sighted(_ sighting: Sighting, _ now: Instant) {
+        sightings[sighting.peer] = sighting
+        interpret(
+            invitation.handle(
+                .sighted(
+                    sighting.peer, run: sighting.run, role: sighting.role,
+                    costToCollector: sighting.costToCollector), now: now), now)
+    }
+
+    // MARK: The tie-break's outputs
+
+    mutating func interpret(_ steps: [InvitationMachine.Output], _ now: Instant) {
+        for step in steps {
+            switch step {
+            case .invite(let peer, let attempt): invite(peer, attempt, now)
+            case .nudge(let peer, let attempt):
+                guard let endpoint = sightings[peer]?.endpoints.first else { continue }
+                interpret(discovery.handle(.nudge(at: endpoint, attempt: attempt), now: now), now)
+            case .abandon(let peer, let attempt): abandon(peer, attempt)
+            case .use(let token, _):
+                if let channel = channels[token] { use(channel, now) }
+            case .keepForOpening(let token, let until):
+                channels[token]?.stage = .closing(at: until)
+            case .close(let token, let reason):
+                if let channel = channels[token] { close(channel, reason, now) }
+            case .probe(let token): probe(token, now)
+            case .wantsChanged: presenceChanged(now)
+            }
+        }
+    }
+
+    /// A channel that is open already needs no handshake: it gains the link, if the peer answers there.
+    private mutating func invite(_ peer: PeerID, _ attempt: UInt16, _ now: Instant) {
+        guard let endpoint = sightings[peer]?.endpoints.first(where: { canReach($0) }) else {
+            return interpret(invitation.handle(.failed(peer, attempt), now: now), now)
+        }
+        if attempt % 2 == 1, neighbours[peer] == nil, let token = associations[peer]?.token,
+            let channel = channels[token]
+        {
+            challenge(channel, at: endpoint, now)
+            resumptions[peer] = Resumption(attempt: attempt, until: now + Limits.resumptionTime)
+            return
+        }
+        beginHandshake(with: peer, over: .link(endpoint), attemptNumber: attempt, now)
+    }
+
+    private func canReach(_ endpoint: Endpoint) -> Bool {
+        endpoint.link.value == 0 || links[endpoint.link] != nil
+    }
+
+    private mutating func abandon(_ peer: PeerID, _ attempt: UInt16) {
+        resumptions[peer] = nil
+        let attempts = channels.values.filter {
+            $0.isClient && $0.expectedPeer == peer && $0.attemptNumber == attempt
+                && ($0.stage == .handshaking || $0.stage == .admitting)
+        }
+        for channel in attempts { remove(channel) }
+    }
+
+    /// Asks whether the channel is alive on the other side.
+    private mutating func probe(_ token: ChannelToken, _ now: Instant) {
+        guard let channel = channels[token], let peer = channel.peer,
+            let neighbour = neighbours[peer]
+        else { return }
+        challenge(channel, at: neighbour.endpoint, now)
+    }
+
+    /// Tells beacons what changed about us.
+    mutating func presenceChanged(_ now: Instant) {
+        var flags = DiscoveryFrame.Flags()
+        if invitation.wantsNeighbours { flags.insert(.wantsNeighbours) }
+        if invitation.isFull { flags.insert(.isFull) }
+        let cost =
+            configuration.role.collects
+            ? 0 : routing.routes.filter(\.isCollector).map(\.metric).min() ?? .max
+        let presence = DiscoveryFrame.Presence(
+            role: configuration.role, flags: flags, costToCollector: cost,
+            infoDigest: configuration.info.digest)
+        guard presence != announcedPresence else { return }
+        announcedPresence = presence
+        interpret(discovery.handle(.ownChanged(presence), now: now), now)
+        interpret(discovery.handle(.content(!invitation.wantsNeighbours), now: now), now)
+    }
+
+    // MARK: Routing's and liveness' outputs
+
+    mutating func interpret(_ steps: [RoutingMachine.Output], _ now: Instant) {
+        for step in steps {
+            switch step {
+            case .send(let message, let peer): enqueue(message.bytes, to: peer, .control, now)
+            case .drop(let reason): drops.count(reason)
+            case .routeChanged(let peer, let hop, let metric, let isCollector):
+                reachabilityChanged(peer, isReachable: hop != nil, now)
+                guard isCollector || collectorChoice.current == peer else { continue }
+                let cost = hop == nil || !isCollector ? nil : metric
+                interpret(collectorChoice.handle(.route(peer, metric: cost), now: now), now)
+                interpret(invitation.handle(.routeToCollector(hasRouteToCollector), now: now), now)
+                presenceChanged(now)
+            }
+        }
+    }
+
+    private mutating func reachabilityChanged(_ peer: PeerID, isReachable: Bool, _ now: Instant) {
+        guard let association = associations[peer] else {
+            if isReachable, collectorCall?.collector == peer { callAgain(peer, now) }
+            return
+        }
+        if isReachable || neighbours[peer] != nil {
+            association.unreachableSince = nil
+        } else if association.unreachableSince == nil {
+            association.unreachableSince = now
+        }
+    }
+
+    mutating func interpret(_ steps: [CollectorChoice.Output], _ now: Instant) {
+        guard !configuration.role.collects else { return }
+        for case .chosen(let peer) in steps {
+            collectorCall = peer.map { CollectorCall(collector: $0, nextAttempt: now) }
+            announceCollector(now)
+            callCollectorIfDue(now)
+        }
+    }
+
+    mutating func interpret(
+        _ steps: [LivenessMachine.Output], of neighbour: Neighbour, _ now: Instant
+    ) {
+        for step in steps {
+            switch step {
+            case .send(let payload): enqueue(payload, to: neighbour.peer, .control, now)
+            case .costChanged(let cost):
+                interpret(routing.handle(.costChanged(neighbour.peer, cost), now: now), now)
+            case .suspected:
+                interpret(
+                    routing.handle(
+                        .costChanged(neighbour.peer, RoutingMessage.metricInfinite), now: now), now)
+            case .lost: neighbourLost(neighbour.peer, now)
+            }
+        }
+    }
+}
+
+/// An invitation that tries the open channel on a link first.
+struct Resumption {
+    var attempt: UInt16
+    var until: Instant
+}
+
+extension Limits {
+    /// How long a peer may take to answer on a new link of an open channel.
+    public static let resumptionTime = Duration.milliseconds(500)
+}

@@ -1,0 +1,252 @@
+import NearbyCore
+import NearbyWire
+
+/// Neighbours, routes and packets.
+extension Node {
+    // MARK: Frames of one hop
+
+    mutating func hopFrameReceived(
+        _ kind: FrameKind, _ body: ArraySlice<UInt8>, on channel: Channel, from path: Path,
+        _ priority: Priority, _ now: Instant
+    ) {
+        // A hop counts only on a link between the two: never out of a mesh packet.
+        guard case .link(let endpoint) = path, let peer = channel.peer else {
+            return drops.count(.frameWrongLink)
+        }
+        guard let neighbour = neighbours[peer] else { return challenge(channel, at: endpoint, now) }
+        if neighbour.endpoint != endpoint { challenge(channel, at: endpoint, now) }
+        switch kind {
+        case .liveness: livenessReceived(body, from: neighbour, now)
+        case .empty: heard(neighbour, carriesData: false, now)
+        case .routing:
+            heard(neighbour, carriesData: true, now)
+            routingReceived(body, from: peer, now)
+        case .packet:
+            heard(neighbour, carriesData: true, now)
+            packetReceived(body, priority, now)
+        case .bundle:
+            heard(neighbour, carriesData: true, now)
+            bundleReceived(body, on: channel, from: path, priority, now)
+        default: drops.count(.frameUnknownType)
+        }
+    }
+
+    private mutating func bundleReceived(
+        _ body: ArraySlice<UInt8>, on channel: Channel, from path: Path, _ priority: Priority,
+        _ now: Instant
+    ) {
+        guard let bundle = try? FrameBundle(parsing: body) else {
+            return drops.count(.frameMalformed)
+        }
+        for frame in bundle.frames {
+            payloadReceived(frame, on: channel, from: path, priority, now)
+        }
+    }
+
+    private mutating func livenessReceived(
+        _ body: ArraySlice<UInt8>, from neighbour: Neighbour, _ now: Instant
+    ) {
+        guard let frame = try? LivenessFrame(parsing: body) else {
+            return drops.count(.frameMalformed)
+        }
+        interpret(neighbour.liveness.handle(.received(frame), now: now), of: neighbour, now)
+    }
+
+    mutating func heard(_ neighbour: Neighbour, carriesData: Bool, _ now: Instant) {
+        interpret(
+            neighbour.liveness.handle(.frameReceived(isData: carriesData), now: now), of: neighbour,
+            now)
+    }
+
+    private mutating func routingReceived(
+        _ body: ArraySlice<UInt8>, from peer: PeerID, _ now: Instant
+    ) {
+        guard let message = try? RoutingMessage(parsing: body) else {
+            return drops.count(.routingMalformed)
+        }
+        interpret(routing.handle(.received(message, from: peer), now: now), now)
+    }
+
+    // MARK: Packets
+
+    private mutating func packetReceived(
+        _ body: ArraySlice<UInt8>, _ priority: Priority, _ now: Instant
+    ) {
+        guard let packet = try? MeshPacket(parsing: body) else {
+            return drops.count(.packetMalformed)
+        }
+        if packet.destination == own.short {
+            hopsInHand = packet.hopCount
+            received(
+                Array(packet.inside), from: .mesh(packet.source), isMulticast: false, now)
+            hopsInHand = 1
+            return
+        }
+        guard configuration.forwards, packet.source != own.short else {
+            return drops.count(.packetNoRoute)
+        }
+        guard let onward = packet.forwarded() else { return drops.count(.packetHopLimit) }
+        guard let hop = routing.forwardingHop(to: packet.destination, now: now) else {
+            return drops.count(.packetNoRoute)
+        }
+        hand(onward, to: hop, now)
+    }
+
+    /// Puts a datagram into a mesh packet of our own.
+    mutating func originate(
+        _ datagram: [UInt8], to destination: ShortID, _ priority: Priority, _ now: Instant
+    ) {
+        guard let hop = routing.nextHop(to: destination) else { return drops.count(.packetNoRoute) }
+        let packet = MeshPacket(
+            priority: priority, source: own.short, destination: destination, inside: datagram[...])
+        hand(packet, to: hop, now)
+    }
+
+    private mutating func hand(_ packet: MeshPacket, to hop: PeerID, _ now: Instant) {
+        guard let neighbour = neighbours[hop] else { return drops.count(.packetNoRoute) }
+        var writer = ByteWriter(reserving: packet.inside.count + MeshPacket.headerByteCount + 1)
+        writer.write(FrameKind.packet.rawValue)
+        packet.emit(into: &writer)
+        push(writer.bytes, to: neighbour, packet.priority, now)
+    }
+
+    // MARK: Sending
+
+    /// A frame for a peer: over the hop if it is a neighbour, otherwise sealed for it and into the mesh.
+    mutating func enqueue(_ payload: [UInt8], to peer: PeerID, _ priority: Priority, _ now: Instant)
+    {
+        if let neighbour = neighbours[peer] { return push(payload, to: neighbour, priority, now) }
+        guard let association = associations[peer], let channel = channels[association.token],
+            let datagram = channel.seal?.seal(payload, priority: priority)
+        else { return drops.count(.packetNoRoute) }
+        originate(datagram, to: peer.short, priority, now)
+    }
+
+    private mutating func push(
+        _ payload: [UInt8], to neighbour: Neighbour, _ priority: Priority, _ now: Instant
+    ) {
+        if let reason = neighbour.queue.push(payload, priority: priority) { drops.count(reason) }
+        guard !neighbour.isWaiting else { return }
+        neighbour.isWaiting = true
+        waiting.append(neighbour.peer)
+    }
+
+    mutating func flushNeighbours(_ now: Instant) {
+        var index = 0
+        while index < waiting.count {
+            let peer = waiting[index]
+            index += 1
+            if let neighbour = neighbours[peer] { flush(neighbour, now) }
+        }
+        waiting.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func flush(_ neighbour: Neighbour, _ now: Instant) {
+        neighbour.isWaiting = false
+        guard let association = associations[neighbour.peer],
+            let channel = channels[association.token]
+        else { return }
+        while let frame = neighbour.queue.popFrame(byteBudget: Limits.frameBytesMax) {
+            guard let datagram = channel.seal?.seal(frame.payload, priority: frame.priority) else {
+                return
+            }
+            outputs.append(.transmit(datagram, to: neighbour.endpoint))
+            let kind = frame.payload.first.flatMap(FrameKind.init)
+            let isData = kind != .liveness && kind != .empty
+            interpret(
+                neighbour.liveness.handle(.frameSent(isData: isData), now: now), of: neighbour, now)
+        }
+    }
+
+    // MARK: Neighbours
+
+    /// Takes a peer as neighbour at an address where it has shown to answer.
+    mutating func adopt(_ peer: PeerID, at endpoint: Endpoint, _ channel: Channel, _ now: Instant) {
+        if let neighbour = neighbours[peer] {
+            neighbour.endpoint = endpoint
+            return
+        }
+        let name = channel.peerTerms?.name ?? ""
+        let linkClass = links[endpoint.link] ?? .ethernet
+        let neighbour = Neighbour(
+            peer: peer, name: name, endpoint: endpoint,
+            liveness: LivenessMachine(linkClass: linkClass, seed: random.next(), now: now),
+            queue: SendQueue())
+        neighbours[peer] = neighbour
+        associations[peer]?.unreachableSince = nil
+        outputs.append(.notice(.neighbourUp(peer, name: name, at: endpoint)))
+        interpret(discovery.handle(.inUse(peer, true), now: now), now)
+        interpret(routing.handle(.neighbourUp(peer, cost: neighbour.liveness.cost), now: now), now)
+    }
+
+    /// The hop does not answer any more. Its channel stays while the mesh may still reach the peer.
+    mutating func neighbourLost(_ peer: PeerID, _ now: Instant) {
+        guard let neighbour = neighbours.removeValue(forKey: peer) else { return }
+        outputs.append(.notice(.neighbourLost(peer, name: neighbour.name)))
+        interpret(routing.handle(.neighbourDown(peer), now: now), now)
+        interpret(discovery.handle(.inUse(peer, false), now: now), now)
+        if let association = associations[peer] {
+            if routing.nextHop(to: peer.short) == nil { association.unreachableSince = now }
+            interpret(invitation.handle(.channelClosed(association.token), now: now), now)
+            challengeElsewhere(peer, except: neighbour.endpoint, now)
+        }
+    }
+
+    mutating func neighbourDeadlineReached(_ peer: PeerID, _ now: Instant) {
+        guard let neighbour = neighbours[peer] else { return }
+        interpret(neighbour.liveness.handle(.deadlineReached, now: now), of: neighbour, now)
+    }
+
+    // MARK: Paths of a channel
+
+    /// Asks whether the other side of a channel answers at an address; not more than once in 200 ms.
+    mutating func challenge(_ channel: Channel, at endpoint: Endpoint, _ now: Instant) {
+        guard channel.stage == .open else { return }
+        if let pending = channel.challenge, now - pending.sentAt < Limits.challengeInterval {
+            return
+        }
+        let token = random.next()
+        channel.challenge = (token, .link(endpoint), now)
+        send(
+            PathFrame(isResponse: false, token: token).bytes, on: channel, over: .link(endpoint),
+            now)
+    }
+
+    private mutating func challengeElsewhere(_ peer: PeerID, except lost: Endpoint, _ now: Instant)
+    {
+        guard let token = associations[peer]?.token, let channel = channels[token] else { return }
+        let others = sightings[peer]?.endpoints ?? []
+        if let other = others.first(where: { $0 != lost && links[$0.link] != nil }) {
+            challenge(channel, at: other, now)
+        }
+    }
+
+    mutating func pathResponse(
+        _ frame: PathFrame, on channel: Channel, from path: Path, _ now: Instant
+    ) {
+        guard let pending = channel.challenge, pending.token == frame.token,
+            let peer = channel.peer,
+            associations[peer]?.token == channel.token, let endpoint = pending.path.endpoint
+        else { return drops.count(.frameUnknownType) }
+        channel.challenge = nil
+        channel.path = pending.path
+        let isNew = neighbours[peer] == nil
+        adopt(peer, at: endpoint, channel, now)
+        if isNew, let terms = channel.peerTerms {
+            interpret(
+                invitation.handle(
+                    .admitted(
+                        channel.token, peer: peer, run: terms.run, weAreClient: channel.isClient,
+                        peerHasRoute: terms.hasRoute, peerNeighbourCount: Int(terms.neighbourCount)),
+                    now: now), now)
+        }
+    }
+}
+
+extension Limits {
+    /// A payload that makes a datagram of the largest size when sealed, bytes.
+    public static let frameBytesMax =
+        datagramBytesMax - SealedHeader.byteCount - frameTagByteCount
+    /// Between two challenges on one channel, at least.
+    public static let challengeInterval = Duration.milliseconds(200)
+}

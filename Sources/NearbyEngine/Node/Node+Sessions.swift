@@ -1,0 +1,100 @@
+import NearbyCore
+import NearbyWire
+
+/// Messages end to end, and the collector that they go to.
+extension Node {
+    mutating func sendUnreliable(
+        _ message: [UInt8], to peer: PeerID, _ priority: Priority, _ now: Instant
+    ) {
+        guard let association = associations[peer] else { return drops.count(.packetNoRoute) }
+        interpret(
+            association.session.handle(.sendUnreliable(message, priority), now: now),
+            of: association, now)
+    }
+
+    mutating func sendReliable(_ message: [UInt8], to peer: PeerID, _ now: Instant) {
+        guard let association = associations[peer] else { return drops.count(.packetNoRoute) }
+        interpret(
+            association.session.handle(.sendReliable(message), now: now), of: association, now)
+    }
+
+    mutating func sessionFrameReceived(
+        _ kind: FrameKind, _ body: ArraySlice<UInt8>, on channel: Channel, from path: Path,
+        _ now: Instant
+    ) {
+        guard let peer = channel.peer, let association = associations[peer] else {
+            return drops.count(.frameNotAdmitted)
+        }
+        if case .link(let endpoint) = path {
+            if let neighbour = neighbours[peer] {
+                heard(neighbour, carriesData: true, now)
+            } else {
+                challenge(channel, at: endpoint, now)
+            }
+        }
+        // A frame that was under way on the replaced channel belongs to the old session.
+        guard association.token == channel.token || kind == .message else { return }
+        interpret(association.session.handle(.received(kind, body), now: now), of: association, now)
+    }
+
+    private mutating func interpret(
+        _ steps: [SessionMachine.Output], of association: Association, _ now: Instant
+    ) {
+        for step in steps {
+            switch step {
+            case .frame(let payload, let priority):
+                enqueue(payload, to: association.peer, priority, now)
+            case .delivered(let message, let isReliable):
+                outputs.append(
+                    .message(
+                        message, from: association.peer, isReliable: isReliable, hops: hopsInHand))
+            case .drop(let reason): drops.count(reason)
+            }
+        }
+    }
+
+    mutating func associationDeadlineReached(_ peer: PeerID, _ now: Instant) {
+        guard let association = associations[peer] else { return }
+        interpret(association.session.handle(.deadlineReached, now: now), of: association, now)
+        guard let since = association.unreachableSince, now >= since + Limits.unreachableTime,
+            let channel = channels[association.token]
+        else { return }
+        close(channel, .leaving, now)
+    }
+
+    // MARK: The collector
+
+    var hasRouteToCollector: Bool {
+        configuration.role.collects || routing.routes.contains { $0.isCollector }
+    }
+
+    /// Tells the program which collector it can address: the chosen one, once a channel is open.
+    mutating func announceCollector(_ now: Instant) {
+        let reachable = collectorChoice.current.flatMap { associations[$0] == nil ? nil : $0 }
+        guard reachable != announcedCollector else { return }
+        announcedCollector = reachable
+        outputs.append(.collector(reachable))
+    }
+
+    /// Over the mesh the agent invites the collector, whatever the PeerIDs.
+    mutating func callCollectorIfDue(_ now: Instant) {
+        guard var call = collectorCall, let due = call.nextAttempt, now >= due else { return }
+        guard associations[call.collector] == nil, routing.nextHop(to: call.collector.short) != nil
+        else {
+            collectorCall?.nextAttempt = nil
+            return
+        }
+        let jitter = random.duration(in: .zero..<call.backoff)
+        call.nextAttempt = now + call.backoff + jitter
+        call.backoff = min(call.backoff * 2, Limits.collectorCallBackoffMax)
+        collectorCall = call
+        beginHandshake(
+            with: call.collector, over: .mesh(call.collector.short), attemptNumber: 0, now)
+    }
+
+    /// After the collector's channel was lost.
+    mutating func callAgain(_ peer: PeerID, _ now: Instant) {
+        guard collectorCall?.collector == peer else { return }
+        collectorCall = CollectorCall(collector: peer, nextAttempt: now)
+    }
+}

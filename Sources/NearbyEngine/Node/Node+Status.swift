@@ -1,0 +1,87 @@
+import NearbyCore
+import NearbyWire
+
+/// What a node tells about itself: for `rivulet status`, and for the simulator's invariants.
+extension Node {
+    public var ownPeer: PeerID { own }
+
+    public var dropCounters: DropCounters { drops }
+
+    /// Grows with every change of a next hop.
+    public var routesVersion: UInt64 { routing.version }
+
+    /// Where packets of others for this destination go.
+    public func forwardingHop(to destination: PeerID, now: Instant) -> PeerID? {
+        routing.forwardingHop(to: destination.short, now: now)
+    }
+
+    public var routes: [Route] { routing.routes }
+
+    public struct NeighbourStatus: Sendable {
+        public var peer: PeerID
+        public var name: String
+        public var role: Role?
+        public var endpoint: Endpoint
+        public var cost: UInt16
+        public var waiting: [Int]
+    }
+
+    /// In the order of their PeerIDs.
+    public var neighbourStatus: [NeighbourStatus] {
+        neighbours.values.sorted { $0.peer < $1.peer }.map { neighbour in
+            NeighbourStatus(
+                peer: neighbour.peer, name: neighbour.name, role: terms(of: neighbour.peer)?.role,
+                endpoint: neighbour.endpoint, cost: neighbour.liveness.cost,
+                waiting: Priority.allCases.map(neighbour.queue.count(at:)))
+        }
+    }
+
+    public struct PeerStatus: Sendable {
+        public var peer: PeerID
+        public var name: String
+        public var role: Role
+        public var isEncrypted: Bool
+        public var isNeighbour: Bool
+        public var since: Instant
+    }
+
+    /// Everybody with an open channel, in the order of their PeerIDs.
+    public var peerStatus: [PeerStatus] {
+        associations.values.sorted { $0.peer < $1.peer }.compactMap { association in
+            guard let channel = channels[association.token], let terms = channel.peerTerms else {
+                return nil
+            }
+            return PeerStatus(
+                peer: association.peer, name: terms.name, role: terms.role,
+                isEncrypted: channel.seal?.isEncrypted ?? true,
+                isNeighbour: neighbours[association.peer] != nil, since: association.openedAt)
+        }
+    }
+
+    public func name(of peer: PeerID) -> String? { terms(of: peer)?.name }
+
+    /// Relays and the last hop on our side's way to a peer: 1 for a neighbour; nil where there is no way.
+    public var collector: PeerID? { announcedCollector }
+
+    public var sightingCount: Int { sightings.count }
+
+    /// Every table with its size and its limit.
+    public var tableSizes: [(name: String, count: Int, limit: Int)] {
+        [
+            ("sightings", discovery.peerCount, Limits.sightingsMax),
+            ("announced sightings", sightings.count, Limits.sightingsMax),
+            ("pairs", invitation.pairCount, Limits.pairsMax),
+            ("channels", channels.count, Limits.channelsMax),
+            ("destinations", routing.destinationCount, Limits.routesMax),
+            (
+                "neighbours", neighbours.count,
+                configuration.role == .collector
+                    ? Limits.collectorNeighbours : Limits.neighboursAccepted + 4
+            ),
+        ]
+    }
+
+    private func terms(of peer: PeerID) -> AdmitFrame? {
+        associations[peer].flatMap { channels[$0.token]?.peerTerms }
+    }
+}

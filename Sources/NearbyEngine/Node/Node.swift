@@ -1,0 +1,171 @@
+import NearbyCore
+import NearbyWire
+
+/// A whole node without its sockets: discovery, tie-break, channels, mesh and sessions composed.
+///
+/// Bytes, time and links come in through `handle`; bytes and events come out. What waits for neighbours
+/// leaves with `flush`, which the shell calls once after each batch of inputs, so that frames for one next
+/// hop coalesce and nothing waits while the link is idle.
+public struct Node {
+    let configuration: NodeConfiguration
+    let cryptography: any Cryptography
+    let own: PeerID
+    let beaconKeys: [[UInt8]]
+    let admissionKeys: [[UInt8]]
+    var random: SeededGenerator
+
+    var discovery: DiscoveryMachine
+    var invitation: InvitationMachine
+    var routing: RoutingMachine
+    var collectorChoice: CollectorChoice
+
+    /// Our links that are up.
+    var links: [LinkID: LinkClass] = [:]
+    /// What discovery knows of the peers that it announced.
+    var sightings: [PeerID: Sighting] = [:]
+    var channels: [ChannelToken: Channel] = [:]
+    var tokensByIndex: [UInt32: ChannelToken] = [:]
+    var tokensByAttempt: [Channel.AttemptKey: ChannelToken] = [:]
+    /// The channel that carries a peer's traffic, and the session over it.
+    var associations: [PeerID: Association] = [:]
+    var neighbours: [PeerID: Neighbour] = [:]
+    var peersByShortID: [ShortID: PeerID] = [:]
+    /// The chosen collector, and our attempts to reach it over the mesh.
+    var collectorCall: CollectorCall?
+    /// Neighbours with frames waiting, in the order of their first frame.
+    var waiting: [PeerID] = []
+    var nextToken: UInt32 = 1
+    var drops = DropCounters()
+    var outputs: [Output] = []
+    var isStopped = false
+    /// Links that the frame in hand has crossed.
+    var hopsInHand = 1
+    /// What the program, and what beacons, were told last.
+    var announcedCollector: PeerID?
+    var announcedPresence: DiscoveryFrame.Presence?
+    /// Invitations that wait for an answer on a link of an open channel.
+    var resumptions: [PeerID: Resumption] = [:]
+
+    public init(_ configuration: NodeConfiguration, cryptography: any Cryptography) {
+        self.configuration = configuration
+        self.cryptography = cryptography
+        own = cryptography.ownPeer
+        beaconKeys = configuration.secrets.map {
+            cryptography.deriveKey(from: $0, purpose: "rivulet beacon")
+        }
+        admissionKeys = configuration.secrets.map {
+            cryptography.deriveKey(from: $0, purpose: "rivulet admission")
+        }
+        random = SeededGenerator(seed: configuration.seed)
+        discovery = Self.makeDiscovery(configuration, own: own, seed: random.next())
+        invitation = InvitationMachine(
+            own: own, role: configuration.role, seed: random.next())
+        routing = RoutingMachine(
+            own: own, isCollector: configuration.role.collects, forwards: configuration.forwards)
+        collectorChoice = CollectorChoice()
+    }
+
+    /// Takes one input; the outputs so far wait for `flush`.
+    public mutating func handle(_ input: Input, now: Instant) {
+        guard !isStopped else { return }
+        switch input {
+        case .start: start(now)
+        case .linkUp(let link, let kind): linkUp(link, kind, now)
+        case .linkDown(let link): linkDown(link, now)
+        case .datagram(let bytes, let source, let isMulticast):
+            hopsInHand = 1
+            received(bytes, from: .link(source), isMulticast: isMulticast, now)
+        case .staticPeers(let endpoints):
+            interpret(discovery.handle(.staticPeers(endpoints), now: now), now)
+        case .sendUnreliable(let message, let peer, let priority):
+            sendUnreliable(message, to: peer, priority, now)
+        case .sendReliable(let message, let peer): sendReliable(message, to: peer, now)
+        case .deadlineReached: deadlineReached(now)
+        case .stop: stop(now)
+        }
+    }
+
+    /// Seals what waits for each neighbour and hands over everything to be done.
+    public mutating func flush(now: Instant) -> [Output] {
+        flushNeighbours(now)
+        defer { outputs.removeAll(keepingCapacity: true) }
+        return outputs
+    }
+
+    /// When `deadlineReached` is wanted next.
+    public var nextDeadline: Instant? {
+        var earliest = min(
+            discovery.nextDeadline ?? .distantFuture, invitation.nextDeadline ?? .distantFuture,
+            routing.nextDeadline ?? .distantFuture, collectorChoice.nextDeadline ?? .distantFuture)
+        for resumption in resumptions.values { earliest = min(earliest, resumption.until) }
+        if let call = collectorCall?.nextAttempt { earliest = min(earliest, call) }
+        for channel in channels.values {
+            if let deadline = channel.nextDeadline { earliest = min(earliest, deadline) }
+        }
+        for neighbour in neighbours.values {
+            earliest = min(earliest, neighbour.nextDeadline ?? .distantFuture)
+        }
+        for association in associations.values {
+            earliest = min(earliest, association.nextDeadline ?? .distantFuture)
+        }
+        return earliest == .distantFuture ? nil : earliest
+    }
+
+    // MARK: Inputs that concern several rooms
+
+    private mutating func start(_ now: Instant) {
+        presenceChanged(now)
+    }
+
+    private mutating func linkUp(_ link: LinkID, _ kind: LinkClass, _ now: Instant) {
+        links[link] = kind
+        interpret(discovery.handle(.linkUp(link), now: now), now)
+    }
+
+    private mutating func linkDown(_ link: LinkID, _ now: Instant) {
+        links[link] = nil
+        interpret(discovery.handle(.linkDown(link), now: now), now)
+        for (peer, neighbour) in neighbours.sorted(by: { $0.key < $1.key })
+        where neighbour.endpoint.link == link {
+            neighbourLost(peer, now)
+        }
+    }
+
+    private mutating func deadlineReached(_ now: Instant) {
+        interpret(discovery.handle(.deadlineReached, now: now), now)
+        interpret(invitation.handle(.deadlineReached, now: now), now)
+        interpret(routing.handle(.deadlineReached, now: now), now)
+        interpret(collectorChoice.handle(.deadlineReached, now: now), now)
+        for (peer, neighbour) in neighbours.sorted(by: { $0.key < $1.key })
+        where neighbour.nextDeadline ?? .distantFuture <= now {
+            neighbourDeadlineReached(peer, now)
+        }
+        for (token, channel) in channels.sorted(by: { $0.key < $1.key })
+        where channel.nextDeadline ?? .distantFuture <= now {
+            channelDeadlineReached(token, now)
+        }
+        for (peer, association) in associations.sorted(by: { $0.key < $1.key })
+        where association.nextDeadline ?? .distantFuture <= now {
+            associationDeadlineReached(peer, now)
+        }
+        for (peer, resumption) in resumptions.sorted(by: { $0.key < $1.key })
+        where resumption.until <= now {
+            resumptions[peer] = nil
+            interpret(invitation.handle(.failed(peer, resumption.attempt), now: now), now)
+        }
+        callCollectorIfDue(now)
+    }
+
+    private mutating func stop(_ now: Instant) {
+        for peer in associations.keys.sorted() {
+            enqueue(CloseFrame(reason: .leaving).bytes, to: peer, .control, now)
+        }
+        flushNeighbours(now)
+        isStopped = true
+    }
+}
+
+extension Role {
+    /// Whether readings are addressed to it.
+    public var collects: Bool { self == .collector || self == .viewer }
+}

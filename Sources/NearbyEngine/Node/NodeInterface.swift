@@ -1,0 +1,87 @@
+import NearbyCore
+import NearbyWire
+
+/// What a node is told at its start and keeps for its run.
+public struct NodeConfiguration: Sendable {
+    /// 1–63 bytes of UTF-8; identifies nothing.
+    public var name: String
+    public var role: Role
+    /// Tells this network's beacons from others'.
+    public var networkTag: NetworkTag
+    /// The raw network secrets, 16 bytes each: the first is used, all are accepted. Empty: everybody is
+    /// let in.
+    public var secrets: [[UInt8]]
+    public var preference: EncryptionPreference
+    public var info: DiscoveryInfo
+    /// Where our data sockets listen.
+    public var dataPort: UInt16
+    /// Whether to send and to answer beacons.
+    public var sendsBeacons: Bool
+    /// Whether packets of others pass through here.
+    public var forwards: Bool
+    public var run: RunID
+    /// For jitter and choice, not for keys.
+    public var seed: UInt64
+    /// New keys for a channel after this time.
+    public var rekeyAfter: Duration
+
+    public init(name: String, role: Role, networkTag: NetworkTag, run: RunID, seed: UInt64) {
+        self.name = name
+        self.role = role
+        self.networkTag = networkTag
+        self.run = run
+        self.seed = seed
+        secrets = []
+        preference = .required
+        info = DiscoveryInfo()
+        dataPort = 0
+        sendsBeacons = true
+        forwards = true
+        rekeyAfter = .seconds(86_400)
+    }
+}
+
+extension Node {
+    public enum Input: Sendable {
+        case start
+        case linkUp(LinkID, LinkClass)
+        /// The interface is gone, or has lost its carrier.
+        case linkDown(LinkID)
+        case datagram([UInt8], from: Endpoint, isMulticast: Bool)
+        /// Addresses to try without having heard of anybody there.
+        case staticPeers([Endpoint])
+        /// At most 1,000 bytes; lost if the network loses it.
+        case sendUnreliable([UInt8], to: PeerID, Priority)
+        /// At most 1 MiB; in order, exactly once while the channel lives or is renewed.
+        case sendReliable([UInt8], to: PeerID)
+        case deadlineReached
+        /// Says goodbye to all neighbours; nothing is to be expected of the node afterwards.
+        case stop
+    }
+
+    public enum Output: Equatable, Sendable {
+        case transmit([UInt8], to: Endpoint)
+        case multicast([UInt8], on: LinkID)
+        case peer(PeerID, PeerState)
+        /// The collector to address now; nil while there is none.
+        case collector(PeerID?)
+        /// `hops`: links that it crossed, at least 1.
+        case message([UInt8], from: PeerID, isReliable: Bool, hops: Int)
+        case notice(Notice)
+    }
+
+    public enum PeerState: String, Equatable, Sendable {
+        case notConnected = "not connected"
+        case connecting
+        case connected
+    }
+
+    /// What a person should read in the log.
+    public enum Notice: Equatable, Sendable {
+        case refused(PeerID?, DropReason, at: Endpoint?, text: String)
+        case neighbourUp(PeerID, name: String, at: Endpoint)
+        case neighbourLost(PeerID, name: String)
+        /// Somebody uses our key: two cards with one identity.
+        case ownIdentityElsewhere(Endpoint)
+    }
+}

@@ -1,0 +1,190 @@
+import NearbyCore
+import NearbyWire
+
+/// Whether one neighbour still answers, and what its link costs.
+///
+/// While data flows: who receives data answers within 50 ms with any frame; after one unanswered frame the
+/// sender probes every 50 ms, and some unanswered probes later the neighbour is suspect. Idle: a hello a
+/// second each way, and three silent seconds are the end.
+public struct LivenessMachine: Sendable, Hashable {
+    public enum Input: Equatable, Sendable {
+        case frameSent(isData: Bool)
+        case frameReceived(isData: Bool)
+        case received(LivenessFrame)
+        case deadlineReached
+    }
+
+    public enum Output: Equatable, Sendable {
+        /// A payload of its own, at control priority.
+        case send([UInt8])
+        case costChanged(UInt16)
+        /// Route around it; it may come back.
+        case suspected
+        /// Silent for three seconds.
+        case lost
+    }
+
+    private enum State: Hashable {
+        case alive
+        /// So many frames in a row were not answered.
+        case probing(unanswered: Int, next: Instant)
+        case suspect(answers: Int, next: Instant)
+    }
+
+    private let base: UInt16
+    private var state = State.alive
+    /// The answer that we owe.
+    private var answerDue: Instant?
+    /// When the frame that we sent counts as unanswered.
+    private var answerExpected: Instant?
+    private var lastSent: Instant
+    private var lastHeard: Instant
+    /// Of 65,536: an average over the last frames that wanted an answer.
+    private var loss: UInt32 = 0
+    private var announcedCost: UInt16
+    private var jitter: Duration
+
+    public init(linkClass: LinkClass, seed: UInt64, now: Instant) {
+        base = linkClass.cost
+        announcedCost = base
+        lastSent = now
+        lastHeard = now
+        var random = SeededGenerator(seed: seed)
+        jitter = random.duration(in: .zero..<Duration.milliseconds(100))
+    }
+
+    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        switch input {
+        case .frameSent(let isData):
+            lastSent = now
+            answerDue = nil
+            if isData, answerExpected == nil, state == .alive {
+                answerExpected = now + Limits.answerTimeout
+            }
+            return []
+        case .frameReceived(let isData): return heard(isData: isData, now)
+        case .received(.probe):
+            return heard(isData: false, now) + [.send(LivenessFrame.answer.bytes)]
+        case .received: return heard(isData: false, now)
+        case .deadlineReached: return deadlineReached(now)
+        }
+    }
+
+    public var nextDeadline: Instant? {
+        var earliest = min(lastSent + helloInterval, lastHeard + Limits.neighbourTimeout)
+        for deadline in [answerDue, answerExpected] {
+            earliest = min(earliest, deadline ?? earliest)
+        }
+        switch state {
+        case .alive: return earliest
+        case .probing(_, let next), .suspect(_, let next): return min(earliest, next)
+        }
+    }
+
+    /// Expected transmissions × link class; infinite while suspect.
+    public var cost: UInt16 {
+        if case .suspect = state { return RoutingMessage.metricInfinite }
+        let delivered = max(65_536 - loss, 65_536 / 8)
+        return UInt16(clamping: UInt32(base) * 65_536 / delivered)
+    }
+
+    private mutating func heard(isData: Bool, _ now: Instant) -> [Output] {
+        lastHeard = now
+        if isData, answerDue == nil { answerDue = now + Limits.answerDelay }
+        let wasAwaited = answerExpected != nil
+        answerExpected = nil
+        switch state {
+        case .alive:
+            if wasAwaited { loss -= loss / 16 }
+        case .probing:
+            loss -= loss / 16
+            state = .alive
+        case .suspect(let answers, let next):
+            if answers + 1 < Limits.answersUntilTrusted {
+                state = .suspect(answers: answers + 1, next: next)
+                return []
+            }
+            state = .alive
+            announcedCost = cost
+            return [.costChanged(cost)]
+        }
+        return costOutput()
+    }
+
+    private mutating func deadlineReached(_ now: Instant) -> [Output] {
+        if now >= lastHeard + Limits.neighbourTimeout { return [.lost] }
+        var outputs: [Output] = []
+        if let due = answerDue, now >= due {
+            answerDue = nil
+            outputs.append(.send([FrameKind.empty.rawValue]))
+        }
+        if let expected = answerExpected, now >= expected {
+            answerExpected = nil
+            outputs += unanswered(1, now)
+        }
+        switch state {
+        case .alive: break
+        case .probing(let count, let next):
+            if now >= next { outputs += unanswered(count + 1, now) }
+        case .suspect(_, let next):
+            if now >= next {
+                state = .suspect(answers: 0, next: now + Limits.suspectProbeInterval)
+                outputs.append(.send(LivenessFrame.probe.bytes))
+            }
+        }
+        if outputs.isEmpty, now >= lastSent + helloInterval {
+            lastSent = now
+            outputs.append(.send(LivenessFrame.hello.bytes))
+        }
+        return outputs
+    }
+
+    private mutating func unanswered(_ count: Int, _ now: Instant) -> [Output] {
+        loss += (65_536 - loss) / 16
+        guard count < unansweredMax else {
+            state = .suspect(answers: 0, next: now + Limits.suspectProbeInterval)
+            announcedCost = RoutingMessage.metricInfinite
+            return [.suspected, .send(LivenessFrame.probe.bytes)]
+        }
+        state = .probing(unanswered: count, next: now + Limits.probeInterval)
+        return [.send(LivenessFrame.probe.bytes)]
+    }
+
+    /// Three on a good link; more where frames are lost as a matter of course.
+    private var unansweredMax: Int { 3 + Int(loss / 6_554) }
+
+    private var helloInterval: Duration { Limits.helloInterval - jitter }
+
+    /// Small changes are not worth a message.
+    private mutating func costOutput() -> [Output] {
+        let current = cost
+        let difference = current > announcedCost ? current - announcedCost : announcedCost - current
+        guard UInt32(difference) * 4 > UInt32(announcedCost) else { return [] }
+        announcedCost = current
+        return [.costChanged(current)]
+    }
+}
+
+extension LinkClass {
+    /// The cost of one transmission: Ethernet < Wi-Fi < Bluetooth.
+    public var cost: UInt16 {
+        switch self {
+        case .ethernet: 96
+        case .wifi: 256
+        case .bluetooth: 1_024
+        }
+    }
+}
+
+extension Limits {
+    /// A received frame with data is answered after this time, if nothing else was sent.
+    public static let answerDelay = Duration.milliseconds(25)
+    /// A sent frame with data counts as unanswered after this time: the answer's 50 ms and the way.
+    public static let answerTimeout = Duration.milliseconds(75)
+    public static let probeInterval = Duration.milliseconds(50)
+    public static let suspectProbeInterval = Duration.milliseconds(250)
+    /// Answers in a row until a suspect is used again.
+    public static let answersUntilTrusted = 4
+    public static let helloInterval = Duration.seconds(1)
+    public static let neighbourTimeout = Duration.seconds(3)
+}

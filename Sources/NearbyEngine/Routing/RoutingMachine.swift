@@ -1,0 +1,314 @@
+import NearbyCore
+import NearbyWire
+
+/// A way to a destination that is in use.
+public struct Route: Equatable, Sendable {
+    public var destination: PeerID
+    public var nextHop: PeerID
+    public var metric: UInt16
+    public var seqno: UInt32
+    public var isCollector: Bool
+}
+
+/// Distance-vector routing with Babel's feasibility condition (RFC 8966 §3.5.1), PeerIDs as router ids:
+/// loop-free at every moment.
+///
+/// Differences from RFC 8966, with reasons: updates are deltas, numbered and acknowledged for each
+/// neighbour, so nothing is sent while nothing changes; the seqno is 32 bits and never stored: neighbours
+/// tell a restarted node the highest that they know (`known`), and it goes on above.
+public struct RoutingMachine: Sendable {
+    public enum Input: Equatable, Sendable {
+        /// A channel's hop was admitted.
+        case neighbourUp(PeerID, cost: UInt16)
+        case neighbourDown(PeerID)
+        /// Infinite while the neighbour is suspect.
+        case costChanged(PeerID, UInt16)
+        case received(RoutingMessage, from: PeerID)
+        case deadlineReached
+    }
+
+    public enum Output: Equatable, Sendable {
+        case send(RoutingMessage, to: PeerID)
+        /// `nextHop` nil: no way any more.
+        case routeChanged(PeerID, nextHop: PeerID?, metric: UInt16, isCollector: Bool)
+        case drop(DropReason)
+    }
+
+    let own: PeerID
+    let isCollector: Bool
+    var ownSeqno: UInt32 = 1
+    var destinations: [PeerID: Destination] = [:]
+    var destinationsByShortID: [ShortID: PeerID] = [:]
+    var neighbours: [PeerID: RoutingNeighbour] = [:]
+    /// Requests passed on lately, so that they do not circle.
+    private var requests: [PeerID: (seqno: UInt32, until: Instant)] = [:]
+    /// After a restart nothing of others passes through us until every neighbour's old routes through us
+    /// are gone: our feasibility distances were lost.
+    private var forwardsFrom: Instant?
+    /// Grows with every change of a next hop.
+    public private(set) var version: UInt64 = 0
+    var nextCollection: Instant?
+    private let forwards: Bool
+
+    public init(own: PeerID, isCollector: Bool, forwards: Bool = true) {
+        self.own = own
+        self.isCollector = isCollector
+        self.forwards = forwards
+    }
+
+    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        switch input {
+        case .neighbourUp(let peer, let cost): neighbourUp(peer, cost, now, &outputs)
+        case .neighbourDown(let peer): neighbourDown(peer, now, &outputs)
+        case .costChanged(let peer, let cost): costChanged(peer, cost, now, &outputs)
+        case .received(let message, let peer): received(message, from: peer, now, &outputs)
+        case .deadlineReached: collect(now, &outputs)
+        }
+        sendDue(now, &outputs)
+        return outputs
+    }
+
+    public var nextDeadline: Instant? {
+        var earliest = nextCollection ?? .distantFuture
+        for neighbour in neighbours.values {
+            if let deadline = neighbour.nextDeadline { earliest = min(earliest, deadline) }
+        }
+        return earliest == .distantFuture ? nil : earliest
+    }
+
+    // MARK: Reading
+
+    public func nextHop(to destination: ShortID) -> PeerID? {
+        guard let peer = destinationsByShortID[destination] else { return nil }
+        return destinations[peer]?.selected
+    }
+
+    /// The next hop for a packet of others.
+    public func forwardingHop(to destination: ShortID, now: Instant) -> PeerID? {
+        guard forwards else { return nil }
+        if let from = forwardsFrom, now < from { return nil }
+        return nextHop(to: destination)
+    }
+
+    /// All ways in use, by destination.
+    public var routes: [Route] {
+        destinations.sorted { $0.key < $1.key }.compactMap { peer, destination in
+            guard let hop = destination.selected else { return nil }
+            return Route(
+                destination: peer, nextHop: hop, metric: destination.metric,
+                seqno: destination.seqno, isCollector: destination.isCollector)
+        }
+    }
+
+    public var destinationCount: Int { destinations.count }
+
+    // MARK: Neighbours
+
+    private mutating func neighbourUp(
+        _ peer: PeerID, _ cost: UInt16, _ now: Instant, _ outputs: inout [Output]
+    ) {
+        if neighbours[peer] != nil { neighbourDown(peer, now, &outputs) }
+        guard neighbours.count < Limits.routingNeighboursMax else {
+            return outputs.append(.drop(.routingTableFull))
+        }
+        var neighbour = RoutingNeighbour(cost: cost)
+        neighbour.changed = Set(destinations.keys).union([own])
+        neighbour.known = destinations[peer]?.feasibility?.seqno
+        neighbours[peer] = neighbour
+    }
+
+    private mutating func neighbourDown(
+        _ peer: PeerID, _ now: Instant, _ outputs: inout [Output]
+    ) {
+        guard neighbours.removeValue(forKey: peer) != nil else { return }
+        for destination in destinations.keys.sorted()
+        where destinations[destination]?.candidates.removeValue(forKey: peer) != nil {
+            select(destination, now, &outputs)
+        }
+    }
+
+    private mutating func costChanged(
+        _ peer: PeerID, _ cost: UInt16, _ now: Instant, _ outputs: inout [Output]
+    ) {
+        guard neighbours[peer] != nil else { return }
+        neighbours[peer]?.cost = cost
+        for destination in destinations.keys.sorted()
+        where destinations[destination]?.candidates[peer] != nil {
+            select(destination, now, &outputs)
+        }
+    }
+
+    // MARK: Messages
+
+    private mutating func received(
+        _ message: RoutingMessage, from peer: PeerID, _ now: Instant, _ outputs: inout [Output]
+    ) {
+        guard neighbours[peer] != nil else { return outputs.append(.drop(.routingMalformed)) }
+        neighbours[peer]?.acknowledge(message.acknowledged)
+        if message.number != 0, neighbours[peer]?.takes(message.number) == false { return }
+        for item in message.items {
+            switch item {
+            case .update(let update): updated(update, by: peer, now, &outputs)
+            case .request(let destination, let seqno, let hopLimit):
+                requested(destination, seqno, hopLimit, by: peer, now)
+            case .known(let seqno): known(seqno, now)
+            }
+        }
+    }
+
+    private mutating func updated(
+        _ update: RoutingMessage.RouteUpdate, by peer: PeerID, _ now: Instant,
+        _ outputs: inout [Output]
+    ) {
+        let id = update.destination
+        guard id != own, var destination = destinations[id] ?? add(id, update, &outputs) else {
+            return
+        }
+        if update.metric == RoutingMessage.metricInfinite {
+            destination.candidates[peer] = nil
+        } else {
+            destination.candidates[peer] = .init(seqno: update.seqno, metric: update.metric)
+            if destination.isCollector != update.isCollector {
+                destination.isCollector = update.isCollector
+                markChanged(id)
+            }
+            if !destination.isFeasible(via: peer) { outputs.append(.drop(.routingInfeasible)) }
+        }
+        destinations[id] = destination
+        select(id, now, &outputs)
+    }
+
+    private mutating func add(
+        _ id: PeerID, _ update: RoutingMessage.RouteUpdate, _ outputs: inout [Output]
+    ) -> Destination? {
+        guard update.metric != RoutingMessage.metricInfinite else { return nil }
+        guard destinations.count < Limits.routesMax, destinationsByShortID[id.short] == nil else {
+            outputs.append(.drop(.routingTableFull))
+            return nil
+        }
+        destinationsByShortID[id.short] = id
+        return Destination(isCollector: update.isCollector)
+    }
+
+    /// A request for a newer way (RFC 8966 §3.8.1.2): answered by whom it names, or by who has it; else
+    /// passed on once.
+    private mutating func requested(
+        _ id: PeerID, _ seqno: UInt32, _ hopLimit: UInt8, by peer: PeerID, _ now: Instant
+    ) {
+        if id == own {
+            guard seqno > ownSeqno else {
+                neighbours[peer]?.announce(own)
+                return
+            }
+            ownSeqno = seqno - ownSeqno < Limits.seqnoStepMax ? seqno : ownSeqno &+ 1
+            return markChanged(own)
+        }
+        guard let destination = destinations[id] else { return }
+        if destination.selected != nil, destination.seqno >= seqno {
+            neighbours[peer]?.announce(id)
+            return
+        }
+        guard hopLimit > 1 else { return }
+        request(id, seqno, hopLimit: hopLimit - 1, except: peer, now)
+    }
+
+    private mutating func known(_ seqno: UInt32, _ now: Instant) {
+        guard seqno >= ownSeqno, seqno < .max else { return }
+        ownSeqno = seqno + 1
+        forwardsFrom = now + Limits.restartedForwardingDelay
+        markChanged(own)
+    }
+
+    // MARK: Selection
+
+    /// Chooses the cheapest feasible way; the one in use stays unless another is clearly cheaper.
+    mutating func select(_ id: PeerID, _ now: Instant, _ outputs: inout [Output]) {
+        guard var destination = destinations[id] else { return }
+        let before = (
+            hop: destination.selected, metric: destination.metric, seqno: destination.seqno
+        )
+        let chosen = choice(destination)
+        destination.selected = chosen?.hop
+        destination.metric = chosen?.metric ?? RoutingMessage.metricInfinite
+        if let chosen, let candidate = destination.candidates[chosen.hop] {
+            destination.tighten(seqno: candidate.seqno, metric: chosen.metric)
+            destination.seqno = candidate.seqno
+            destination.expiry = nil
+        } else if destination.expiry == nil {
+            destination.expiry = now + Limits.sourceTime
+            nextCollection = min(nextCollection ?? .distantFuture, now + Limits.sourceTime)
+        }
+        destinations[id] = destination
+        if chosen == nil, !destination.candidates.isEmpty, let bound = destination.feasibility {
+            nextCollection = min(nextCollection ?? .distantFuture, now + Limits.requestTime)
+            request(id, bound.seqno &+ 1, hopLimit: Limits.requestHopLimit, except: nil, now)
+        }
+        if before.hop != chosen?.hop { version &+= 1 }
+        guard before != (chosen?.hop, destination.metric, destination.seqno) else { return }
+        markChanged(id)
+        guard before.hop != chosen?.hop || before.metric != destination.metric else { return }
+        outputs.append(
+            .routeChanged(
+                id, nextHop: chosen?.hop, metric: destination.metric,
+                isCollector: destination.isCollector))
+    }
+
+    private func choice(_ destination: Destination) -> (metric: UInt16, hop: PeerID)? {
+        var best: (metric: UInt16, hop: PeerID)?
+        for (hop, candidate) in destination.candidates where destination.isFeasible(via: hop) {
+            let metric = candidate.metric.adding(neighbours[hop]?.cost ?? .max)
+            guard metric != RoutingMessage.metricInfinite else { continue }
+            if let other = best, (other.metric, other.hop) < (metric, hop) { continue }
+            best = (metric, hop)
+        }
+        guard let best, let current = destination.selected, best.hop != current,
+            let candidate = destination.candidates[current], destination.isFeasible(via: current)
+        else { return best }
+        let metric = candidate.metric.adding(neighbours[current]?.cost ?? .max)
+        return UInt32(best.metric) * 10 > UInt32(metric) * 9
+            && metric != RoutingMessage.metricInfinite
+            ? (metric, current) : best
+    }
+
+    private mutating func request(
+        _ id: PeerID, _ seqno: UInt32, hopLimit: UInt8, except: PeerID?, _ now: Instant
+    ) {
+        if let last = requests[id], last.until > now, last.seqno >= seqno { return }
+        if requests.count >= Limits.routingRequestsMax {
+            requests = requests.filter { $0.value.until > now }
+        }
+        guard requests.count < Limits.routingRequestsMax else { return }
+        requests[id] = (seqno, now + Limits.requestTime)
+        for peer in neighbours.keys where peer != except {
+            neighbours[peer]?.requests[id] = .init(seqno: seqno, hopLimit: hopLimit)
+        }
+    }
+
+    private mutating func markChanged(_ id: PeerID) {
+        for peer in neighbours.keys { neighbours[peer]?.changed.insert(id) }
+    }
+}
+
+extension UInt16 {
+    /// The sum of two metrics; infinity absorbs.
+    func adding(_ other: UInt16) -> UInt16 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? RoutingMessage.metricInfinite : sum
+    }
+}
+
+extension Limits {
+    public static let routesMax = 1_024
+    public static let routingNeighboursMax = 1_040
+    public static let routingRequestsMax = 256
+    /// How long a request is remembered, so that it does not circle.
+    public static let requestTime = Duration.seconds(1)
+    public static let requestHopLimit: UInt8 = 64
+    /// How long the feasibility distance of an unreachable destination is kept (RFC 8966 §3.5.1).
+    public static let sourceTime = Duration.seconds(180)
+    /// The neighbours' time-out and half a second.
+    public static let restartedForwardingDelay = Duration.milliseconds(3_500)
+    /// A request that names a seqno further ahead raises ours by one only.
+    static let seqnoStepMax: UInt32 = 1 << 16
+}

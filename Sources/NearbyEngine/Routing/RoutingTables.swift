@@ -1,0 +1,202 @@
+import NearbyCore
+import NearbyWire
+
+/// What is known of one destination.
+struct Destination: Sendable {
+    struct Candidate: Equatable, Sendable {
+        var seqno: UInt32
+        /// As the neighbour told it.
+        var metric: UInt16
+    }
+
+    /// Feasibility distance: nobody further than this may be asked the way (RFC 8966 §3.5.1).
+    struct Feasibility: Equatable, Sendable {
+        var seqno: UInt32
+        var metric: UInt16
+    }
+
+    var candidates: [PeerID: Candidate] = [:]
+    var selected: PeerID?
+    var metric: UInt16 = .max
+    var seqno: UInt32 = 0
+    var feasibility: Feasibility?
+    var isCollector: Bool
+    /// When it is forgotten, while there is no way to it.
+    var expiry: Instant?
+
+    init(isCollector: Bool) { self.isCollector = isCollector }
+
+    func isFeasible(via neighbour: PeerID) -> Bool {
+        guard let candidate = candidates[neighbour] else { return false }
+        guard let feasibility else { return true }
+        return candidate.seqno > feasibility.seqno
+            || (candidate.seqno == feasibility.seqno && candidate.metric < feasibility.metric)
+    }
+
+    /// Our own distance becomes the bound, if it is newer or nearer.
+    mutating func tighten(seqno: UInt32, metric: UInt16) {
+        guard let current = feasibility, seqno <= current.seqno else {
+            feasibility = Feasibility(seqno: seqno, metric: metric)
+            return
+        }
+        if seqno == current.seqno, metric < current.metric { feasibility?.metric = metric }
+    }
+}
+
+/// What one neighbour was told and has still to be told.
+struct RoutingNeighbour: Sendable {
+    struct Request: Equatable, Sendable {
+        var seqno: UInt32
+        var hopLimit: UInt8
+    }
+
+    var cost: UInt16
+    /// Destinations that may have changed since the neighbour was told.
+    var changed: Set<PeerID> = []
+    var requests: [PeerID: Request] = [:]
+    /// The highest seqno of its own that it should hear of.
+    var known: UInt32?
+    private var lastTaken: UInt32 = 0
+    /// The number of the last message of its that we have not acknowledged.
+    private var owedAcknowledgement: UInt32 = 0
+    /// What it was told, by destination.
+    private var told: [PeerID: RoutingMessage.RouteUpdate] = [:]
+    private var number: UInt32 = 0
+    private var outstanding: Outstanding?
+
+    private struct Outstanding: Sendable {
+        var message: RoutingMessage
+        var resendAt: Instant
+        var interval: Duration
+    }
+
+    init(cost: UInt16) { self.cost = cost }
+
+    var nextDeadline: Instant? { outstanding?.resendAt }
+
+    mutating func acknowledge(_ acknowledged: UInt32) {
+        if acknowledged != 0, outstanding?.message.number == acknowledged { outstanding = nil }
+    }
+
+    /// Whether a numbered message is new; it is acknowledged in any case. One is under way at a time, so an
+    /// older one is a straggler: its news is out of date.
+    mutating func takes(_ received: UInt32) -> Bool {
+        if received >= lastTaken { owedAcknowledgement = received }
+        guard received > lastTaken else { return false }
+        lastTaken = received
+        return true
+    }
+
+    /// Says it again even if nothing changed: the neighbour asked.
+    mutating func announce(_ id: PeerID) {
+        told[id] = nil
+        changed.insert(id)
+    }
+
+    /// The message to send now, if any: one at a time is under way, and it is repeated until acknowledged.
+    mutating func nextMessage(
+        now: Instant, current: (PeerID) -> RoutingMessage.RouteUpdate?
+    ) -> RoutingMessage? {
+        let acknowledged = owedAcknowledgement
+        if var waiting = outstanding {
+            guard now >= waiting.resendAt else { return acknowledgement() }
+            waiting.interval = min(waiting.interval * 2, Limits.routingResendMax)
+            waiting.resendAt = now + waiting.interval
+            waiting.message.acknowledged = acknowledged
+            outstanding = waiting
+            owedAcknowledgement = 0
+            return waiting.message
+        }
+        let items = takeItems(current)
+        guard !items.isEmpty else { return acknowledgement() }
+        number += 1
+        let message = RoutingMessage(number: number, acknowledged: acknowledged, items: items)
+        owedAcknowledgement = 0
+        outstanding = Outstanding(
+            message: message, resendAt: now + Limits.routingResend, interval: Limits.routingResend)
+        return message
+    }
+
+    private mutating func acknowledgement() -> RoutingMessage? {
+        guard owedAcknowledgement != 0 else { return nil }
+        defer { owedAcknowledgement = 0 }
+        return RoutingMessage(number: 0, acknowledged: owedAcknowledgement, items: [])
+    }
+
+    private mutating func takeItems(
+        _ current: (PeerID) -> RoutingMessage.RouteUpdate?
+    ) -> [RoutingMessage.Item] {
+        var items: [RoutingMessage.Item] = []
+        if let seqno = known {
+            items.append(.known(seqno: seqno))
+            known = nil
+        }
+        for id in requests.keys.sorted() where items.count < Limits.routingItemsMax {
+            if let request = requests.removeValue(forKey: id) {
+                items.append(
+                    .request(destination: id, seqno: request.seqno, hopLimit: request.hopLimit))
+            }
+        }
+        for id in changed.sorted() {
+            guard items.count < Limits.routingItemsMax else { break }
+            changed.remove(id)
+            guard let update = current(id), update != told[id] else { continue }
+            // A neighbour that was never told of a way need not hear that there is none.
+            if update.metric == RoutingMessage.metricInfinite, told[id] == nil { continue }
+            told[id] = update.metric == RoutingMessage.metricInfinite ? nil : update
+            items.append(.update(update))
+        }
+        return items
+    }
+}
+
+extension RoutingMachine {
+    /// Sends each neighbour what it has still to be told.
+    mutating func sendDue(_ now: Instant, _ outputs: inout [Output]) {
+        for peer in neighbours.keys.sorted() {
+            guard var neighbour = neighbours[peer] else { continue }
+            let message = neighbour.nextMessage(now: now) { update($0, for: peer) }
+            neighbours[peer] = neighbour
+            if let message { outputs.append(.send(message, to: peer)) }
+        }
+    }
+
+    /// What a neighbour is told of a destination: that there is no way, if ours goes through it (RFC 8966
+    /// §3.7.4, split horizon with poisoned reverse).
+    private func update(_ id: PeerID, for peer: PeerID) -> RoutingMessage.RouteUpdate? {
+        if id == own {
+            return .init(destination: own, seqno: ownSeqno, metric: 0, isCollector: isCollector)
+        }
+        guard id != peer, let destination = destinations[id] else { return nil }
+        let isBack = destination.selected == peer
+        return .init(
+            destination: id, seqno: destination.seqno,
+            metric: isBack ? RoutingMessage.metricInfinite : destination.metric,
+            isCollector: destination.isCollector)
+    }
+
+    /// Forgets destinations that nobody has reached for long; asks again where no way is feasible.
+    mutating func collect(_ now: Instant, _ outputs: inout [Output]) {
+        guard let due = nextCollection, now >= due else { return }
+        nextCollection = nil
+        for (id, destination) in destinations.sorted(by: { $0.key < $1.key }) {
+            guard let expiry = destination.expiry else { continue }
+            if !destination.candidates.isEmpty {
+                select(id, now, &outputs)
+            } else if now >= expiry {
+                destinations[id] = nil
+                destinationsByShortID[id.short] = nil
+            } else {
+                nextCollection = min(nextCollection ?? .distantFuture, expiry)
+            }
+        }
+    }
+}
+
+extension Limits {
+    /// An unacknowledged message is repeated after this time; doubles to the maximum.
+    public static let routingResend = Duration.milliseconds(100)
+    public static let routingResendMax = Duration.seconds(1)
+    /// Items in a message: 38 of 25 bytes stay below 1,000.
+    static let routingItemsMax = 38
+}

@@ -1,0 +1,166 @@
+import Collector
+import Configuration
+import Glibc
+import NearbyCore
+import NearbyEngine
+import NearbyLinux
+import Telemetry
+
+/// How `rivulet collect` prints, and for how long.
+public struct CollectOptions {
+    public enum Format: String, CaseIterable { case table, json, csv }
+
+    public var format = Format.table
+    /// The span of a window; nil: as configured.
+    public var every: Duration?
+    /// Ends after this time.
+    public var limit: Duration?
+    /// Ends after the first window with readings.
+    public var once = false
+    /// Tells of each report on standard error: `report NANOSECONDS-SINCE-1970 NAME READINGS`.
+    public var traces = false
+
+    public init() {}
+}
+
+/// `rivulet collect`: takes readings in, aggregates them over windows and prints the windows. It has no
+/// store yet, so it gives no receipts.
+public final class CollectorProgram {
+    private let program: NodeProgram
+    private let options: CollectOptions
+    private let log: StandardErrorLog
+    private var machine = CollectorMachine()
+    private var aggregator: WindowAggregator
+    private var table: TablePrinter
+    private var csv = CSVPrinter()
+    private var drops: [DropReason: Int] = [:]
+    private var collectorTimer: EventLoop.TimerID?
+    private var windowTimer: EventLoop.TimerID?
+    private let clock: Collector.WallClock
+    private let isTerminal = isatty(STDOUT_FILENO) == 1
+    private var readingCount = 0
+
+    public init(_ settings: Settings, _ options: CollectOptions) throws(StartError) {
+        self.options = options
+        // On a terminal the table has the screen; the log keeps to what matters.
+        log = StandardErrorLog(
+            threshold: isatty(STDOUT_FILENO) == 1 && options.format == .table
+                ? .warning : .information)
+        let role: Role = settings.role == .collector ? .collector : .viewer
+        program = try NodeProgram(settings, role: role, log: log)
+        let now = NearbyLinux.WallClock.read()
+        let offset = Duration.nanoseconds(
+            now.unixNanoseconds.subtractingSaturating(now.monotonic.nanoseconds))
+        clock = Collector.WallClock(unixOffset: offset)
+        var windows = WindowAggregator.Settings()
+        windows.width = options.every ?? settings.window
+        windows.phase = offset
+        aggregator = WindowAggregator(settings: windows, seed: systemRandom())
+        table = TablePrinter(
+            settings: TablePrinter.Settings(isLive: isTerminal, lines: Self.terminalLines))
+    }
+
+    /// Serves until SIGTERM, SIGINT, or as the options say; the last window is printed at the end.
+    public func run() throws(StartError) {
+        let loop = program.loop
+        program.runner.onOutput = { [unowned self] in interpret($0, $1) }
+        program.onStop = { [unowned self] in give(.finish, MonotonicClock.now()) }
+        program.statusDetails = { [unowned self] in statusDetails }
+        collectorTimer = loop.addTimer { [unowned self] in
+            take(machine.handle(.deadlineReached, now: $0), $0)
+        }
+        windowTimer = loop.addTimer { [unowned self] in give(.deadlineReached, $0) }
+        let end = options.limit.map { MonotonicClock.now() + $0 } ?? .distantFuture
+        try program.serve(until: end)
+    }
+
+    private func interpret(_ output: Node.Output, _ now: Instant) {
+        switch output {
+        case .message(let bytes, let peer, _, let hops):
+            let input = CollectorMachine.Input.received(
+                bytes, from: peer, hops: UInt8(clamping: hops))
+            take(machine.handle(input, now: now), now)
+        case .notice(let notice): log.write(notice.level, notice.text(program.runner))
+        case .peer, .collector, .transmit, .multicast: break
+        }
+    }
+
+    private func take(_ outputs: [CollectorMachine.Output], _ now: Instant) {
+        for output in outputs {
+            switch output {
+            case .accepted(let delivery):
+                readingCount += delivery.readings.count
+                if options.traces { trace(delivery) }
+                give(.delivery(delivery), now)
+            case .born(_, let birth):
+                log.write(
+                    .information, "\(birth.node.name) has \(birth.channels.count) channels")
+            case .send(let bytes, let peer):
+                program.runner.give(.sendReliable(bytes, to: peer), at: now)
+            case .drop(let reason, let count): drops[reason, default: 0] += count
+            }
+        }
+        if let collectorTimer { program.loop.set(collectorTimer, to: machine.nextDeadline) }
+    }
+
+    private func give(_ input: WindowAggregator.Input, _ now: Instant) {
+        for output in aggregator.handle(input, now: now) {
+            switch output {
+            case .window(let window): show(window)
+            case .drop(let reason, let count): drops[reason, default: 0] += count
+            }
+        }
+        if let windowTimer { program.loop.set(windowTimer, to: aggregator.nextDeadline) }
+    }
+
+    private func show(_ window: Window) {
+        guard !window.rows.isEmpty else { return }
+        let text =
+            switch options.format {
+            case .table: table.print(window, clock: clock)
+            case .json: JSONPrinter().print(window, clock: clock)
+            case .csv: csv.print(window, clock: clock)
+            }
+        write(text)
+        if options.once { program.loop.stop() }
+    }
+
+    /// Standard output may be a pipe whose reader went away: then there is nobody to collect for.
+    private func write(_ text: String) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return program.loop.stop() }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    private func trace(_ delivery: Delivery) {
+        let time = NearbyLinux.WallClock.read().unixNanoseconds
+        let line = "report \(time) \(delivery.birth.node.name) \(delivery.readings.count)\n"
+        var bytes = Array(line.utf8)
+        _ = Glibc.write(STDERR_FILENO, &bytes, bytes.count)
+    }
+
+    private var statusDetails: [(String, JSONValue)] {
+        [
+            ("agents", .integer(machine.peerCount)),
+            ("readings", .integer(readingCount)),
+            ("reportsHeld", .integer(machine.heldReportCount)),
+            (
+                "collectorDrops",
+                .object(
+                    drops.sorted { $0.key.rawValue < $1.key.rawValue }
+                        .map { ($0.key.rawValue, .integer($0.value)) })
+            ),
+        ]
+    }
+
+    private static var terminalLines: Int {
+        var size = winsize()
+        return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? Int(size.ws_row) : 0
+    }
+}

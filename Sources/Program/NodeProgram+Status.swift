@@ -1,0 +1,106 @@
+import NearbyCore
+import NearbyEngine
+import NearbyLinux
+
+extension NodeProgram {
+    /// Everything that `rivulet status --json` shows.
+    var status: JSONValue {
+        let node = runner.node
+        var members: [(String, JSONValue)] = [
+            ("name", .string(settings.name)),
+            ("peer", .string(node.ownPeer.description)),
+            ("run", .string(run.description)),
+            ("role", .string(settings.role.rawValue)),
+            ("network", .string(settings.network)),
+            ("ephemeral", .flag(runner.identity.ephemeral)),
+            ("uptimeSeconds", .integer((MonotonicClock.now() - started).milliseconds / 1_000)),
+            ("port", .integer(runner.transport.port)),
+            ("collector", .text(node.collector?.description)),
+            ("collectorName", .text(node.collector.flatMap(node.name(of:)))),
+            ("neighbours", .array(node.neighbourStatus.map(neighbour))),
+            ("peers", .array(node.peerStatus.map(peer))),
+            ("routes", .array(node.routes.map(route))),
+            ("interfaces", .array(runner.hearing.map(interface))),
+            ("tables", .object(node.tableSizes.map { ($0.name, .integer($0.count)) })),
+            ("sent", traffic(runner.transport.sent)),
+            ("received", traffic(runner.transport.received)),
+        ]
+        members += statusDetails?() ?? []
+        var drops = node.dropCounters
+        drops.add(runner.shellDrops)
+        members.append(
+            ("drops", .object(drops.all.map { ($0.reason.rawValue, .integer($0.count)) })))
+        return .object(members)
+    }
+
+    /// What people look at first.
+    var summary: [String] {
+        let node = runner.node
+        var lines = [
+            "\(settings.name) (\(settings.role.rawValue)) in network \(settings.network)",
+            "peer       \(node.ownPeer)\(runner.identity.ephemeral ? " (ephemeral)" : "")",
+            "collector  \(node.collector.map { node.name(of: $0) ?? "\($0)" } ?? "none in reach")",
+        ]
+        for neighbour in node.neighbourStatus {
+            lines.append(
+                "neighbour  \(neighbour.name) at \(runner.text(neighbour.endpoint)), "
+                    + "\(runner.name(of: neighbour.endpoint.link)), cost \(neighbour.cost)")
+        }
+        for entry in runner.hearing where !entry.hearing.ipv4 && !entry.hearing.ipv6 {
+            lines.append("multicast  not heard on \(runner.name(of: entry.link))")
+        }
+        var drops = node.dropCounters
+        drops.add(runner.shellDrops)
+        for drop in drops.all where drop.count > 0 {
+            lines.append("dropped    \(drop.reason.rawValue): \(drop.count)")
+        }
+        return lines
+    }
+
+    private func neighbour(_ neighbour: Node.NeighbourStatus) -> JSONValue {
+        let queues = zip(Priority.allCases, neighbour.waiting)
+        return .object([
+            ("peer", .string(neighbour.peer.description)),
+            ("name", .string(neighbour.name)),
+            ("role", .text(neighbour.role.map { "\($0)" })),
+            ("at", .string(runner.text(neighbour.endpoint))),
+            ("interface", .string(runner.name(of: neighbour.endpoint.link))),
+            ("cost", .integer(neighbour.cost)),
+            ("waiting", .object(queues.map { ("\($0)", .integer($1)) })),
+        ])
+    }
+
+    private func peer(_ peer: Node.PeerStatus) -> JSONValue {
+        .object([
+            ("peer", .string(peer.peer.description)),
+            ("name", .string(peer.name)),
+            ("role", .string("\(peer.role)")),
+            ("encrypted", .flag(peer.isEncrypted)),
+            ("neighbour", .flag(peer.isNeighbour)),
+        ])
+    }
+
+    private func route(_ route: Route) -> JSONValue {
+        let node = runner.node
+        return .object([
+            ("destination", .string(route.destination.description)),
+            ("name", .text(node.name(of: route.destination))),
+            ("via", .text(node.name(of: route.nextHop))),
+            ("metric", .integer(route.metric)),
+            ("seqno", .integer(route.seqno)),
+            ("isCollector", .flag(route.isCollector)),
+        ])
+    }
+
+    private func interface(_ entry: (link: LinkID, hearing: BeaconSocket.Hearing)) -> JSONValue {
+        .object([
+            ("name", .string(runner.name(of: entry.link))),
+            ("ipv4", .flag(entry.hearing.ipv4)),
+            ("ipv6", .flag(entry.hearing.ipv6)),
+        ])
+    }
+
+    private func traffic(_ counts: (datagrams: UInt64, bytes: UInt64)) -> JSONValue {
+        .object([("datagrams", .integer(counts.datagrams)), ("bytes", .integer(counts.bytes))])
+    }
+}

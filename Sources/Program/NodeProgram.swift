@@ -1,0 +1,156 @@
+import Configuration
+import Glibc
+import NearbyCore
+import NearbyDTLS
+import NearbyEngine
+import NearbyLinux
+import NearbyWire
+
+/// What an agent and a collector have in common: the node, its control socket, signals and systemd.
+final class NodeProgram {
+    let settings: Settings
+    let log: StandardErrorLog
+    let loop: EventLoop
+    let runner: NodeRunner
+    let run: RunID
+    let started = MonotonicClock.now()
+    /// Called at SIGHUP, and before the end.
+    var onReload: (() -> Void)?
+    var onStop: (() -> Void)?
+    /// Members that a program adds to its status.
+    var statusDetails: (() -> [(String, JSONValue)])?
+    private var control: ControlSocket?
+    private let notifier = SystemdNotifier()
+    private var watchdog: EventLoop.TimerID?
+
+    init(_ settings: Settings, role: Role, log: StandardErrorLog) throws(StartError) {
+        self.settings = settings
+        self.log = log
+        run = RunID(value: systemRandom())
+        let identity: Identity
+        do {
+            loop = try EventLoop()
+            identity = try Identity.load(stateDirectory: settings.state, rule: .makeNew)
+        } catch let error as IdentityError {
+            throw StartError(error)
+        } catch {
+            throw StartError("\(error)")
+        }
+        for notice in identity.notices { log.write(.warning, notice) }
+        let options = try Self.options(settings, role: role, run: run, identity)
+        runner = try NodeRunner(options, identity: identity, loop: loop, log: log)
+    }
+
+    /// Starts everything and serves until SIGTERM, SIGINT, or `end`.
+    func serve(until end: Instant = .distantFuture) throws(StartError) {
+        // A reader of our output that goes away must not end us with a signal.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            let signals = try SignalSource()
+            try loop.register(signals) { [unowned self] in received(signal: $0) }
+            openControl()
+            startWatchdog()
+            try runner.start()
+            log.write(
+                .information,
+                "\(settings.name) is \(runner.node.ownPeer), port \(runner.transport.port)")
+            _ = notifier.ready()
+            try loop.run(until: end)
+        } catch let error as StartError {
+            throw error
+        } catch {
+            throw StartError("\(error)")
+        }
+        _ = notifier.stopping()
+        onStop?()
+        runner.give(.stop, at: MonotonicClock.now())
+        control?.close()
+    }
+
+    private func received(signal: Int32) {
+        guard signal == SIGHUP else { return loop.stop() }
+        _ = notifier.reloading()
+        onReload?()
+        _ = notifier.ready()
+    }
+
+    private func startWatchdog() {
+        guard let interval = notifier.watchdogInterval else { return }
+        let timer = loop.addTimer { [unowned self] now in
+            _ = notifier.watchdog()
+            if let watchdog { loop.set(watchdog, to: now + interval / 2) }
+        }
+        watchdog = timer
+        loop.set(timer, to: MonotonicClock.now())
+    }
+
+    /// Without its control socket a node still does its work.
+    private func openControl() {
+        do {
+            control = try ControlSocket(path: settings.control, loop: loop) {
+                [unowned self] _, line in
+                .lines(answer(line))
+            }
+        } catch {
+            log.write(.warning, "\(error)")
+        }
+    }
+
+    private func answer(_ request: String) -> [String] {
+        switch request {
+        case "status": [status.description]
+        case "summary": summary
+        default: ["unknown request; there are status and summary"]
+        }
+    }
+
+    // MARK: Options
+
+    private static func options(
+        _ settings: Settings, role: Role, run: RunID, _ identity: Identity
+    ) throws(StartError) -> NodeOptions {
+        let digest = OpenSSLCryptography(identity: identity).sha256(
+            Array("rivulet network ".utf8) + Array(settings.network.utf8))
+        // From the name alone: two secrets of one network must hear each other while they are changed.
+        let tag = NetworkTag(value: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+        var configuration = NodeConfiguration(
+            name: settings.name, role: role, networkTag: tag, run: run, seed: systemRandom())
+        configuration.secrets = settings.secrets
+        configuration.preference = EncryptionPreference(settings.encryption)
+        var options = NodeOptions(configuration: configuration)
+        options.port = settings.udp.port
+        options.interfaces = settings.udp.interfaces
+        options.beacon = settings.udp.beacon
+        for peer in settings.udp.peers {
+            do throws(AddressText.Fault) {
+                options.staticPeers.append(try AddressText(parsing: peer.text))
+            } catch {
+                throw StartError(
+                    "line \(peer.mark.line), column \(peer.mark.column): peer \(peer.text): \(error)"
+                )
+            }
+        }
+        return options
+    }
+}
+
+extension EncryptionPreference {
+    init(_ configured: ConfiguredEncryption) {
+        switch configured {
+        case .none: self = .none
+        case .optional: self = .optional
+        case .required: self = .required
+        }
+    }
+}
+
+extension Role {
+    init(_ configured: ConfiguredRole) {
+        switch configured {
+        case .agent: self = .agent
+        case .relay: self = .relay
+        case .collector: self = .collector
+        case .viewer: self = .viewer
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import Glibc
+import NearbyCore
+import NearbyDTLS
+import NearbyEngine
+import NearbyLinux
+import NearbyWire
+
+/// What the shell around a node needs to know.
+public struct NodeOptions {
+    public var configuration: NodeConfiguration
+    /// UDP port; 0 takes one of the kernel's choice.
+    public var port: UInt16 = 0
+    /// Interfaces by name; empty: all that lead to neighbours.
+    public var interfaces: [String] = []
+    public var beacon = true
+    /// Addresses to try, as written in the configuration.
+    public var staticPeers: [AddressText] = []
+
+    public init(configuration: NodeConfiguration) { self.configuration = configuration }
+}
+
+/// The thin shell around a `Node`: sockets, interfaces and time go in, datagrams go out, on one thread.
+public final class NodeRunner {
+    public let loop: EventLoop
+    public let log: StandardErrorLog
+    public let identity: Identity
+    public let options: NodeOptions
+    public private(set) var node: Node
+    /// What the node has to say, in order; called on the loop's thread.
+    public var onOutput: ((Node.Output, Instant) -> Void)?
+    public private(set) var transport: UDPTransport
+    private let beaconSocket: BeaconSocket?
+    private let monitor: InterfaceMonitor
+    private var timer: EventLoop.TimerID?
+    private var isHandling = false
+
+    public init(
+        _ options: NodeOptions, identity: Identity, loop: EventLoop, log: StandardErrorLog
+    ) throws(StartError) {
+        self.loop = loop
+        self.log = log
+        self.identity = identity
+        self.options = options
+        do {
+            transport = try UDPTransport(port: options.port)
+            beaconSocket = options.beacon ? try BeaconSocket() : nil
+            monitor = try InterfaceMonitor(
+                selection: InterfaceSelection(names: Set(options.interfaces)))
+        } catch let error as TransportError {
+            throw StartError(error)
+        } catch {
+            throw StartError("\(error)")
+        }
+        var configuration = options.configuration
+        configuration.dataPort = transport.port
+        configuration.sendsBeacons = options.beacon
+        node = Node(configuration, cryptography: OpenSSLCryptography(identity: identity))
+    }
+
+    /// Registers everything with the loop and sends the first beacons.
+    public func start() throws(StartError) {
+        timer = loop.addTimer { [unowned self] now in give(.deadlineReached, at: now) }
+        do {
+            for descriptor in transport.descriptors {
+                try loop.register(descriptor) { [unowned self] _ in receiveData() }
+            }
+            for descriptor in beaconSocket?.descriptors ?? [] {
+                try loop.register(descriptor) { [unowned self] _ in receiveBeacons() }
+            }
+            try loop.register(monitor.descriptor) { [unowned self] _ in interfacesChanged() }
+            give(.start, at: MonotonicClock.now())
+            apply(try monitor.reload())
+        } catch {
+            throw StartError(error)
+        }
+    }
+
+    /// Hands an input to the node and carries out what follows.
+    public func give(_ input: Node.Input, at now: Instant) {
+        node.handle(input, now: now)
+        settle(now)
+    }
+
+    public func name(of link: LinkID) -> String {
+        monitor.interfaces.first { $0.link == link }?.name ?? "link \(link.value)"
+    }
+
+    public func text(_ endpoint: Endpoint) -> String {
+        let scoped = endpoint.address.isLinkScoped ? name(of: endpoint.link) : nil
+        return AddressText(address: endpoint.address, interface: scoped).description
+    }
+
+    public var shellDrops: DropCounters {
+        var drops = transport.drops
+        if let beaconSocket { drops.add(beaconSocket.drops) }
+        return drops
+    }
+
+    /// The links on which beacons are heard, with what each hears.
+    public var hearing: [(link: LinkID, hearing: BeaconSocket.Hearing)] {
+        beaconSocket?.links ?? []
+    }
+
+    // MARK: Inputs
+
+    private func receiveData() {
+        let now = MonotonicClock.now()
+        transport.receive { node.handle(.init($0), now: now) }
+        settle(now)
+    }
+
+    private func receiveBeacons() {
+        let now = MonotonicClock.now()
+        beaconSocket?.receive { node.handle(.init($0), now: now) }
+        settle(now)
+    }
+
+    private func interfacesChanged() {
+        do {
+            apply(try monitor.receive())
+        } catch {
+            log.write(.warning, "interfaces: \(error)")
+        }
+    }
+
+    private func apply(_ events: [InterfaceEvent]) {
+        let now = MonotonicClock.now()
+        for event in events {
+            switch event {
+            case .up(let interface):
+                log.write(.information, "\(interface.name): in use")
+                _ = beaconSocket?.join(interface.link)
+                node.handle(.linkUp(interface.link, interface.linkClass), now: now)
+            case .changed(let interface):
+                _ = beaconSocket?.join(interface.link)
+                node.handle(.linkUp(interface.link, interface.linkClass), now: now)
+            case .down(let interface):
+                log.write(.notice, "\(interface.name): no longer in use")
+                beaconSocket?.leave(interface.link)
+                node.handle(.linkDown(interface.link), now: now)
+            }
+        }
+        guard !events.isEmpty else { return }
+        node.handle(.staticPeers(options.staticPeers.compactMap(endpoint)), now: now)
+        settle(now)
+    }
+
+    /// Where a configured address is reached now; nil while no link leads there.
+    private func endpoint(_ text: AddressText) -> Endpoint? {
+        let link =
+            if let name = text.interface { monitor.link(named: name) } else {
+                monitor.link(toward: text.address)
+            }
+        return link.map { Endpoint(link: $0, address: text.address) }
+    }
+
+    // MARK: Outputs
+
+    /// Carries out what the node wants, and sets the timer. An output may lead to new inputs: they are
+    /// settled in the same loop.
+    private func settle(_ now: Instant) {
+        guard !isHandling else { return }
+        isHandling = true
+        defer { isHandling = false }
+        var outputs = node.flush(now: now)
+        while !outputs.isEmpty {
+            for output in outputs {
+                switch output {
+                case .transmit(let bytes, let endpoint): transport.send(bytes, to: endpoint)
+                case .multicast(let bytes, let link): transport.multicast(bytes, on: link)
+                case .peer, .collector, .message, .notice: onOutput?(output, now)
+                }
+            }
+            outputs = node.flush(now: now)
+        }
+        if let timer { loop.set(timer, to: node.nextDeadline) }
+    }
+}
+
+extension Node.Input {
+    fileprivate init(_ datagram: ReceivedDatagram) {
+        self = .datagram(
+            datagram.bytes, from: datagram.source, isMulticast: datagram.isMulticast)
+    }
+}
+
+/// A 64-bit number from the kernel's generator.
+public func systemRandom() -> UInt64 {
+    var generator = SystemRandomNumberGenerator()
+    return generator.next()
+}

@@ -1,0 +1,141 @@
+import NearbyCore
+
+/// A run that ended before, and how far its readings had reached the disk.
+public struct PreviousRun: Hashable, Sendable {
+    public var run: RunID
+    public var lastSequence: UInt64
+
+    public init(run: RunID, lastSequence: UInt64) {
+        self.run = run
+        self.lastSequence = lastSequence
+    }
+}
+
+/// What a report's numbers mean: sent reliably on connecting, when channels changed, and when asked
+/// for.
+///
+///     0x01 · number 2 · run 8 · boot id 16 · node (NodeDescription) · channel count varint ·
+///     channels (Channel, each counted) · trailing fields (type varint, counted bytes)
+///     trailing field 1: previous run 8 · last sequence on disk varint
+///
+/// It lists every channel of the run so far, so that it serves for the reports of the run's earlier
+/// births too. The first birth of a run takes the low 16 bits of the run id as its number and each
+/// later one the next: the number alone tells the runs of a restarted node apart in all but one of
+/// 65,536 cases.
+public struct Birth: Hashable, Sendable {
+    public var number: UInt16
+    public var run: RunID
+    public var boot: BootID
+    public var node: NodeDescription
+    /// In ascending order of their numbers.
+    public var channels: [Channel]
+    public var previous: PreviousRun?
+
+    public init(
+        number: UInt16, run: RunID, boot: BootID, node: NodeDescription, channels: [Channel],
+        previous: PreviousRun? = nil
+    ) {
+        self.number = number
+        self.run = run
+        self.boot = boot
+        self.node = node
+        self.channels = channels
+        self.previous = previous
+    }
+
+    /// The number of the first birth of a run.
+    public static func firstNumber(of run: RunID) -> UInt16 {
+        UInt16(truncatingIfNeeded: run.value)
+    }
+
+    /// Whether a report with this birth number can be read with this birth: its own number, or that
+    /// of an earlier birth of the run.
+    public func covers(number earlier: UInt16) -> Bool {
+        let first = Self.firstNumber(of: run)
+        return earlier &- first <= number &- first
+    }
+
+    /// The channel of this number, if the birth lists it.
+    public func channel(_ number: UInt16) -> Channel? {
+        // Numbers are handed out from 1 without gaps, so the guess is nearly always right.
+        let guess = Int(number) - 1
+        if channels.indices.contains(guess), channels[guess].number == number {
+            return channels[guess]
+        }
+        return channels.first { $0.number == number }
+    }
+}
+
+extension Birth {
+    private static let previousRunField: UInt64 = 1
+
+    /// Parses what follows the tag.
+    init(parsing reader: inout ByteReader, skippedFields: inout Int) throws(WireError) {
+        number = try reader.readUInt16()
+        run = RunID(value: try reader.readUInt64())
+        boot = BootID(high: try reader.readUInt64(), low: try reader.readUInt64())
+        node = try NodeDescription(parsing: &reader)
+        let count = try reader.readVarint()
+        guard count <= UInt64(Limits.channelsPerRunMax) else {
+            throw .tooLong(limit: Limits.channelsPerRunMax, actual: Int(clamping: count))
+        }
+        channels = []
+        for _ in 0..<Int(count) {
+            let channel = try Channel(parsing: &reader, skippedFields: &skippedFields)
+            if let last = channels.last, last.number >= channel.number {
+                throw .invalid(field: "channel number")
+            }
+            channels.append(channel)
+        }
+        previous = nil
+        while let field = try TrailingField(parsing: &reader) {
+            guard field.type == Self.previousRunField else {
+                skippedFields += 1
+                continue
+            }
+            var inner = ByteReader(field.bytes)
+            let run = RunID(value: try inner.readUInt64())
+            previous = PreviousRun(run: run, lastSequence: try inner.readVarint())
+            if inner.remainingCount > 0 { skippedFields += 1 }
+        }
+    }
+
+    func emit(into writer: inout ByteWriter) {
+        writer.write(number)
+        writer.write(run.value)
+        writer.write(boot.high)
+        writer.write(boot.low)
+        node.emit(into: &writer)
+        writer.writeVarint(UInt64(channels.count))
+        for channel in channels { channel.emit(into: &writer) }
+        if let previous {
+            var inner = ByteWriter()
+            inner.write(previous.run.value)
+            inner.writeVarint(previous.lastSequence)
+            TrailingField(type: Self.previousRunField, bytes: inner.bytes[...]).emit(into: &writer)
+        }
+    }
+}
+
+/// What a later version may append to any message: skipped by its length.
+struct TrailingField {
+    var type: UInt64
+    var bytes: ArraySlice<UInt8>
+
+    init(type: UInt64, bytes: ArraySlice<UInt8>) {
+        self.type = type
+        self.bytes = bytes
+    }
+
+    /// Nil at the end of the message.
+    init?(parsing reader: inout ByteReader) throws(WireError) {
+        guard reader.remainingCount > 0 else { return nil }
+        type = try reader.readVarint()
+        bytes = try reader.readCountedBytes(limit: reader.remainingCount)
+    }
+
+    func emit(into writer: inout ByteWriter) {
+        writer.writeVarint(type)
+        writer.writeCounted(bytes)
+    }
+}

@@ -1,0 +1,58 @@
+import NearbyCore
+
+/// The first byte of every message of the telemetry side.
+public enum TelemetryTag: UInt8, CaseIterable, Sendable {
+    case birth = 1
+    case report = 2
+    case birthRequest = 3
+    /// Reserved: the collector has committed readings (cumulative number, missing ranges).
+    case receipt = 4
+    /// Reserved: the four-timestamp exchange.
+    case timeExchange = 5
+}
+
+/// A message between agent and collector. What each field means stands with the types.
+///
+///     birth request: 0x03 · birth number 2 (that of the report that could not be read) · trailing
+///     fields
+///
+/// Reserved and unknown tags throw `.unknownType`: the receiver counts the message and goes on.
+public enum TelemetryMessage: Hashable, Sendable {
+    case birth(Birth)
+    case report(Report)
+    case birthRequest(number: UInt16)
+
+    /// Parses one whole message. `skippedFields` grows by the fields of later versions that were
+    /// passed over.
+    public init(parsing bytes: [UInt8], skippedFields: inout Int) throws(WireError) {
+        var reader = ByteReader(bytes)
+        let tag = try reader.readUInt8()
+        switch TelemetryTag(rawValue: tag) {
+        case .birth: self = .birth(try Birth(parsing: &reader, skippedFields: &skippedFields))
+        case .report: self = .report(try Report(parsing: &reader, skippedFields: &skippedFields))
+        case .birthRequest:
+            self = .birthRequest(number: try reader.readUInt16())
+            while try TrailingField(parsing: &reader) != nil { skippedFields += 1 }
+        case .receipt, .timeExchange, nil: throw .unknownType(tag)
+        }
+    }
+
+    public init(parsing bytes: [UInt8]) throws(WireError) {
+        var skipped = 0
+        try self.init(parsing: bytes, skippedFields: &skipped)
+    }
+
+    public var bytes: [UInt8] {
+        var writer = ByteWriter(reserving: 128)
+        switch self {
+        case .birth(let birth):
+            writer.write(TelemetryTag.birth.rawValue)
+            birth.emit(into: &writer)
+        case .report(let report): return report.bytes
+        case .birthRequest(let number):
+            writer.write(TelemetryTag.birthRequest.rawValue)
+            writer.write(number)
+        }
+        return writer.bytes
+    }
+}

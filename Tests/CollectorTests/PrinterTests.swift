@@ -1,0 +1,118 @@
+import NearbyCore
+import Telemetry
+import Testing
+
+@testable import Collector
+
+@Suite struct PrinterTests {
+    private let clock = WallClock(unixOffset: .seconds(1_795_239_900))
+
+    @Test func theTableIsReadableInEightyColumns() throws {
+        var printer = TablePrinter()
+        let text = printer.print(try window(), clock: clock)
+        #expect(text == golden("table"))
+        for line in text.split(separator: "\n") { #expect(PrintableText(String(line)).width <= 80) }
+    }
+
+    @Test func aSecondTableFollowsTheFirstUnlessLive() throws {
+        var plain = TablePrinter()
+        let first = plain.print(try window(), clock: clock)
+        #expect(plain.print(try window(), clock: clock) == "\n" + first)
+        var live = TablePrinter(settings: .init(isLive: true))
+        #expect(live.print(try window(), clock: clock).hasPrefix("\u{1b}[2J\u{1b}[H"))
+        let second = live.print(try window(), clock: clock)
+        #expect(second.hasPrefix("\u{1b}[H"))
+        #expect(second.hasSuffix("\u{1b}[K\n\u{1b}[J"))
+        #expect(!first.unicodeScalars.contains("\u{1b}"))
+    }
+
+    @Test func aLiveTableKeepsWithinTheTerminal() throws {
+        var live = TablePrinter(settings: .init(isLive: true, lines: 6))
+        let text = live.print(try window(), clock: clock)
+        #expect(text.split(separator: "\n").count - 1 == 5)
+        #expect(text.contains("… and 3 more channels"))
+    }
+
+    @Test func aWindowIsJSONLines() throws {
+        let text = JSONPrinter().print(try window(), clock: clock)
+        #expect(text == golden("json"))
+    }
+
+    @Test func aWindowIsCSVWithOneHeader() throws {
+        var printer = CSVPrinter()
+        let first = printer.print(try window(), clock: clock)
+        #expect(first == golden("csv").replacingNewlines(with: "\r\n"))
+        let second = printer.print(try window(), clock: clock)
+        #expect(first.hasSuffix(second))
+        #expect(second.utf8.count < first.utf8.count)
+    }
+
+    @Test(arguments: [
+        ("plain", #""plain""#), ("a\"b\\c", #""a\"b\\c""#), ("a\nb\tc\r", #""a\nb\tc\r""#),
+        ("\u{0}\u{1b}\u{7f}\u{9b}", #""\u0000\u001b\u007f\u009b""#), ("é — 温", #""é — 温""#),
+        ("\u{2028}", #""\u2028""#),
+    ])
+    func jsonStringsAreEscaped(text: String, json: String) {
+        #expect(JSONObjectWriter.quoted(text) == json)
+    }
+
+    @Test(arguments: [
+        ("plain", "plain"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("a\nb", "\"a\nb\""),
+        ("a\r\nb", "\"a\r\nb\""), ("a\u{1b}[2Jb", "a[2Jb"), ("", ""),
+    ])
+    func csvFieldsAreQuoted(text: String, field: String) {
+        #expect(CSVPrinter.quoted(text) == field)
+    }
+
+    @Test func whatIsNoNumberIsNullInJSON() {
+        var writer = JSONObjectWriter()
+        writer.add("a", number: .nan)
+        writer.add("b", number: .infinity)
+        writer.add("c", number: nil)
+        writer.add("d", number: 1)
+        writer.add("e", number: -0.25)
+        #expect(writer.text == #"{"a":null,"b":null,"c":null,"d":1,"e":-0.25}"#)
+    }
+
+    /// Two nodes; one with a name of wide characters and escape sequences.
+    private func window() throws -> Window {
+        var aggregator = WindowAggregator()
+        var north = Delivery(
+            peer: Fixture.peer(1),
+            birth: try Fixture.birth(
+                name: "north bench",
+                channels: [
+                    ("air.temperature", .celsius, -2), ("memory.free", .byte, 0),
+                    ("door", .none, 0),
+                ]),
+            readings: [
+                Fixture.reading(1, at: 11_000, 2147), Fixture.reading(2, at: 12_000, 2155),
+                Fixture.reading(3, at: 16_000, 2153),
+                Fixture.reading(4, channel: 2, at: 16_000, 7_913_242_624, scale: 0),
+                Reading(
+                    sequence: 5, channel: 3, time: Fixture.at(16_000), outcome: .null(.timeout)),
+            ],
+            arrival: Fixture.at(16_000))
+        north.missing = 4
+        north.birth.node = try NodeDescription(
+            name: "north bench", labels: [Label(key: "site", value: "a \"b\"")])
+        let wide = Delivery(
+            peer: Fixture.peer(2),
+            birth: try Fixture.birth(
+                name: "温室\u{1b}[31m, 2号",
+                channels: [("co2 concentration", Unit("ppm") ?? .none, 0), ("tiny", .ampere, -9)]),
+            readings: [
+                Fixture.reading(1, at: 17_000, 412, scale: 0),
+                Fixture.reading(2, at: 18_000, 415, scale: 0),
+                Fixture.reading(3, channel: 2, at: 18_000, -3, scale: -9),
+            ],
+            arrival: Fixture.at(18_000), hops: 3)
+        _ = aggregator.handle(.delivery(north), now: north.arrival)
+        _ = aggregator.handle(.delivery(wide), now: wide.arrival)
+        for case .window(let window) in aggregator.handle(.deadlineReached, now: Fixture.at(21_000))
+        {
+            return window
+        }
+        throw WireError.invalid(field: "no window")
+    }
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Prints the stripped size of the agent and its resident memory with 20 channels at 1 Hz, beside the
+# ledger; fails above it. The ledger only ever tightens.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+BIN=${BIN:?folder with the release build}
+. Tests/Footprint/ledger
+status=0
+
+# within NAME VALUE LIMIT UNIT
+within() {
+    echo "$1: $2 $4 (ledger $3)"
+    [ "$2" -le "$3" ] || status=1
+}
+
+stripped=$(mktemp)
+strip -o "$stripped" "$BIN/rivulet-agent"
+within "agent, stripped" $(($(stat -c %s "$stripped") / 1000)) "$agent_stripped_kB" kB
+rm -f "$stripped"
+read -r resident private <<<"$(BIN=$BIN Benchmarks/footprint.sh)"
+within "agent, resident" "$resident" "$agent_resident_kB" kB
+within "agent, private" "$private" "$agent_private_kB" kB
+exit $status

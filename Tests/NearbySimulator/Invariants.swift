@@ -1,0 +1,92 @@
+import NearbyCore
+import NearbyEngine
+
+/// What holds after every step, whatever goes wrong.
+public struct Invariants {
+    public private(set) var failures: [String] = []
+    /// Messages that arrived, of both kinds.
+    public private(set) var deliveredCount = 0
+    private var routesVersions: [UInt64] = []
+    private var lastReliable: [Flow: UInt64] = [:]
+    private var unreliableSeen: [Flow: Set<UInt64>] = [:]
+
+    private struct Flow: Hashable {
+        var sender: UInt32
+        var generation: UInt32
+        var receiver: Int
+        var receiverGeneration: Int
+    }
+
+    mutating func check(_ hosts: [Host], at now: Instant) {
+        let versions = hosts.map { $0.node?.routesVersion ?? 0 }
+        guard versions != routesVersions else { return }
+        routesVersions = versions
+        checkLoops(hosts, now)
+        checkTables(hosts, now)
+    }
+
+    /// Following next hops never comes back to where it was.
+    private mutating func checkLoops(_ hosts: [Host], _ now: Instant) {
+        let nodes = Dictionary(uniqueKeysWithValues: hosts.map { ($0.peer, $0) })
+        for destination in hosts {
+            for start in hosts where start.isUp {
+                var here = start
+                var steps = 0
+                while let hop = here.node?.forwardingHop(
+                    to: destination.peer, now: here.localTime(now)),
+                    let next = nodes[hop]
+                {
+                    if next.peer == destination.peer { break }
+                    steps += 1
+                    if steps > hosts.count {
+                        failures.append(
+                            "at \(now.nanoseconds) ns: loop from \(start.number) to \(destination.number)"
+                        )
+                        return
+                    }
+                    here = next
+                }
+            }
+        }
+    }
+
+    private mutating func checkTables(_ hosts: [Host], _ now: Instant) {
+        for host in hosts {
+            guard let sizes = host.node?.tableSizes else { continue }
+            for (name, count, limit) in sizes where count > limit {
+                failures.append(
+                    "at \(now.nanoseconds) ns: host \(host.number) has \(count) \(name), limit \(limit)"
+                )
+            }
+        }
+    }
+
+    /// Reliable messages come once and in order; no message is invented or changed.
+    mutating func delivered(
+        _ message: [UInt8], from sender: PeerID, isReliable: Bool, at receiver: Host,
+        _ hosts: [Host]
+    ) {
+        deliveredCount += 1
+        var reader = ByteReader(message)
+        guard let number = try? reader.readUInt32(), let generation = try? reader.readUInt32(),
+            let sequence = try? reader.readUInt64(), Int(number) < hosts.count,
+            hosts[Int(number)].peer == sender
+        else {
+            failures.append("host \(receiver.number) got a message that nobody sent")
+            return
+        }
+        let flow = Flow(
+            sender: number, generation: generation, receiver: receiver.number,
+            receiverGeneration: receiver.generation)
+        guard isReliable else {
+            if !unreliableSeen[flow, default: []].insert(sequence).inserted {
+                failures.append("unreliable message \(sequence) of host \(number) came twice")
+            }
+            return
+        }
+        if let last = lastReliable[flow], sequence <= last {
+            failures.append("reliable message \(sequence) of host \(number) came after \(last)")
+        }
+        lastReliable[flow] = sequence
+    }
+}

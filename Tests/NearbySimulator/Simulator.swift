@@ -1,0 +1,260 @@
+import NearbyCore
+import NearbyEngine
+import NearbyWire
+
+/// Many real nodes on one virtual clock, with an event heap ordered by (time, insertion) and one seed.
+public final class Simulator {
+    enum Event {
+        case datagram([UInt8], to: Int, from: Endpoint, isMulticast: Bool)
+        case deadline(host: Int, generation: Int)
+        case traffic(host: Int)
+        case crash(host: Int)
+        case boot(host: Int)
+        case partition(Cut)
+        case heal(Cut)
+    }
+
+    /// Datagrams that do not arrive while it holds.
+    enum Cut: Equatable {
+        case lan(Int)
+        case oneWay(from: Int, to: Int)
+    }
+
+    public let seed: UInt64
+    public let world: World
+    public let faults: Faults
+    public private(set) var hosts: [Host] = []
+    public private(set) var now = Instant.zero
+    /// Changes with every datagram that arrives: equal runs have equal hashes.
+    public private(set) var traceHash: UInt64 = 0xcbf2_9ce4_8422_2325
+    public private(set) var datagramCount = 0
+    public private(set) var datagramBytes = 0
+    public var invariants = Invariants()
+    /// Messages between hosts flow while this is set.
+    public var trafficInterval: Duration? = .milliseconds(500)
+
+    private var heap = EventHeap<Event>()
+    private var cuts: [Cut] = []
+    private var random: SeededGenerator
+    private var isFaulty = true
+
+    public init(seed: UInt64, world: World, faults: Faults = Faults()) {
+        self.seed = seed
+        self.world = world
+        self.faults = faults
+        random = SeededGenerator(seed: seed)
+        for number in 0..<world.hostCount {
+            let links = world.lans.indices.filter { world.lans[$0].contains(number) }
+            let drift = faults.clockDriftPPM
+            let ppm = drift > 0 ? Int64.random(in: -drift...drift, using: &random) : 0
+            hosts.append(
+                Host(
+                    number: number, role: world.roles[number], lans: links, seed: random.next(),
+                    driftPPM: ppm))
+        }
+    }
+
+    // MARK: Running
+
+    /// Boots all hosts, each at its own time within `spread`, and plans the faults within `faultTime`.
+    public func boot(within spread: Duration, faultTime: Duration = .zero) {
+        for host in hosts {
+            heap.insert(.boot(host: host.number), at: now + random.duration(in: .zero..<spread))
+        }
+        plan(from: now + spread, to: now + spread + faultTime)
+    }
+
+    public func boot(host: Int, after delay: Duration = .zero) {
+        heap.insert(.boot(host: host), at: now + delay)
+    }
+
+    public func crash(host: Int) { perform(.crash(host: host)) }
+
+    public func cut(lan: Int) { cuts.append(.lan(lan)) }
+
+    public func heal(lan: Int) { cuts.removeAll { $0 == .lan(lan) } }
+
+    /// From here on nothing is lost, delayed for long or changed; cuts heal.
+    public func healAll() {
+        isFaulty = false
+        cuts.removeAll()
+    }
+
+    public func run(for time: Duration) {
+        let end = now + time
+        while let next = heap.nextTime, next <= end, invariants.failures.isEmpty {
+            guard let (time, event) = heap.removeFirst() else { break }
+            now = time
+            perform(event)
+            invariants.check(hosts, at: now)
+        }
+        now = end
+    }
+
+    /// Runs until the condition holds, looking every 10 ms; false if it never did.
+    public func run(until condition: () -> Bool, atMost limit: Duration) -> Bool {
+        let end = now + limit
+        while now < end, invariants.failures.isEmpty {
+            if condition() { return true }
+            run(for: .milliseconds(10))
+        }
+        return condition()
+    }
+
+    public var allAgentsHaveACollector: Bool {
+        hosts.allSatisfy { $0.role == .collector || ($0.isUp && $0.collector != nil) }
+    }
+
+    // MARK: Events
+
+    private func plan(from start: Instant, to end: Instant) {
+        guard start < end else { return }
+        func moment() -> Instant { start + random.duration(in: .zero..<(end - start)) }
+        for _ in 0..<faults.crashes {
+            let host = Int.random(in: 0..<hosts.count, using: &random)
+            let time = moment()
+            heap.insert(.crash(host: host), at: time)
+            heap.insert(
+                .boot(host: host),
+                at: time + random.duration(in: .milliseconds(50)..<Duration.seconds(4)))
+        }
+        var planned: [Cut] = []
+        for _ in 0..<faults.partitions {
+            planned.append(.lan(Int.random(in: 0..<world.lans.count, using: &random)))
+        }
+        for _ in 0..<faults.oneWayPartitions {
+            let from = Int.random(in: 0..<hosts.count, using: &random)
+            planned.append(.oneWay(from: from, to: Int.random(in: 0..<hosts.count, using: &random)))
+        }
+        for cut in planned {
+            let time = moment()
+            heap.insert(.partition(cut), at: time)
+            heap.insert(
+                .heal(cut), at: time + random.duration(in: .seconds(1)..<Duration.seconds(8)))
+        }
+    }
+
+    private func perform(_ event: Event) {
+        switch event {
+        case .datagram(let bytes, let number, let source, let isMulticast):
+            guard hosts[number].isUp else { return }
+            mix(bytes, number)
+            handle(.datagram(bytes, from: source, isMulticast: isMulticast), at: number)
+        case .deadline(let number, let generation):
+            guard hosts[number].isUp, hosts[number].generation == generation else { return }
+            hosts[number].wakeUp = nil
+            handle(.deadlineReached, at: number)
+        case .traffic(let number): traffic(from: number)
+        case .crash(let number):
+            hosts[number].crash()
+        case .boot(let number): bootNow(number)
+        case .partition(let cut): if isFaulty { cuts.append(cut) }
+        case .heal(let cut): cuts.removeAll { $0 == cut }
+        }
+    }
+
+    private func bootNow(_ number: Int) {
+        guard !hosts[number].isUp else { return }
+        hosts[number].boot()
+        handle(.start, at: number)
+        for lan in hosts[number].lans { handle(.linkUp(Host.link(lan), .ethernet), at: number) }
+        if let trafficInterval {
+            heap.insert(
+                .traffic(host: number), at: now + random.duration(in: .zero..<trafficInterval))
+        }
+    }
+
+    /// Each host sends its collector numbered messages of both kinds.
+    private func traffic(from number: Int) {
+        guard hosts[number].isUp, let trafficInterval else { return }
+        heap.insert(.traffic(host: number), at: now + trafficInterval)
+        guard let collector = hosts[number].collector else { return }
+        let host = hosts[number]
+        handle(
+            .sendUnreliable(host.nextMessage(reliable: false), to: collector, .fresh), at: number)
+        if host.messagesSent % 4 == 0 {
+            handle(.sendReliable(host.nextMessage(reliable: true), to: collector), at: number)
+        }
+    }
+
+    private func handle(_ input: Node.Input, at number: Int) {
+        let host = hosts[number]
+        let local = host.localTime(now)
+        host.node?.handle(input, now: local)
+        for output in host.node?.flush(now: local) ?? [] {
+            switch output {
+            case .transmit(let bytes, let endpoint): transmit(bytes, from: number, to: endpoint)
+            case .multicast(let bytes, let link):
+                for receiver in world.lans[Host.lan(link)] where receiver != number {
+                    deliver(bytes, from: number, to: receiver, on: link, isMulticast: true)
+                }
+                count(bytes)
+            case .collector(let peer): host.collector = peer
+            case .message(let message, let sender, let isReliable, _):
+                invariants.delivered(message, from: sender, isReliable: isReliable, at: host, hosts)
+            case .peer, .notice: break
+            }
+        }
+        schedule(host)
+    }
+
+    private func schedule(_ host: Host) {
+        guard let deadline = host.node?.nextDeadline else { return }
+        let time = max(host.globalTime(deadline), now + .microseconds(1))
+        if let planned = host.wakeUp, planned <= time, planned > now { return }
+        host.wakeUp = time
+        heap.insert(.deadline(host: host.number, generation: host.generation), at: time)
+    }
+
+    // MARK: The air
+
+    private func transmit(_ bytes: [UInt8], from sender: Int, to endpoint: Endpoint) {
+        count(bytes)
+        precondition(bytes.count <= Limits.datagramBytesMax, "datagram of \(bytes.count) bytes")
+        guard case .simulated(let number) = endpoint.address, Int(number) < hosts.count else {
+            return
+        }
+        let members = world.lans[Host.lan(endpoint.link)]
+        guard members.contains(sender), members.contains(Int(number)) else { return }
+        deliver(bytes, from: sender, to: Int(number), on: endpoint.link, isMulticast: false)
+    }
+
+    private func deliver(
+        _ bytes: [UInt8], from sender: Int, to receiver: Int, on link: LinkID, isMulticast: Bool
+    ) {
+        guard !cuts.contains(.lan(Host.lan(link))),
+            !cuts.contains(.oneWay(from: sender, to: receiver))
+        else { return }
+        let source = Endpoint(link: link, address: .simulated(UInt64(sender)))
+        var copies = 1
+        if isFaulty {
+            if percent(faults.lossPercent) { return }
+            if percent(faults.duplicationPercent) { copies = 2 }
+        }
+        for _ in 0..<copies {
+            var arriving = bytes
+            if isFaulty, percent(faults.corruptionPercent), !arriving.isEmpty {
+                let bit = Int.random(in: 0..<arriving.count * 8, using: &random)
+                arriving[bit / 8] ^= 1 << (bit % 8)
+            }
+            heap.insert(
+                .datagram(arriving, to: receiver, from: source, isMulticast: isMulticast),
+                at: now + random.duration(in: faults.delay))
+        }
+    }
+
+    private func percent(_ chance: Int) -> Bool {
+        chance > 0 && Int.random(in: 0..<100, using: &random) < chance
+    }
+
+    private func count(_ bytes: [UInt8]) {
+        datagramCount += 1
+        datagramBytes += bytes.count
+    }
+
+    private func mix(_ bytes: [UInt8], _ receiver: Int) {
+        var hash = traceHash ^ UInt64(bitPattern: now.nanoseconds) ^ UInt64(receiver)
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        traceHash = hash
+    }
+}

@@ -1,0 +1,54 @@
+import NearbyCore
+import NearbyEngine
+
+/// The LANs of a run and who is on them.
+public struct World: Sendable {
+    /// Host numbers on each LAN.
+    public var lans: [[Int]]
+    public var roles: [Role]
+
+    public init(lans: [[Int]], roles: [Role]) {
+        self.lans = lans
+        self.roles = roles
+    }
+
+    public var hostCount: Int { roles.count }
+
+    /// One LAN, host 0 the collector.
+    public static func flat(_ count: Int) -> World {
+        World(
+            lans: [Array(0..<count)],
+            roles: (0..<count).map { $0 == 0 ? .collector : .agent })
+    }
+
+    /// Hosts in a row; each two neighbours share a LAN; host 0 is the collector.
+    public static func chain(_ count: Int) -> World {
+        World(
+            lans: (1..<count).map { [$0 - 1, $0] },
+            roles: (0..<count).map { $0 == 0 ? .collector : $0 == count - 1 ? .agent : .relay })
+    }
+
+    /// Collector and agent with two relays between them.
+    public static let diamond = World(
+        lans: [[0, 1], [0, 2], [1, 3], [2, 3]], roles: [.collector, .relay, .relay, .agent])
+
+    /// A connected random arrangement of up to 30 hosts on several LANs.
+    public static func random(_ generator: inout SeededGenerator) -> World {
+        let count = Int.random(in: 3...30, using: &generator)
+        let lanCount = Int.random(in: 1...max(1, count / 4), using: &generator)
+        var lans = [[Int]](repeating: [], count: lanCount)
+        for host in 0..<count { lans[Int.random(in: 0..<lanCount, using: &generator)].append(host) }
+        // A bridge host joins each LAN to an earlier one.
+        for lan in 1..<max(1, lanCount) {
+            let bridge = Int.random(in: 0..<count, using: &generator)
+            let other = Int.random(in: 0..<lan, using: &generator)
+            for joined in [lan, other] where !lans[joined].contains(bridge) {
+                lans[joined].append(bridge)
+            }
+        }
+        let roles = (0..<count).map { host -> Role in
+            host == 0 ? .collector : host % 3 == 0 ? .relay : .agent
+        }
+        return World(lans: lans.map { $0.sorted() }, roles: roles)
+    }
+}

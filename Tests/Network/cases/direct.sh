@@ -1,0 +1,10 @@
+# An agent and a collector on one LAN find each other and readings arrive.
+host c a
+lan 1 c a
+config c collector
+config a agent "$SENSOR"
+collect c
+agent a
+must "the agent has a collector" until_true 10 connected a
+must "readings in the table" until_true 10 has_rows c a
+must "the value is right" grep -q '"last":21.5' "$LAB/collect_c.out"

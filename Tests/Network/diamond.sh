@@ -1,0 +1,43 @@
+# Sourced by cases: collector and agent with two relays between them.
+
+diamond_up() {
+    host c r1 r2 a
+    lan 1 c r1
+    lan 2 c r2
+    lan 3 r1 a
+    lan 4 r2 a
+    config c collector
+    config r1 relay
+    config r2 relay
+    config a agent 'sensors:
+  - {driver: command, run: ["/bin/echo", "21.5"], every: 100ms, name: bench, unit: Cel}
+report: {wait: 0s}'
+    collect c --trace
+    agent r1
+    agent r2
+    agent a
+    must "readings over a relay" until_true 15 has_rows c a
+    must "the agent knows both relays" until_true 15 knows_both
+    sleep 1
+}
+
+knows_both() { [ "$(status a | tr '{' '\n' | grep -cE '"name":"r[12]"')" -ge 2 ]; }
+
+# The relay that the agent's traffic to the collector goes through.
+active_relay() {
+    status a | tr '{}' '\n\n' | grep '"isCollector":true' | grep -oE '"via":"r[12]"' | head -1 |
+        grep -oE 'r[12]'
+}
+
+# must_flow_again_within MILLISECONDS: looks at the arrival times of single reports at the collector.
+must_flow_again_within() {
+    local before gap
+    before=$(date +%s%N)
+    sleep 4
+    gap=$(awk -v from="$before" '
+        $1 == "report" { if (last && $2 > from - 500000000 && $2 - last > gap) gap = $2 - last; last = $2 }
+        END { if (last < from + 2000000000) print 999999; else printf "%d", gap / 1000000 }
+    ' "$LAB/collect_c.err")
+    echo "longest gap: $gap ms"
+    [ "$gap" -le "$1" ] || fail "traffic flows again within $1 ms (it took $gap)"
+}

@@ -1,0 +1,108 @@
+import NearbyCore
+import Testing
+
+@testable import Telemetry
+
+@Suite struct BirthTests {
+    private func golden() throws -> Birth {
+        Birth(
+            number: 0x002a, run: RunID(value: 0x1122_3344_5566_0029),
+            boot: BootID(high: 0x0001_0203_0405_0607, low: 0x0809_0a0b_0c0d_0e0f),
+            node: try NodeDescription(
+                name: "north", labels: [Label(key: "site", value: "a")], board: "Pi"),
+            channels: [
+                Channel(
+                    number: 1,
+                    description: try #require(
+                        ChannelDescription(name: "temp", unit: .celsius, scale: -2))),
+                Channel(
+                    number: 2, description: try #require(ChannelDescription(name: "load")),
+                    isRetired: true),
+            ],
+            previous: PreviousRun(run: RunID(value: 0xaabb_ccdd_eeff_0011), lastSequence: 300))
+    }
+
+    @Test func theGoldenBirthIsReadAndWritten() throws {
+        #expect(try TelemetryMessage(parsing: vector("birth")) == .birth(golden()))
+        #expect(TelemetryMessage.birth(try golden()).bytes == vector("birth"))
+    }
+
+    @Test func theGoldenRequestIsReadAndWritten() throws {
+        #expect(try TelemetryMessage(parsing: vector("birth-request")) == .birthRequest(number: 42))
+        #expect(TelemetryMessage.birthRequest(number: 42).bytes == vector("birth-request"))
+    }
+
+    @Test func truncationsAndBitFlipsNeverTrap() {
+        for name in ["birth", "birth-request"] {
+            let bytes = vector(name)
+            #expect(!bytes.isEmpty)
+            for count in 0..<bytes.count { survive(Array(bytes.prefix(count))) }
+            surviveBitFlips(of: bytes)
+        }
+    }
+
+    @Test func truncationsAreRefusedUnlessTheyEndBeforeATrailingField() throws {
+        let bytes = vector("birth")
+        for count in 0..<bytes.count where count != bytes.count - 12 {
+            #expect(throws: WireError.self) {
+                try TelemetryMessage(parsing: Array(bytes.prefix(count)))
+            }
+        }
+    }
+
+    @Test func fieldsOfLaterVersionsAreSkippedAndCounted() throws {
+        var skipped = 0
+        let later = vector("birth") + [9, 2, 0, 0]
+        #expect(try TelemetryMessage(parsing: later, skippedFields: &skipped) == .birth(golden()))
+        #expect(skipped == 1)
+        let request = try TelemetryMessage(parsing: [3, 0, 42, 7, 0], skippedFields: &skipped)
+        #expect(request == .birthRequest(number: 42))
+        #expect(skipped == 2)
+    }
+
+    @Test func reservedAndUnknownTagsAreNamed() {
+        for tag: UInt8 in [0, 4, 5, 6, 255] {
+            #expect(throws: WireError.unknownType(tag)) {
+                try TelemetryMessage(parsing: [tag, 1, 2])
+            }
+        }
+    }
+
+    @Test func aBirthServesForEarlierOnesOfItsRunOnly() throws {
+        var birth = try golden()
+        #expect(birth.covers(number: 0x29))
+        #expect(birth.covers(number: 0x2a))
+        #expect(!birth.covers(number: 0x2b))
+        #expect(!birth.covers(number: 0x28))
+        birth.run = RunID(value: 0xffff)
+        birth.number = 1
+        #expect(birth.covers(number: 0xffff) && birth.covers(number: 0) && birth.covers(number: 1))
+        #expect(!birth.covers(number: 2) && !birth.covers(number: 0xfffe))
+    }
+
+    @Test func channelNumbersMustAscend() throws {
+        var birth = try golden()
+        birth.channels.reverse()
+        #expect(throws: WireError.invalid(field: "channel number")) {
+            try TelemetryMessage(parsing: TelemetryMessage.birth(birth).bytes)
+        }
+    }
+
+    @Test func descriptionsHoldOnlyWhatABirthCanCarry() {
+        #expect(ChannelDescription(name: "") == nil)
+        #expect(ChannelDescription(name: String(repeating: "é", count: 32)) == nil)
+        #expect(ChannelDescription(name: "a\nb") == nil)
+        #expect(throws: WireError.self) { try NodeDescription(name: "") }
+        #expect(throws: WireError.self) {
+            try NodeDescription(
+                name: "n", labels: [Label(key: "a", value: "1"), Label(key: "a", value: "2")])
+        }
+    }
+
+    @Test func theKernelsBootIDIsRead() {
+        let boot = BootID(text: "00010203-0405-0607-0809-0a0b0c0d0e0f\n")
+        #expect(boot?.description == "000102030405060708090a0b0c0d0e0f")
+        #expect(BootID(text: "00010203") == nil)
+        #expect(BootID(text: "not a boot id") == nil)
+    }
+}

@@ -1,0 +1,266 @@
+import NearbyCore
+import Testing
+
+@testable import Telemetry
+
+@Suite struct TelemeterTests {
+    private let collector = PeerID(high: 2, low: 0)
+    private let viewer = PeerID(high: 1, low: 0)
+
+    @Test func theBirthIsSentBeforeTheReportThatNeedsIt() throws {
+        var telemeter = try telemeter(wait: .zero)
+        let first = telemeter.handle(.destinationUp(collector), now: .zero)
+        #expect(try births(first).map(\.channels.count) == [0])
+        let second = telemeter.handle(.sample(try sample("t", "21.5", at: 5)), now: at(5))
+        #expect(second.count == 2)
+        let birth = try #require(try births(second).first)
+        let report = try #require(try reports(second).first)
+        #expect(birth.number == report.birthNumber)
+        #expect(
+            report.readings(using: birth).readings.map { $0.outcome.value?.description } == [
+                "21.50"
+            ])
+    }
+
+    @Test func channelsThatAppearTogetherCostOneBirth() throws {
+        var telemeter = try telemeter(wait: .milliseconds(250))
+        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        for index in 0..<20 {
+            let outputs = telemeter.handle(.sample(try sample("c\(index)", "1", at: 5)), now: at(5))
+            #expect(outputs.isEmpty)
+        }
+        let outputs = telemeter.handle(.deadlineReached, now: at(255))
+        #expect(try births(outputs).map(\.channels.count) == [20])
+        #expect(try reports(outputs).map(\.entries.count) == [20])
+    }
+
+    @Test func theBirthNumberStartsWithTheRunAndRises() throws {
+        var telemeter = try telemeter(wait: .zero, run: 0x1_ffff)
+        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        #expect(telemeter.birth.number == 0xffff)
+        _ = telemeter.handle(.sample(try sample("a", "1", at: 0)), now: .zero)
+        #expect(telemeter.birth.number == 0)
+        _ = telemeter.handle(.sample(try sample("a", "2", at: 0)), now: .zero)
+        #expect(telemeter.birth.number == 0)
+    }
+
+    @Test func oneCounterNumbersTheReadingsOfAllChannels() throws {
+        var telemeter = try telemeter(wait: .milliseconds(250))
+        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        for name in ["a", "b", "a", "c"] {
+            _ = telemeter.handle(.sample(try sample(name, "1", at: 5)), now: at(5))
+        }
+        let report = try #require(try reports(telemeter.handle(.flush, now: at(6))).first)
+        #expect(report.entries.map(\.sequence) == [1, 2, 3, 4])
+        #expect(report.entries.map(\.channel) == [1, 2, 1, 3])
+    }
+
+    @Test func channelNumbersAreNeverUsedAgain() throws {
+        var telemeter = try telemeter(wait: .zero)
+        let temperature = try #require(ChannelDescription(name: "t", unit: .celsius))
+        let humidity = try #require(ChannelDescription(name: "h", unit: .relativeHumidity))
+        _ = telemeter.handle(.declare([temperature, humidity]), now: .zero)
+        _ = telemeter.handle(.declare([humidity]), now: .zero)
+        _ = telemeter.handle(.declare([temperature, humidity]), now: .zero)
+        #expect(telemeter.birth.channels.map(\.number) == [1, 2, 3])
+        #expect(telemeter.birth.channels.map(\.isRetired) == [true, false, false])
+        #expect(telemeter.birth.channels.map(\.name) == ["t", "h", "t"])
+    }
+
+    @Test func aChangedUnitMakesANewChannel() throws {
+        var telemeter = try telemeter(wait: .zero)
+        for unit in [Unit.celsius, Unit.pascal] {
+            let description = try #require(ChannelDescription(name: "t", unit: unit))
+            _ = telemeter.handle(.declare([description]), now: .zero)
+        }
+        #expect(telemeter.birth.channels.map(\.isRetired) == [true, false])
+    }
+
+    @Test func reportsLeaveWhenTheirOldestReadingIsOld() throws {
+        var telemeter = try telemeter(wait: .milliseconds(250))
+        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        // Measured at 900 ms, handed over at 1,000 ms.
+        let outputs = telemeter.handle(.sample(try sample("a", "1", at: 900)), now: at(1_000))
+        #expect(outputs.isEmpty)
+        #expect(telemeter.nextDeadline == at(1_150))
+        #expect(telemeter.handle(.deadlineReached, now: at(1_149)).isEmpty)
+        #expect(try reports(telemeter.handle(.deadlineReached, now: at(1_150))).count == 1)
+        #expect(telemeter.nextDeadline == nil)
+        #expect(telemeter.handle(.deadlineReached, now: at(2_000)).isEmpty)
+    }
+
+    @Test func reportsKeepWithinTheirSize() throws {
+        var telemeter = try telemeter(wait: .seconds(10), bytes: 100)
+        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        var generator = SeededGenerator(seed: 4)
+        var reportCount = 0
+        for index in 0..<500 {
+            let text = DecimalValue.random(using: &generator).description
+            let sample = try sample("c\(index % 7)", text, at: Int64(index))
+            for output in telemeter.handle(.sample(sample), now: at(Int64(index))) {
+                guard case .sendUnreliable(let bytes, _) = output else { continue }
+                #expect(bytes.count <= 100)
+                reportCount += 1
+            }
+        }
+        #expect(reportCount > 10)
+    }
+
+    @Test func readingsWaitForACollectorAndTheOldestGoFirst() throws {
+        var telemeter = try telemeter(wait: .zero, journal: Journal(limit: 3))
+        for index in 1...5 {
+            let outputs = telemeter.handle(.sample(try sample("a", "\(index)", at: 0)), now: .zero)
+            #expect(outputs == (index > 3 ? [.drop(.journalFull)] : []))
+        }
+        let outputs = telemeter.handle(.destinationUp(collector), now: at(1))
+        #expect(try reports(outputs).flatMap(\.entries).map(\.sequence) == [3, 4, 5])
+        #expect(telemeter.waitingCount == 0)
+    }
+
+    @Test func anOpenReportSurvivesTheLossOfTheCollector() throws {
+        var telemeter = try telemeter(wait: .seconds(1))
+        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        _ = telemeter.handle(.sample(try sample("a", "1", at: 0)), now: .zero)
+        _ = telemeter.handle(.destinationDown(collector), now: .zero)
+        #expect(telemeter.nextDeadline == nil)
+        let outputs = telemeter.handle(.destinationUp(viewer), now: at(2_000))
+        #expect(try reports(outputs).flatMap(\.entries).map(\.sequence) == [1])
+    }
+
+    @Test func everyDestinationGetsBirthAndReports() throws {
+        var telemeter = try telemeter(wait: .zero)
+        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        _ = telemeter.handle(.destinationUp(viewer), now: .zero)
+        let outputs = telemeter.handle(.sample(try sample("a", "1", at: 0)), now: .zero)
+        let kinds = outputs.map { output -> String in
+            switch output {
+            case .sendReliable(_, let peer): "birth \(peer.high)"
+            case .sendUnreliable(_, let peer): "report \(peer.high)"
+            case .drop: "drop"
+            }
+        }
+        #expect(kinds == ["birth 1", "birth 2", "report 1", "report 2"])
+    }
+
+    @Test func aBirthRequestIsAnsweredAtMostOnceASecond() throws {
+        var telemeter = try telemeter(wait: .zero)
+        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        let request = TelemetryMessage.birthRequest(number: 0).bytes
+        #expect(
+            try births(telemeter.handle(.received(request, from: collector), now: at(5))).count == 1
+        )
+        let second = telemeter.handle(.received(request, from: collector), now: at(6))
+        #expect(second == [.drop(.birthRequestRate)])
+        #expect(
+            try births(telemeter.handle(.received(request, from: collector), now: at(1_005))).count
+                == 1)
+        let stranger = telemeter.handle(.received(request, from: viewer), now: at(9_000))
+        #expect(stranger == [.drop(.telemetryUnexpected)])
+    }
+
+    @Test func strangeMessagesAreCounted() throws {
+        var telemeter = try telemeter(wait: .zero)
+        let inputs: [([UInt8], DropReason)] = [
+            ([], .messageMalformed), ([4, 0], .telemetryUnknownType), ([3, 0], .messageMalformed),
+            (vector("report"), .telemetryUnexpected),
+        ]
+        for (bytes, reason) in inputs {
+            #expect(
+                telemeter.handle(.received(bytes, from: collector), now: .zero) == [.drop(reason)])
+        }
+    }
+
+    @Test func channelsAreBounded() throws {
+        var telemeter = try telemeter(wait: .zero)
+        var drops = 0
+        for index in 0..<(Limits.channelsPerRunMax + 2) {
+            let sample = try sample("c\(index)", "1", at: 0)
+            drops += telemeter.handle(.sample(sample), now: .zero).count {
+                $0 == .drop(.readingTableFull)
+            }
+        }
+        #expect(drops == 2)
+        #expect(telemeter.birth.channels.count == Limits.channelsPerRunMax)
+    }
+
+    // MARK: Sizes that DESIGN asks for
+
+    @Test func aLoneReadingTakesAtMostTwentyBytes() throws {
+        var telemeter = try telemeter(wait: .zero)
+        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        // After a month of uptime and ten million readings.
+        let entry = Report.Entry(
+            sequence: 10_000_000, channel: 40, milliseconds: 30 * 86_400_000, cell: .scaled(2153))
+        let report = Report(birthNumber: 0xffff, lowestHeld: 10_000_000, entries: [entry])
+        #expect(report.bytes.count <= 20)
+    }
+
+    @Test func twentyChannelsAtTenHertzTakeAtMostSixBytesAReading() throws {
+        var telemeter = try telemeter(wait: .milliseconds(250))
+        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        var generator = SeededGenerator(seed: 5)
+        var bytesSent = 0
+        var readingsSent = 0
+        for tick in 0..<100 {
+            let now = at(86_400_000 + Int64(tick) * 100)
+            for channel in 0..<20 {
+                // Five digits with noise in the last two, a millisecond between channels.
+                let noise = Int64.random(in: 0..<100, using: &generator)
+                let value = DecimalValue(
+                    coefficient: 10_000 + Int64(channel) * 1_000 + noise, exponent: -2)
+                let sample = Sample(
+                    channel: try #require(ChannelDescription(name: "c\(channel)", scale: -2)),
+                    outcome: .value(value), time: now + .milliseconds(channel))
+                var outputs = telemeter.handle(.deadlineReached, now: now + .milliseconds(channel))
+                outputs += telemeter.handle(.sample(sample), now: now + .milliseconds(channel))
+                for case .sendUnreliable(let bytes, _) in outputs { bytesSent += bytes.count }
+                readingsSent += try reports(outputs).reduce(0) { $0 + $1.entries.count }
+            }
+        }
+        #expect(readingsSent > 1_900)
+        #expect(Double(bytesSent) / Double(readingsSent) <= 6)
+    }
+
+    // MARK: Parts
+
+    private func telemeter(
+        wait: Duration, bytes: Int = 400, run: UInt64 = 0x1_0000, journal: Journal = Journal()
+    ) throws -> Telemeter {
+        var settings = Telemeter.Settings(
+            run: RunID(value: run), boot: BootID(high: 7, low: 8),
+            node: try NodeDescription(name: "north"))
+        settings.wait = wait
+        settings.reportBytesMax = bytes
+        return Telemeter(settings: settings, journal: journal)
+    }
+
+    private func sample(_ name: String, _ text: String, at milliseconds: Int64) throws -> Sample {
+        Sample(
+            channel: try #require(ChannelDescription(name: name, scale: -2)),
+            outcome: .value(try DecimalValue(parsing: text)), time: at(milliseconds))
+    }
+
+    private func at(_ milliseconds: Int64) -> Instant {
+        Instant(nanoseconds: milliseconds * 1_000_000)
+    }
+
+    private func births(_ outputs: [Telemeter.Output]) throws -> [Birth] {
+        var births: [Birth] = []
+        for case .sendReliable(let bytes, _) in outputs {
+            if case .birth(let birth) = try TelemetryMessage(parsing: bytes) {
+                births.append(birth)
+            }
+        }
+        return births
+    }
+
+    private func reports(_ outputs: [Telemeter.Output]) throws -> [Report] {
+        var reports: [Report] = []
+        for case .sendUnreliable(let bytes, _) in outputs {
+            if case .report(let report) = try TelemetryMessage(parsing: bytes) {
+                reports.append(report)
+            }
+        }
+        return reports
+    }
+}

@@ -1,0 +1,47 @@
+# Sourced by demo.sh and test.sh: where we are, what is missing, who may install it.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+TOP=$PWD
+export LC_ALL=C.UTF-8
+
+die() {
+    echo "$*" >&2
+    exit 1
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# need PACKAGE…: installs those Debian packages that are not there, and says so.
+need() {
+    local missing=() package
+    for package; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    command -v apt-get >/dev/null || die "needs ${missing[*]}; this machine has no apt-get"
+    echo "installing: ${missing[*]}"
+    as_root apt-get -qq update
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
+        "${missing[@]}" >/dev/null || die "could not install ${missing[*]}"
+}
+
+# A Swift compiler: the one on PATH, else Debian 13's own package.
+need_swift() {
+    command -v swift >/dev/null && return
+    if apt-cache show swiftlang >/dev/null 2>&1 ||
+        { as_root apt-get -qq update && apt-cache show swiftlang >/dev/null 2>&1; }; then
+        need swiftlang
+    else
+        die "needs Swift 6.0 or later on PATH: on Debian 12 take it from swift.org; Debian 13 has the package swiftlang"
+    fi
+}
+
+# What building needs.
+BUILD_PACKAGES=(git g++ libc6-dev pkgconf libssl-dev libyaml-dev)
+# What namespaces and their tests need.
+NETWORK_PACKAGES=(iproute2 nftables procps openssl)
+
+# Flags of the release build: Swift's runtime static, libssl and libyaml shared.
+RELEASE_FLAGS=(-c release --static-swift-stdlib -Xswiftc -Osize -Xlinker --gc-sections)

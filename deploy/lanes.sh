@@ -1,0 +1,108 @@
+# Sourced by test.sh: the lanes. Each adds to `passed` and `failed` and leaves its log in $logs.
+
+# count PASSED FAILED
+count() {
+    passed=$((passed + $1))
+    failed=$((failed + $2))
+}
+
+# expect NAME COMMAND…: one check, one line.
+expect() {
+    local name=$1
+    shift
+    if "$@"; then
+        echo "ok     $name"
+        count 1 0
+    else
+        echo "FAILED $name"
+        count 0 1
+    fi
+}
+
+# count_swift_testing LOG STATUS: adds what a run of Swift Testing counted; a run that did not come to
+# its end is a failure.
+count_swift_testing() {
+    local total issues
+    total=$(sed -n 's/.*Test run with \([0-9]*\) tests\{0,1\}.*/\1/p' "$1" | tail -1)
+    issues=$(grep -cE '^. Test [^ ]+.* failed after' "$1")
+    if [ -z "$total" ]; then
+        tail -n 40 "$1"
+        count 0 1
+        return
+    fi
+    [ "$2" = 0 ] || [ "$issues" -gt 0 ] || issues=1
+    [ "$issues" = 0 ] || grep -E '✘|error:|recorded an issue' "$1" | head -60
+    count $((total - issues)) "$issues"
+    echo "   $((total - issues)) passed, $issues failed"
+}
+
+# no_warnings LOG: none in our own files.
+no_warnings() { ! grep -E "^$TOP/(Sources|Tests|Benchmarks)/.*: (warning|error):" "$1" | sort -u; }
+
+lane_format() {
+    expect "format" swift format lint --strict --recursive Package.swift Sources Tests
+    expect "shell scripts parse" parse_scripts
+    expect "nothing of the build is committed" nothing_built_is_committed
+}
+
+parse_scripts() {
+    local script
+    for script in .ci/run deploy/*.sh Tests/*/*.sh Benchmarks/*.sh; do bash -n "$script" || return 1; done
+}
+
+nothing_built_is_committed() { ! git ls-files | grep -E '^\.build|Package\.resolved'; }
+
+lane_unit() {
+    swift build --build-tests --explicit-target-dependency-import-check error >"$logs/build" 2>&1
+    expect "build" [ $? = 0 ] || { tail -n 40 "$logs/build"; return; }
+    expect "no warnings" no_warnings "$logs/build"
+    swift test --skip-build --disable-xctest >"$logs/unit" 2>&1
+    count_swift_testing "$logs/unit" $?
+}
+
+# build_release: rivulet and rivulet-agent into $BIN.
+build_release() {
+    [ -n "${BIN:-}" ] && return
+    swift build "${RELEASE_FLAGS[@]}" >"$logs/release" 2>&1 || {
+        tail -n 40 "$logs/release"
+        return 1
+    }
+    BIN=$(swift build "${RELEASE_FLAGS[@]}" --show-bin-path)
+    export BIN
+}
+
+lane_footprint() {
+    expect "release build" build_release || return
+    expect "no Foundation in the agent" no_foundation
+    Tests/Footprint/check.sh >"$logs/footprint" 2>&1
+    local status=$?
+    cat "$logs/footprint"
+    expect "footprint within the ledger" [ $status = 0 ]
+}
+
+no_foundation() {
+    ! nm -C "$BIN/rivulet-agent" 2>/dev/null | grep -q Foundation &&
+        ! ldd "$BIN/rivulet-agent" | grep -Ei 'foundation|libswift'
+}
+
+lane_network() {
+    expect "release build for the network" build_release || return
+    as_root env "BIN=$BIN" Tests/Network/run.sh 2>&1 | tee "$logs/network"
+    local line
+    line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$logs/network" | tail -1)
+    if [ -z "$line" ]; then count 0 1; else count "${line%% passed*}" "$(echo "$line" | sed 's/.*, \([0-9]*\) failed/\1/')"; fi
+}
+
+# Debian 13's own compiler, in a root of its own below .build-debian13.
+lane_debian13() {
+    if grep -q 'VERSION_ID="13"' /etc/os-release && ! command -v swiftly >/dev/null &&
+        swift --version 2>&1 | grep -q 6.0.3; then
+        echo "   this is Debian 13 with its own compiler: the unit lane was it"
+        return
+    fi
+    need mmdebstrap
+    as_root env "TOP=$TOP" Tests/Debian13/run.sh >"$logs/debian13" 2>&1
+    local status=$?
+    grep -E "warning:|error:" "$logs/debian13" | sort -u | head -20
+    count_swift_testing "$logs/debian13" $status
+}

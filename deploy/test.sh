@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Installs what the tests need and runs all of them. The last line counts: N passed, N failed.
+# Lanes by name: deploy/test.sh [format] [unit] [footprint] [network] [debian13]; without names, all.
+set -uo pipefail
+. "$(dirname "$0")/common.sh"
+. deploy/lanes.sh
+
+lanes=("$@")
+[ ${#lanes[@]} -gt 0 ] || lanes=(format unit footprint network debian13)
+passed=0 failed=0
+logs=$TOP/.build-logs
+mkdir -p "$logs"
+
+need "${BUILD_PACKAGES[@]}" "${NETWORK_PACKAGES[@]}"
+need_swift
+echo "swift: $(swift --version 2>/dev/null | head -1)"
+
+for lane in "${lanes[@]}"; do
+    started=$SECONDS
+    echo "== $lane"
+    "lane_$lane" || true
+    echo "   $((SECONDS - started)) s"
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
