@@ -3,12 +3,14 @@ import NearbyCore
 /// Which segments came, and how far the peer may send.
 ///
 ///     kind 0xa2 (1) | largest packet number (varint) | delay µs (varint) | window limit (varint) |
-///     further ranges (varint) | first length − 1 (varint) | { gap − 1 (varint) | length − 1 (varint) }…
+///     further ranges (varint) | first length − 1 (varint) |
+///     { gap − 1 (varint) | length − 1 (varint) }…
 ///
-/// Ranges run downwards from the largest number; a gap counts the numbers missing between two ranges
-/// (RFC 9000 §19.3.1, there with other offsets).
+/// Ranges run downwards from the largest number; a gap counts the numbers missing between two
+/// ranges (RFC 9000 §19.3.1, there with other offsets).
 public struct AcknowledgementFrame: Hashable, Sendable {
-    /// Highest first; neither empty, nor overlapping, nor touching. 1–`Limits.acknowledgedRangesMax`.
+    /// Highest first; neither empty, nor overlapping, nor touching.
+    /// 1–`Limits.acknowledgedRangesMax`.
     public private(set) var ranges: [Range<UInt64>]
     /// How long the largest waited at the receiver, to the microsecond.
     public var delay: Duration

@@ -4,9 +4,9 @@ import NearbyCore
 ///
 ///     kind 0xa1 (1) | packet number (varint) | stream offset (varint) | data …
 ///
-/// Packet numbers rise by one with each segment and are never used again; what is sent once more keeps
-/// its offset. In the stream a message is its length (varint) and its bytes. A segment without data asks
-/// for an acknowledgement.
+/// Packet numbers rise by one with each segment and are never used again; what is sent once more
+/// keeps its offset. In the stream a message is its length (varint) and its bytes. A segment
+/// without data asks for an acknowledgement.
 public struct SegmentFrame: Hashable, Sendable {
     public var number: UInt64
     /// Where the data begins in the stream, bytes.

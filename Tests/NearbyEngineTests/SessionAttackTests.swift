@@ -16,7 +16,7 @@ struct SessionAttackTests {
         var generator = SeededGenerator(seed: 5)
         var session = SessionMachine()
         let kinds: [FrameKind] = [.message, .segment, .acknowledgement, .routing]
-        for step in 0..<200_000 {
+        for step in 0..<40_000 {
             let count = Int.random(in: 0..<24, using: &generator)
             // Small bytes are short varints: they get further than evenly spread ones.
             let small = Bool.random(using: &generator)
@@ -25,7 +25,7 @@ struct SessionAttackTests {
             }
             let now = Instant(nanoseconds: Int64(step) * 100_000)
             if step.isMultiple(of: 7) { _ = session.handle(.sendReliable(body), now: now) }
-            if step.isMultiple(of: 5_000) { session = SessionMachine() }
+            if step.isMultiple(of: 2_000) { session = SessionMachine() }
             _ = session.handle(.received(kinds[step % 4], body[...]), now: now)
             if let deadline = session.nextDeadline, deadline <= now {
                 _ = session.handle(.deadlineReached, now: now)

@@ -86,10 +86,10 @@ struct SessionMachineTests {
         let due = session.handle(.deadlineReached, now: .zero + .milliseconds(25))
         #expect(due == [.frame([0xa2, 0, 0xa8, 0xc3, 1, 0x82, 0x80, 0x80, 1, 0, 0], .control)])
         #expect(session.nextDeadline == nil)
-        let second = session.handle(.received(.segment, [1, 2, 0]), now: .zero)
-        #expect(second.count == 1)
-        let outputs = session.handle(.received(.segment, [2, 3, 0]), now: .zero)
-        #expect(outputs.count == 2)
+        let waiting = session.handle(.received(.segment, [1, 2, 0]), now: .zero)
+        #expect(waiting.count == 1)
+        let both = session.handle(.received(.segment, [2, 3, 0]), now: .zero)
+        #expect(both.count == 2)
     }
 
     @Test func whatIsNotAcknowledgedCanMoveToAnotherChannel() {

@@ -56,7 +56,7 @@ struct SessionRecoveryTests {
         var window = CongestionWindow()
         for _ in 0..<10 { window.sent(1_000) }
         #expect(!window.admits(1))
-        for _ in 0..<5 { window.acknowledged(1_000, sentAt: .zero) }
+        for _ in 0..<5 { window.acknowledged(1_000, sentAt: .zero, wasUsed: true) }
         #expect(window.size == 15_000)
         let now = Instant.zero + .milliseconds(20)
         window.lost(sentAt: .zero, isPersistent: false, now: now)
@@ -73,9 +73,9 @@ struct SessionRecoveryTests {
         let later = Instant.zero + .milliseconds(1)
         for _ in 0..<5 {
             for _ in 0..<5 { window.sent(1_000) }
-            for _ in 0..<5 { window.acknowledged(1_000, sentAt: later) }
+            for _ in 0..<5 { window.acknowledged(1_000, sentAt: later, wasUsed: true) }
         }
-        // Only what leaves the window half full counts: three of five acknowledgements.
+        // 25,000 bytes are windows of 5,000, 6,000 and 7,000 and a part of the next.
         #expect(window.size == 8_000)
     }
 
@@ -83,7 +83,7 @@ struct SessionRecoveryTests {
         var window = CongestionWindow()
         for _ in 0..<100 {
             window.sent(1_000)
-            window.acknowledged(1_000, sentAt: .zero)
+            window.acknowledged(1_000, sentAt: .zero, wasUsed: window.isUsed)
         }
         #expect(window.size == Limits.congestionWindowInitial)
     }

@@ -25,10 +25,11 @@ public struct CongestionWindow: Hashable, Sendable {
         credit = max(0, credit - byteCount)
     }
 
-    /// A segment sent at `sentAt` arrived.
-    public mutating func acknowledged(_ byteCount: Int, sentAt: Instant) {
-        // A window that was not in use tells nothing (RFC 9002 §7.8).
-        let wasUsed = inFlight * 2 >= size
+    /// Whether enough is under way to tell something of the path (RFC 9002 §7.8): half the window.
+    public var isUsed: Bool { inFlight * 2 >= size }
+
+    /// A segment sent at `sentAt` arrived; `wasUsed` tells of the window when the news came.
+    public mutating func acknowledged(_ byteCount: Int, sentAt: Instant, wasUsed: Bool) {
         inFlight = max(0, inFlight - byteCount)
         if let recoveryStart, sentAt <= recoveryStart { return }
         guard wasUsed else { return }

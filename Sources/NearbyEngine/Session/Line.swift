@@ -30,7 +30,8 @@ struct Line<Element: Sendable>: Sendable {
         }
     }
 
-    /// The first position whose element passes a test which all later ones pass too; the count if none.
+    /// The first position whose element passes a test which all later ones pass too; the count if
+    /// none.
     func firstPosition(where passes: (Element) -> Bool) -> Int {
         var low = 0
         var high = count

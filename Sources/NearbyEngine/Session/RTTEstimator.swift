@@ -15,7 +15,8 @@ public struct RTTEstimator: Hashable, Sendable {
 
     public init() {}
 
-    /// Takes one sample; `acknowledgementDelay` is the receiver's word and counts up to its promise.
+    /// Takes one sample; `acknowledgementDelay` is the receiver's word and counts up to its
+    /// promise.
     public mutating func add(sample: Duration, acknowledgementDelay: Duration) {
         latest = max(sample, .nanoseconds(1))
         guard let known = minimum else {

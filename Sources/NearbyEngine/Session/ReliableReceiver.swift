@@ -3,8 +3,8 @@ import NearbyWire
 
 /// Puts a stream of segments together again and says which came.
 ///
-/// It takes bytes up to `Limits.receiveWindowBytes` behind the first message that is not delivered yet,
-/// which is all the memory that a peer can make it use.
+/// It takes bytes up to `Limits.receiveWindowBytes` behind the first message that is not delivered
+/// yet, which is all the memory that a peer can make it use.
 public struct ReliableReceiver: Sendable {
     /// The bytes from `base` on; what is missing holds zeros.
     private var buffer: [UInt8] = []
@@ -21,7 +21,8 @@ public struct ReliableReceiver: Sendable {
 
     public init() {}
 
-    /// Keeps a segment; the answer says why not. What is refused for want of room is not acknowledged.
+    /// Keeps a segment; the answer says why not. What is refused for want of room is not
+    /// acknowledged.
     public mutating func receive(_ segment: SegmentFrame, now: Instant) -> DropReason? {
         if isBroken { return .messageMalformed }
         guard segment.end <= windowLimit else { return .segmentBeyondWindow }
@@ -38,7 +39,8 @@ public struct ReliableReceiver: Sendable {
         return isNew || segment.data.isEmpty ? nil : .messageDuplicate
     }
 
-    /// The next messages in order, at most `Limits.deliveriesMax`; throws once where the stream is broken.
+    /// The next messages in order, at most `Limits.deliveriesMax`; throws once where the stream is
+    /// broken.
     public mutating func takeMessages(now: Instant) throws(WireError) -> [[UInt8]] {
         // The peer learns at once that the window moved, if no segment comes with the news.
         if hasMore { acknowledgementDeadline = now }

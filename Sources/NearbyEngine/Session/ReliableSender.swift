@@ -51,8 +51,9 @@ public struct ReliableSender: Sendable {
                 rtt.add(sample: now - last.segment.sentAt, acknowledgementDelay: frame.delay)
             }
             probesInVain = 0
+            let wasUsed = window.isUsed
             for (_, segment) in arrived {
-                window.acknowledged(segment.byteCount, sentAt: segment.sentAt)
+                window.acknowledged(segment.byteCount, sentAt: segment.sentAt, wasUsed: wasUsed)
                 acknowledged.insert(
                     max(
                         segment.range.lowerBound, acknowledgedEnd)..<max(
@@ -114,18 +115,16 @@ public struct ReliableSender: Sendable {
         !lost.ranges.isEmpty || nextOffset < min(buffer.end, peerLimit)
     }
 
-    /// What was lost first, then what is new, as much as a segment holds.
+    /// What was lost first, then what is new; it may be more than a segment holds.
     private func nextRange() -> Range<UInt64>? {
         let range = lost.ranges.first ?? nextOffset..<max(nextOffset, min(buffer.end, peerLimit))
-        return range.isEmpty ? nil : fitting(range)
+        return range.isEmpty ? nil : range
     }
 
-    private func fitting(_ range: Range<UInt64>) -> Range<UInt64> {
-        let header = SegmentFrame.headerByteCount(number: nextNumber, offset: range.lowerBound)
-        return range.prefix(Limits.segmentBytesMax - header)
-    }
-
-    private mutating func send(_ range: Range<UInt64>, now: Instant) -> [UInt8] {
+    /// Sends the beginning of `wanted`, as much as a segment holds.
+    private mutating func send(_ wanted: Range<UInt64>, now: Instant) -> [UInt8] {
+        let header = SegmentFrame.headerByteCount(number: nextNumber, offset: wanted.lowerBound)
+        let range = wanted.prefix(Limits.segmentBytesMax - header)
         if sent.count >= Limits.sentSegmentsMax { giveUpOldest() }
         let frame = SegmentFrame(
             number: nextNumber, offset: range.lowerBound, data: buffer.bytes(in: range)[...])
@@ -147,7 +146,7 @@ public struct ReliableSender: Sendable {
             if ranges.count == Limits.probesAtOnce { break }
         }
         if ranges.isEmpty, let next = nextRange() { ranges = [next] }
-        return ranges.isEmpty ? [nextOffset..<nextOffset] : ranges.map(fitting)
+        return ranges.isEmpty ? [nextOffset..<nextOffset] : ranges
     }
 
     // MARK: What happened to it
@@ -166,7 +165,8 @@ public struct ReliableSender: Sendable {
         return result
     }
 
-    /// RFC 9002 §6.1: lost is what was sent three segments, or 9/8 of a round trip, before one that came.
+    /// RFC 9002 §6.1: lost is what was sent three segments, or 9/8 of a round trip, before one that
+    /// came.
     private mutating func detectLosses(now: Instant) {
         lossDeadline = nil
         guard let largestAcknowledged else { return }
@@ -219,7 +219,8 @@ public struct ReliableSender: Sendable {
         segment.range.clamped(to: acknowledgedEnd..<max(acknowledgedEnd, nextOffset))
     }
 
-    /// RFC 9002 §6.2; also where the peer's window is all that holds us up, as its news may be lost.
+    /// RFC 9002 §6.2; also where the peer's window is all that holds us up, as its news may be
+    /// lost.
     private var probeDeadline: Instant? {
         let isBlocked = nextOffset < buffer.end || !lost.ranges.isEmpty
         guard !sent.isEmpty || isBlocked else { return nil }

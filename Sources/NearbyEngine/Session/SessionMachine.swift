@@ -1,10 +1,11 @@
 import NearbyCore
 import NearbyWire
 
-/// The session with one peer over one channel: messages that may be lost, and messages that may not.
+/// The session with one peer over one channel: messages that may be lost, and messages that may
+/// not.
 ///
-/// The owner seals and sends the frames and hands over what it opened. When another channel takes over,
-/// a new machine begins there with what `takeUnacknowledged` gives.
+/// The owner seals and sends the frames and hands over what it opened. When another channel takes
+/// over, a new machine begins there with what `takeUnacknowledged` gives.
 public struct SessionMachine: Sendable {
     public enum Input: Equatable, Sendable {
         /// At most `Limits.messageBytesMax` bytes; may be lost, doubled or overtaken.
@@ -53,8 +54,8 @@ public struct SessionMachine: Sendable {
         [sender.nextDeadline, receiver.nextDeadline].compactMap { $0 }.min()
     }
 
-    /// Whole reliable messages that the peer may not have delivered, in order, for a new channel. This
-    /// machine keeps them.
+    /// Whole reliable messages that the peer may not have delivered, in order, for a new channel.
+    /// This machine keeps them.
     public func takeUnacknowledged() -> [[UInt8]] { sender.unacknowledged }
 
     /// Bytes of reliable messages kept for the peer: 0–`Limits.reliableQueueBytesMax`.
