@@ -51,6 +51,9 @@ public enum DropReason: String, CaseIterable, Sendable {
     case messageMalformed = "message-malformed"
     case messageTooLong = "message-too-long"
     case messageDuplicate = "message-duplicate"
+    case segmentBeyondWindow = "segment-beyond-window"
+    case segmentTableFull = "segment-table-full"
+    case acknowledgementUnsent = "acknowledgement-unsent"
     // Readings
     case reportMalformed = "report-malformed"
     case reportWithoutBirth = "report-without-birth"
