@@ -75,6 +75,10 @@ let package = Package(
         .target(
             name: "NearbySimulator", dependencies: ["NearbyCore", "NearbyWire", "NearbyEngine"],
             path: "Tests/NearbySimulator", swiftSettings: settings),
+        // Random worlds with random faults, in release: deploy/test.sh runs hundreds of seeds.
+        .executableTarget(
+            name: "simulate", dependencies: ["NearbySimulator", "NearbyCore"],
+            path: "Tests/Simulate", swiftSettings: settings),
         tests(of: "NearbyCore"),
         tests(of: "NearbyWire", ["NearbyCore"]),
         tests(of: "NearbyEngine", ["NearbyCore", "NearbyWire", "NearbySimulator"]),

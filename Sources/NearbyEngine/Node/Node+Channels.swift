@@ -168,11 +168,12 @@ extension Node {
         let association = Association(
             peer: peer, token: channel.token, session: SessionMachine(), now: now)
         associations[peer] = association
+        remember(peer, run: channel.peerTerms?.run)
         if collectorCall?.collector == peer { collectorCall?.nextAttempt = nil }
         if let endpoint = channel.path.endpoint { adopt(peer, at: endpoint, channel, now) }
         if let previous {
             for message in previous.session.takeUnacknowledged() {
-                sendReliable(message, to: peer, now)
+                sendNumbered(message, to: peer, now)
             }
             if let old = channels[previous.token] {
                 old.stage = .closing(at: now + Limits.replacedChannelTime)
@@ -181,6 +182,14 @@ extension Node {
             outputs.append(.peer(peer, .connected))
         }
         announceCollector(now)
+    }
+
+    /// The numbering of reliable messages outlives channels; a full table forgets those that are gone.
+    private mutating func remember(_ peer: PeerID, run: RunID?) {
+        if reliableNumbers.count >= Limits.channelsMax {
+            reliableNumbers = reliableNumbers.filter { associations[$0.key] != nil }
+        }
+        if let run { reliableNumbers[peer, default: ReliableNumbers()].connected(to: run) }
     }
 
     /// A channel that began on a link and one that began over the mesh at the same time: both sides keep

@@ -13,7 +13,14 @@ extension Node {
     }
 
     mutating func sendReliable(_ message: [UInt8], to peer: PeerID, _ now: Instant) {
-        guard let association = associations[peer] else { return drops.count(.packetNoRoute) }
+        guard associations[peer] != nil else { return drops.count(.packetNoRoute) }
+        sendNumbered(
+            reliableNumbers[peer, default: ReliableNumbers()].numbered(message), to: peer, now)
+    }
+
+    /// A message that has its number, also one that was under way on a replaced channel.
+    mutating func sendNumbered(_ message: [UInt8], to peer: PeerID, _ now: Instant) {
+        guard let association = associations[peer] else { return }
         interpret(
             association.session.handle(.sendReliable(message), now: now), of: association, now)
     }
@@ -45,12 +52,21 @@ extension Node {
             case .frame(let payload, let priority):
                 enqueue(payload, to: association.peer, priority, now)
             case .delivered(let message, let isReliable):
-                outputs.append(
-                    .message(
-                        message, from: association.peer, isReliable: isReliable, hops: hopsInHand))
+                deliver(message, from: association.peer, isReliable: isReliable)
             case .drop(let reason): drops.count(reason)
             }
         }
+    }
+
+    private mutating func deliver(_ message: [UInt8], from peer: PeerID, isReliable: Bool) {
+        var message = message
+        if isReliable {
+            switch reliableNumbers[peer, default: ReliableNumbers()].delivered(message) {
+            case .success(let plain): message = plain
+            case .failure(let refusal): return drops.count(refusal.reason)
+            }
+        }
+        outputs.append(.message(message, from: peer, isReliable: isReliable, hops: hopsInHand))
     }
 
     mutating func associationDeadlineReached(_ peer: PeerID, _ now: Instant) {

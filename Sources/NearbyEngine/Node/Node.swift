@@ -28,6 +28,7 @@ public struct Node {
     var tokensByAttempt: [Channel.AttemptKey: ChannelToken] = [:]
     /// The channel that carries a peer's traffic, and the session over it.
     var associations: [PeerID: Association] = [:]
+    var reliableNumbers: [PeerID: ReliableNumbers] = [:]
     var neighbours: [PeerID: Neighbour] = [:]
     var peersByShortID: [ShortID: PeerID] = [:]
     /// The chosen collector, and our attempts to reach it over the mesh.
