@@ -127,7 +127,7 @@ struct SendQueueTests {
 
     @Test mutating func ofFreshFramesTheOldestGoesAndOfOthersTheNewest() throws {
         let reasons: [DropReason] = [
-            .queueFullControl, .queueFullFresh, .queueFullReliable, .queueFullBulk
+            .queueFullControl, .queueFullFresh, .queueFullReliable, .queueFullBulk,
         ]
         for (priority, reason) in zip(Priority.allCases, reasons) {
             queue = SendQueue()
