@@ -87,7 +87,7 @@ extension FileError: CustomStringConvertible {
     }
 
     /// ENOENT
-    public var isMissing: Bool { code == ENOENT }
+    public var isMissing: Bool { code == ENOENT || code == ENOTDIR }
     /// EEXIST
     public var isExisting: Bool { code == EEXIST }
     /// EACCES or EPERM

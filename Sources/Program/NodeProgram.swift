@@ -20,6 +20,8 @@ final class NodeProgram {
     /// Members that a program adds to its status.
     var statusDetails: (() -> [(String, JSONValue)])?
     private var control: ControlSocket?
+    /// Made before any thread, so that all of them leave signals to it.
+    private let signals: SignalSource
     private let notifier = SystemdNotifier()
     private var watchdog: EventLoop.TimerID?
 
@@ -29,6 +31,7 @@ final class NodeProgram {
         run = RunID(value: systemRandom())
         let identity: Identity
         do {
+            signals = try SignalSource()
             loop = try EventLoop()
             identity = try Identity.load(stateDirectory: settings.state, rule: .makeNew)
         } catch let error as IdentityError {
@@ -46,7 +49,6 @@ final class NodeProgram {
         // A reader of our output that goes away must not end us with a signal.
         signal(SIGPIPE, SIG_IGN)
         do {
-            let signals = try SignalSource()
             try loop.register(signals) { [unowned self] in received(signal: $0) }
             openControl()
             startWatchdog()

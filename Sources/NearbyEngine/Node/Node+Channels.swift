@@ -156,7 +156,9 @@ extension Node {
         guard let peer = channel.peer else { return }
         let previous = associations[peer]
         if previous?.token == channel.token { return }
-        if let previous, let current = channels[previous.token], outlasts(current, previous, channel, now) {
+        if let previous, let current = channels[previous.token],
+            outlasts(current, previous, channel, now)
+        {
             channel.stage = .closing(at: now + Limits.replacedChannelTime)
             return
         }

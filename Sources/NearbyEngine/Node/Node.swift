@@ -61,7 +61,8 @@ public struct Node {
         invitation = InvitationMachine(
             own: own, role: configuration.role, seed: random.next())
         routing = RoutingMachine(
-            own: own, isCollector: configuration.role.collects, forwards: configuration.forwards)
+            own: own, isCollector: configuration.role.collects, forwards: configuration.forwards,
+            firstSeqno: UInt32.random(in: 1...Limits.firstSeqnoMax, using: &random))
         collectorChoice = CollectorChoice()
     }
 
@@ -168,4 +169,9 @@ public struct Node {
 extension Role {
     /// Whether readings are addressed to it.
     public var collects: Bool { self == .collector || self == .viewer }
+}
+
+extension Limits {
+    /// A run's first seqno is drawn from 1 to this.
+    static let firstSeqnoMax: UInt32 = 1 << 24
 }

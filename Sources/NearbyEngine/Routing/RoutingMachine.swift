@@ -36,7 +36,9 @@ public struct RoutingMachine: Sendable {
 
     let own: PeerID
     let isCollector: Bool
-    var ownSeqno: UInt32 = 1
+    var ownSeqno: UInt32
+    /// What this run began with: a neighbour that knows a lower one knew us before a restart.
+    private var firstSeqno: UInt32
     var destinations: [PeerID: Destination] = [:]
     var destinationsByShortID: [ShortID: PeerID] = [:]
     var neighbours: [PeerID: RoutingNeighbour] = [:]
@@ -50,8 +52,12 @@ public struct RoutingMachine: Sendable {
     var nextCollection: Instant?
     private let forwards: Bool
 
-    public init(own: PeerID, isCollector: Bool, forwards: Bool = true) {
+    /// - Parameter firstSeqno: random, so that what others still know of an earlier run is told from what
+    ///   they know of this one.
+    public init(own: PeerID, isCollector: Bool, forwards: Bool = true, firstSeqno: UInt32 = 1) {
         self.own = own
+        self.firstSeqno = firstSeqno
+        ownSeqno = firstSeqno
         self.isCollector = isCollector
         self.forwards = forwards
     }
@@ -214,9 +220,12 @@ public struct RoutingMachine: Sendable {
     }
 
     private mutating func known(_ seqno: UInt32, _ now: Instant) {
+        if seqno > ownSeqno || seqno < firstSeqno {
+            forwardsFrom = now + Limits.restartedForwardingDelay
+        }
         guard seqno >= ownSeqno, seqno < .max else { return }
+        if seqno > ownSeqno { firstSeqno = seqno + 1 }
         ownSeqno = seqno + 1
-        forwardsFrom = now + Limits.restartedForwardingDelay
         markChanged(own)
     }
 
