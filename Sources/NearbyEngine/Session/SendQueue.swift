@@ -56,8 +56,8 @@ public struct SendQueue: Sendable {
         lanes[slot].append(frame)
     }
 
-    /// The next frame to seal: several as a bundle of at most `byteBudget` bytes where they fit. One
-    /// that is larger leaves alone.
+    /// The next frame to seal: several as a bundle of at most `byteBudget` bytes where they fit.
+    /// One that is larger leaves alone.
     public mutating func popFrame(byteBudget: Int) -> Frame? {
         guard let slot = nextSlot, let first = lanes[slot].takeFirst() else { return nil }
         var highest = slot
