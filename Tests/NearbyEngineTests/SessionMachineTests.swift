@@ -141,4 +141,47 @@ struct SessionMachineTests {
         #expect(isDone)
         #expect(network.delivered[1] == messages)
     }
+
+    @Test func aNewPathIsUsedAtOnceHoweverLongTheOldOneWasSilent() {
+        var network = SessionNetwork()
+        network.handle(0, .sendReliable([1]))
+        network.run(until: .distantFuture)
+        network.isCut = true
+        let messages = [testMessage(50_000, seed: 5), [2]]
+        for message in messages { network.handle(0, .sendReliable(message)) }
+        network.run(until: network.now + .seconds(100))
+        network.isCut = false
+        let start = network.now
+        network.handle(0, .pathReset)
+        network.run(until: start + .milliseconds(200))
+        #expect(network.delivered[1] == [[1]] + messages)
+        network.run(until: .distantFuture)
+        #expect(network.sessions[0].takeUnacknowledged().isEmpty)
+        #expect(network.sessions[0].nextDeadline == nil)
+    }
+
+    @Test(arguments: 0..<8 as Range<UInt64>)
+    func pathsThatChangeOftenNeitherLoseNorDouble(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var network = SessionNetwork(
+            faults: .init(loss: 0.2, jitter: .milliseconds(30)), seed: seed)
+        var expected: [[UInt8]] = []
+        for step in 0..<60 as Range<UInt64> {
+            let size = Int.random(in: 0..<9_000, using: &generator)
+            expected.append(testMessage(size, seed: step))
+            network.handle(0, .sendReliable(expected[expected.count - 1]))
+            network.run(until: network.now + generator.duration(in: .zero..<(.milliseconds(40))))
+            if step.isMultiple(of: 3) { network.handle(0, .pathReset) }
+        }
+        let isDone = network.run(until: .distantFuture)
+        #expect(isDone)
+        #expect(network.delivered[1] == expected, "seed \(seed)")
+    }
+
+    @Test func resettingAPathWithNothingUnderWayDoesNothing() {
+        var session = SessionMachine()
+        let outputs = session.handle(.pathReset, now: .zero)
+        #expect(outputs.isEmpty)
+        #expect(session.nextDeadline == nil)
+    }
 }

@@ -125,7 +125,7 @@ extension Node {
     private mutating func push(
         _ payload: [UInt8], to neighbour: Neighbour, _ priority: Priority, _ now: Instant
     ) {
-        if let reason = neighbour.queue.push(payload, priority: priority) { drops.count(reason) }
+        neighbour.queue.push(payload, priority: priority, counting: &drops)
         guard !neighbour.isWaiting else { return }
         neighbour.isWaiting = true
         waiting.append(neighbour.peer)

@@ -1,6 +1,7 @@
 /// Elements that join at the end and leave at the front, each in constant time on average.
 struct Line<Element: Sendable>: Sendable {
-    private var storage: [Element] = []
+    /// Nil before `head`, so that what left (a message of up to 1 MiB) is not kept alive.
+    private var storage: [Element?] = []
     private var head = 0
 
     var count: Int { storage.count - head }
@@ -13,17 +14,26 @@ struct Line<Element: Sendable>: Sendable {
 
     /// The element so many places behind the front; the position must exist.
     subscript(position: Int) -> Element {
-        get { storage[head + position] }
+        get {
+            guard let element = storage[head + position] else {
+                preconditionFailure("position \(position) of \(count) in a line left already")
+            }
+            return element
+        }
         set { storage[head + position] = newValue }
     }
 
-    var elements: ArraySlice<Element> { storage[head...] }
+    /// All, the front first.
+    var elements: some Sequence<Element> { storage[head...].lazy.compactMap { $0 } }
 
     mutating func append(_ element: Element) { storage.append(element) }
 
-    /// Elements leave at once but their memory only when half of it is unused.
+    /// Elements are freed at once, their places only when half of these are unused.
     mutating func removeFirst(_ count: Int = 1) {
-        head += min(count, self.count)
+        for _ in 0..<min(count, self.count) {
+            storage[head] = nil
+            head += 1
+        }
         if head >= 64, head * 2 >= storage.count {
             storage.removeFirst(head)
             head = 0

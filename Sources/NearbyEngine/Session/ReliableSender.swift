@@ -91,6 +91,20 @@ public struct ReliableSender: Sendable {
         return probeRanges().map { send($0, now: now) }
     }
 
+    /// Frames take another path from now on: what was under way is sent again, and what was learnt
+    /// of the old path is forgotten (RFC 9000 §9.4).
+    public mutating func resetPath() {
+        for position in 0..<sent.count where sent[position].isInFlight {
+            sent[position].isInFlight = false
+            markLost(sent[position])
+        }
+        trim()
+        rtt = RTTEstimator()
+        window = CongestionWindow()
+        lossDeadline = nil
+        probesInVain = 0
+    }
+
     /// When a loss is certain, a probe is due or the pace allows more.
     public var nextDeadline: Instant? {
         let pace =

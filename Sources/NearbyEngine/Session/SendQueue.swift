@@ -1,10 +1,12 @@
 import NearbyCore
 import NearbyWire
 
-/// Frames that wait for one next hop: four priorities, each bounded; what waits together leaves together.
+/// Frames that wait for one next hop: four priorities, each bounded; what waits together leaves
+/// together.
 ///
-/// Strictly by priority, except that every eighth frame taken is the oldest of the lowest priority waiting,
-/// so that bulk is slow but never starves. Full: of fresh readings the oldest goes, otherwise the newest.
+/// Strictly by priority, with one exception: a priority that `Limits.queueSkipsMax` frames or
+/// bundles in a row have passed over begins the next one with its oldest frame. So bulk is slow but
+/// nothing starves. Full: of fresh readings the oldest go, of others the newest.
 public struct SendQueue: Sendable {
     /// A frame ready to be sealed; `priority` is the highest of what it holds.
     public struct Frame: Equatable, Sendable {
@@ -12,90 +14,113 @@ public struct SendQueue: Sendable {
         public var priority: Priority
     }
 
-    private var lanes = [Lane](repeating: Lane(), count: Priority.allCases.count)
-    private var taken = 0
-
     private struct Lane: Sendable {
-        var frames: [[UInt8]] = []
-        var head = 0
+        var frames = Line<[UInt8]>()
         var byteCount = 0
+        /// Frames and bundles that left in a row without one of these, while one waited.
+        var skips = 0
 
-        var isEmpty: Bool { head == frames.count }
-        var count: Int { frames.count - head }
-        var first: [UInt8]? { isEmpty ? nil : frames[head] }
-
-        mutating func removeFirst() -> [UInt8] {
-            let frame = frames[head]
-            frames[head] = []
-            head += 1
-            byteCount -= frame.count
-            if head > 32, head * 2 > frames.count {
-                frames.removeFirst(head)
-                head = 0
-            }
-            return frame
+        func isFull(adding count: Int) -> Bool {
+            frames.count >= Limits.queueFramesMax || byteCount + count > Limits.queueBytesMax
         }
 
         mutating func append(_ frame: [UInt8]) {
             frames.append(frame)
             byteCount += frame.count
         }
+
+        mutating func takeFirst() -> [UInt8]? {
+            guard let frame = frames.first else { return nil }
+            frames.removeFirst()
+            byteCount -= frame.count
+            return frame
+        }
     }
+
+    /// One for each priority, in order.
+    private var lanes = [Lane](repeating: Lane(), count: Priority.allCases.count)
 
     public init() {}
 
-    /// Takes a frame that begins with its kind; the reason, if this or an older one was dropped.
-    public mutating func push(_ frame: [UInt8], priority: Priority) -> DropReason? {
+    /// Takes a frame that begins with its kind and is no bundle; each one dropped, this or older
+    /// ones, is counted.
+    public mutating func push(
+        _ frame: [UInt8], priority: Priority, counting drops: inout DropCounters
+    ) {
+        guard frame.count <= Limits.datagramBytesMax else { return drops.count(.messageTooLong) }
         let slot = Int(priority.rawValue)
-        guard isFull(lanes[slot], adding: frame.count) else {
-            lanes[slot].append(frame)
-            return nil
+        while lanes[slot].isFull(adding: frame.count) {
+            drops.count(Self.fullReason(priority))
+            guard priority == .fresh, lanes[slot].takeFirst() != nil else { return }
         }
-        if priority == .fresh {
-            while isFull(lanes[slot], adding: frame.count), !lanes[slot].isEmpty {
-                _ = lanes[slot].removeFirst()
+        lanes[slot].append(frame)
+    }
+
+    /// The next frame to seal: several as a bundle of at most `byteBudget` bytes where they fit.
+    /// One that is larger leaves alone.
+    public mutating func popFrame(byteBudget: Int) -> Frame? {
+        guard let slot = nextSlot, let first = lanes[slot].takeFirst() else { return nil }
+        var highest = slot
+        var taken: UInt8 = 1 << slot
+        var frames: [ArraySlice<UInt8>] = []
+        var size = Self.bundleHeadByteCount + Self.bundledByteCount(first)
+        for slot in lanes.indices {
+            while frames.count < Limits.bundleFramesMax, let next = lanes[slot].frames.first,
+                size + Self.bundledByteCount(next) <= byteBudget
+            {
+                if frames.isEmpty { frames.append(first[...]) }
+                frames.append(next[...])
+                _ = lanes[slot].takeFirst()
+                size += Self.bundledByteCount(next)
+                highest = min(highest, slot)
+                taken |= 1 << slot
             }
-            lanes[slot].append(frame)
         }
-        return switch priority {
+        countSkips(taken: taken)
+        return Frame(
+            payload: frames.isEmpty ? first : FrameBundle(frames: frames).bytes,
+            priority: Priority.allCases[highest])
+    }
+
+    public var isEmpty: Bool { lanes.allSatisfy(\.frames.isEmpty) }
+
+    /// Frames waiting at a priority.
+    public func count(at priority: Priority) -> Int { lanes[Int(priority.rawValue)].frames.count }
+
+    /// The one passed over most often if that is too often, else the highest that waits.
+    private var nextSlot: Int? {
+        var overdue: Int?
+        var highest: Int?
+        for slot in lanes.indices where !lanes[slot].frames.isEmpty {
+            highest = highest ?? slot
+            guard lanes[slot].skips >= Limits.queueSkipsMax else { continue }
+            if lanes[slot].skips > overdue.map({ lanes[$0].skips }) ?? 0 { overdue = slot }
+        }
+        return overdue ?? highest
+    }
+
+    private mutating func countSkips(taken: UInt8) {
+        for slot in lanes.indices {
+            let waits = !lanes[slot].frames.isEmpty && taken & 1 << slot == 0
+            lanes[slot].skips = waits ? lanes[slot].skips + 1 : 0
+        }
+    }
+
+    /// Kind and count.
+    private static let bundleHeadByteCount =
+        1 + ByteWriter.varintByteCount(UInt64(Limits.bundleFramesMax))
+
+    private static func bundledByteCount(_ frame: [UInt8]) -> Int {
+        ByteWriter.varintByteCount(UInt64(frame.count)) + frame.count
+    }
+
+    private static func fullReason(_ priority: Priority) -> DropReason {
+        switch priority {
         case .control: .queueFullControl
         case .fresh: .queueFullFresh
         case .reliable: .queueFullReliable
         case .bulk: .queueFullBulk
         }
-    }
-
-    /// The next frame to seal, of at most `byteBudget` bytes: several as a bundle where they fit.
-    public mutating func popFrame(byteBudget: Int) -> Frame? {
-        guard let slot = nextSlot() else { return nil }
-        let priority = Priority.allCases[slot]
-        taken += 1
-        let first = lanes[slot].removeFirst()
-        var frames = [first[...]]
-        // Kind, count, and each frame's length of up to two bytes.
-        var size = first.count + 4
-        while frames.count < Limits.bundleFramesMax, let next = lanes[slot].first,
-            size + next.count + 2 <= byteBudget
-        {
-            size += next.count + 2
-            frames.append(lanes[slot].removeFirst()[...])
-        }
-        guard frames.count > 1 else { return Frame(payload: first, priority: priority) }
-        return Frame(payload: FrameBundle(frames: frames).bytes, priority: priority)
-    }
-
-    public var isEmpty: Bool { lanes.allSatisfy(\.isEmpty) }
-
-    /// Frames waiting at a priority.
-    public func count(at priority: Priority) -> Int { lanes[Int(priority.rawValue)].count }
-
-    private func isFull(_ lane: Lane, adding byteCount: Int) -> Bool {
-        lane.count >= Limits.queueFramesMax || lane.byteCount + byteCount > Limits.queueBytesMax
-    }
-
-    private func nextSlot() -> Int? {
-        let waiting = lanes.indices.filter { !lanes[$0].isEmpty }
-        return taken % 8 == 7 ? waiting.last : waiting.first
     }
 }
 
@@ -104,4 +129,6 @@ extension Limits {
     public static let queueFramesMax = 512
     /// Bytes waiting for one next hop at one priority.
     public static let queueBytesMax = 256 * 1_024
+    /// Frames and bundles that may pass a waiting priority over before it is its turn.
+    public static let queueSkipsMax = 7
 }

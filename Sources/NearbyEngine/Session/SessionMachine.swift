@@ -14,6 +14,8 @@ public struct SessionMachine: Sendable {
         case sendReliable([UInt8])
         /// An opened frame: its kind and the body behind it.
         case received(FrameKind, ArraySlice<UInt8>)
+        /// The channel stays but the path that it took is gone, and there is another.
+        case pathReset
         case deadlineReached
     }
 
@@ -39,6 +41,8 @@ public struct SessionMachine: Sendable {
             if let reason = sender.enqueue(message) { outputs.append(.drop(reason)) }
         case .received(let kind, let body):
             receive(kind, body, now: now, &outputs)
+        case .pathReset:
+            sender.resetPath()
         case .deadlineReached:
             outputs += segments(sender.handleDeadline(now: now))
             if receiver.nextDeadline == .zero { deliver(now: now, &outputs) }

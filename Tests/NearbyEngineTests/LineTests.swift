@@ -1,0 +1,43 @@
+import Testing
+
+@testable import NearbyEngine
+
+struct LineTests {
+    private final class Token: Sendable {}
+
+    @Test func whatLeftIsNotKeptAlive() {
+        var line = Line<Token>()
+        weak var first: Token?
+        do {
+            let token = Token()
+            first = token
+            line.append(token)
+        }
+        line.append(Token())
+        #expect(first != nil)
+        line.removeFirst()
+        #expect(first == nil)
+        #expect(line.count == 1)
+    }
+
+    @Test func elementsLeaveInTheOrderTheyJoined() {
+        var line = Line<Int>()
+        var expected: [Int] = []
+        for step in 0..<1_000 {
+            line.append(step)
+            expected.append(step)
+            if step % 3 != 0 {
+                #expect(line.first == expected.first)
+                line.removeFirst()
+                expected.removeFirst()
+            }
+            #expect(line.count == expected.count)
+            #expect(line.last == expected.last)
+        }
+        #expect(Array(line.elements) == expected)
+        #expect(line.firstPosition { $0 >= 900 } == expected.firstIndex { $0 >= 900 })
+        line.removeFirst(5_000)
+        #expect(line.isEmpty)
+        #expect(line.first == nil)
+    }
+}
