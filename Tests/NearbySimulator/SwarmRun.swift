@@ -46,7 +46,7 @@ public struct SwarmRun {
     /// Without traffic there are hellos and beacons, and little else.
     private static func quietness(_ simulator: Simulator) -> [String] {
         simulator.trafficInterval = nil
-        simulator.run(for: .seconds(20))
+        simulator.run(for: .seconds(10))
         let before = simulator.datagramCount
         simulator.run(for: .seconds(10))
         let sent = simulator.datagramCount - before

@@ -51,6 +51,8 @@ struct CollectorCall {
     let collector: PeerID
     var nextAttempt: Instant?
     var backoff = Limits.collectorCallBackoff
+    /// When its open channel was last begun anew.
+    var renewedAt: Instant?
 }
 
 extension Limits {

@@ -9,7 +9,7 @@ extension Node {
         }
         guard let token = tokensByIndex[header.index], let channel = channels[token] else {
             drops.count(.frameUnknownChannel)
-            return unknownChannel(from: path, now)
+            return unknownChannel(header.index, from: path, now)
         }
         guard let opened = channel.seal?.open(bytes, header) else { return }
         switch opened {
@@ -250,11 +250,35 @@ extension Node {
         }
     }
 
-    /// A frame for a channel that we do not have: its sender believes in a peer that restarted. A nudge
-    /// tells it, if we know who it may be.
-    private mutating func unknownChannel(from path: Path, _ now: Instant) {
-        guard case .link(let endpoint) = path else { return }
-        interpret(discovery.handle(.nudge(at: endpoint, attempt: 0), now: now), now)
+    /// A frame for a channel that we do not have: its sender believes in a peer that restarted. It is told,
+    /// at most ten times a second in all.
+    private mutating func unknownChannel(_ index: UInt32, from path: Path, _ now: Instant) {
+        switch path {
+        case .link(let endpoint):
+            interpret(discovery.handle(.nudge(at: endpoint, attempt: 0), now: now), now)
+        case .mesh(let source):
+            guard now - hintedAt >= Limits.hintInterval else { return }
+            hintedAt = now
+            var writer = ByteWriter(reserving: 5)
+            writer.write(DatagramKind.unknownChannelType)
+            writer.write(index)
+            originate(writer.bytes, to: source, .control, now)
+        }
+    }
+
+    /// The collector does not know our channel: begin anew beside it.
+    mutating func unknownChannelHint(_ bytes: [UInt8], from path: Path, _ now: Instant) {
+        var reader = ByteReader(bytes[1...])
+        guard case .mesh(let source) = path, let index = try? reader.readUInt32() else {
+            return drops.count(.frameMalformed)
+        }
+        guard let call = collectorCall, call.collector.short == source,
+            let association = associations[call.collector],
+            channels[association.token]?.seal?.remoteIndex == index,
+            now - (call.renewedAt ?? association.openedAt) >= Limits.renewalInterval
+        else { return }
+        collectorCall?.renewedAt = now
+        beginHandshake(with: call.collector, over: path, attemptNumber: 0, now)
     }
 }
 
@@ -286,5 +310,9 @@ extension DropReason {
 }
 
 extension Limits {
+    /// Between two answers to frames for channels that we do not have.
+    static let hintInterval = Duration.milliseconds(100)
+    /// Between two attempts to renew a channel that the collector seems not to have.
+    static let renewalInterval = Duration.seconds(1)
     public static let invitationTimeout = Duration.seconds(30)
 }

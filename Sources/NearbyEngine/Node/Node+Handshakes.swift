@@ -17,6 +17,7 @@ extension Node {
             guard case .link = path else { return drops.count(.frameWrongLink) }
             let key = Channel.AttemptKey(path: path, attempt: nil, isClient: false)
             recordsReceived(bytes[...], key, introduction: nil, now)
+        case .unknownChannel: unknownChannelHint(bytes, from: path, now)
         case .unknown: drops.count(.frameUnknownType)
         }
     }
