@@ -75,6 +75,11 @@ let package = Package(
         .target(
             name: "NearbySimulator", dependencies: ["NearbyCore", "NearbyWire", "NearbyEngine"],
             path: "Tests/NearbySimulator", swiftSettings: settings),
+        // One-way times through real nodes, for Benchmarks/run.sh.
+        .executableTarget(
+            name: "latency",
+            dependencies: ["Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux"],
+            path: "Benchmarks/Latency", swiftSettings: settings),
         // Random worlds with random faults, in release: deploy/test.sh runs hundreds of seeds.
         .executableTarget(
             name: "simulate", dependencies: ["NearbySimulator", "NearbyCore"],

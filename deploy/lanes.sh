@@ -74,7 +74,7 @@ build_release() {
 lane_footprint() {
     expect "release build" build_release || return
     expect "no Foundation in the agent" no_foundation
-    Tests/Footprint/check.sh >"$logs/footprint" 2>&1
+    as_root env "BIN=$BIN" bash Tests/Footprint/check.sh >"$logs/footprint" 2>&1
     local status=$?
     cat "$logs/footprint"
     expect "footprint within the ledger" [ $status = 0 ]

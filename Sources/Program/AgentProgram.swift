@@ -15,6 +15,8 @@ public final class AgentProgram {
     private let results: Mailbox<SensorResult>
     private var telemeter: Telemeter
     private var collector: PeerID?
+    /// When a collector was first addressed, nanoseconds since 1970.
+    private var firstConnected: Int64?
     private var sensors: [any SensorDriver] = []
     private var schedule = SamplingSchedule(periods: [])
     /// Raised with every change of the sensors: results of earlier ones are out of date.
@@ -76,6 +78,7 @@ public final class AgentProgram {
         if let collector { give(.destinationDown(collector), now) }
         collector = peer
         guard let peer else { return log.write(.notice, "no collector in reach") }
+        if firstConnected == nil { firstConnected = WallClock.read().unixNanoseconds }
         log.write(.information, "collector: \(program.runner.node.name(of: peer) ?? "\(peer)")")
         give(.destinationUp(peer), now)
     }
@@ -170,6 +173,7 @@ public final class AgentProgram {
     private var statusDetails: [(String, JSONValue)] {
         [
             ("sensors", .array(sensors.map { .string($0.name) })),
+            ("firstConnectedNanoseconds", firstConnected.map { .integer($0) } ?? .null),
             ("readings", .integer(telemeter.readingCount)),
             ("readingsWaiting", .integer(telemeter.waitingCount)),
             (

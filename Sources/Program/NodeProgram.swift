@@ -7,11 +7,11 @@ import NearbyLinux
 import NearbyWire
 
 /// What an agent and a collector have in common: the node, its control socket, signals and systemd.
-final class NodeProgram {
+package final class NodeProgram {
     let settings: Settings
     let log: StandardErrorLog
-    let loop: EventLoop
-    let runner: NodeRunner
+    package let loop: EventLoop
+    package let runner: NodeRunner
     let run: RunID
     let started = MonotonicClock.now()
     /// Called at SIGHUP, and before the end.
@@ -25,7 +25,7 @@ final class NodeProgram {
     private let notifier = SystemdNotifier()
     private var watchdog: EventLoop.TimerID?
 
-    init(_ settings: Settings, role: Role, log: StandardErrorLog) throws(StartError) {
+    package init(_ settings: Settings, role: Role, log: StandardErrorLog) throws(StartError) {
         self.settings = settings
         self.log = log
         run = RunID(value: systemRandom())
@@ -45,7 +45,7 @@ final class NodeProgram {
     }
 
     /// Starts everything and serves until SIGTERM, SIGINT, or `end`.
-    func serve(until end: Instant = .distantFuture) throws(StartError) {
+    package func serve(until end: Instant = .distantFuture) throws(StartError) {
         // A reader of our output that goes away must not end us with a signal.
         signal(SIGPIPE, SIG_IGN)
         do {

@@ -101,8 +101,8 @@ public final class SystemDriver: SensorDriver {
             let fields = parts[1].split(separator: " ")
             guard name != "lo", fields.count >= 9 else { return [] }
             return [
-                Measurement("net.\(name).received", "B", number: fields[0]),
-                Measurement("net.\(name).sent", "B", number: fields[8]),
+                Measurement("net.\(name).in", "B", number: fields[0]),
+                Measurement("net.\(name).out", "B", number: fields[8]),
             ]
         }
     }

@@ -17,7 +17,7 @@ stripped=$(mktemp)
 strip -o "$stripped" "$BIN/rivulet-agent"
 within "agent, stripped" $(($(stat -c %s "$stripped") / 1000)) "$agent_stripped_kB" kB
 rm -f "$stripped"
-read -r resident private <<<"$(BIN=$BIN Benchmarks/footprint.sh)"
+read -r resident private <<<"$(bash Benchmarks/footprint.sh)"
 within "agent, resident" "$resident" "$agent_resident_kB" kB
 within "agent, private" "$private" "$agent_private_kB" kB
 exit $status

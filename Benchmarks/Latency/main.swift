@@ -1,0 +1,79 @@
+import Configuration
+import Glibc
+import NearbyCore
+import NearbyEngine
+import NearbyLinux
+import Program
+
+// latency send|receive CONFIG COUNT: a node that sends COUNT messages of 100 bytes, one a millisecond, to
+// its collector; or one that receives them and prints `p50 p99` of their one-way times in microseconds.
+// Both must run on one machine: they share its clock.
+
+/// Sends or receives stamped messages over a node of its own.
+final class Probe {
+    private let program: NodeProgram
+    private let isSender: Bool
+    private let count: Int
+    private var collector: PeerID?
+    private var sent = 0
+    private var times: [Int64] = []
+    private var timer: EventLoop.TimerID?
+
+    init(_ settings: Settings, isSender: Bool, count: Int) throws(StartError) {
+        program = try NodeProgram(
+            settings, role: isSender ? .agent : .collector, log: StandardErrorLog(threshold: .warning))
+        self.isSender = isSender
+        self.count = count
+    }
+
+    func run() throws(StartError) {
+        program.runner.onOutput = { [unowned self] in interpret($0, $1) }
+        timer = program.loop.addTimer { [unowned self] in send($0) }
+        try program.serve(until: MonotonicClock.now() + .seconds(30))
+        guard !isSender, !times.isEmpty else { return }
+        let sorted = times.sorted()
+        print(sorted[sorted.count / 2] / 1_000, sorted[sorted.count * 99 / 100] / 1_000)
+    }
+
+    private func interpret(_ output: Node.Output, _ now: Instant) {
+        switch output {
+        case .collector(let peer):
+            collector = peer
+            if let timer, isSender, peer != nil { program.loop.set(timer, to: now + .seconds(1)) }
+        case .message(let bytes, _, _, _) where !isSender: receive(bytes)
+        default: break
+        }
+    }
+
+    private func send(_ now: Instant) {
+        guard let collector, let timer, sent < count else { return }
+        sent += 1
+        var writer = ByteWriter(reserving: 100)
+        writer.write(UInt64(bitPattern: MonotonicClock.now().nanoseconds))
+        writer.write(contentsOf: [UInt8](repeating: 0x55, count: 92))
+        program.runner.give(.sendUnreliable(writer.bytes, to: collector, .fresh), at: now)
+        program.loop.set(timer, to: now + .milliseconds(1))
+    }
+
+    private func receive(_ bytes: [UInt8]) {
+        let arrival = MonotonicClock.now().nanoseconds
+        var reader = ByteReader(bytes)
+        guard bytes.count == 100, let stamp = try? reader.readUInt64() else { return }
+        times.append(arrival - Int64(bitPattern: stamp))
+        if times.count >= count * 95 / 100 { program.loop.stop() }
+    }
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count == 4, let count = Int(arguments[3]),
+    case .good(let settings) = Settings.load(arguments[2])
+else {
+    print("usage: latency send|receive CONFIG COUNT")
+    exit(64)
+}
+do {
+    try Probe(settings, isSender: arguments[1] == "send", count: count).run()
+} catch {
+    print(error)
+    exit(1)
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency …]: measures on this machine, in network
+# namespaces, and prints a line each: `name: value unit` (median of several runs, the worst in brackets).
+# As root. Builds in release first, unless BIN names a folder with a build.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. deploy/common.sh
+[ "$(id -u)" = 0 ] || die "run it as root: it makes network namespaces"
+need iproute2 procps gcc libc6-dev tcpdump
+if [ -z "${BIN:-}" ]; then
+    need "${BUILD_PACKAGES[@]}"
+    need_swift
+    swift build "${RELEASE_FLAGS[@]}" >&2
+    BIN=$(swift build "${RELEASE_FLAGS[@]}" --show-bin-path)
+fi
+export BIN
+RUNS=${RUNS:-5}
+
+# median NAME UNIT: of the numbers on standard input.
+median() {
+    sort -n | awk -v name="$1" -v unit="$2" '
+        { v[NR] = $1 } END { printf "%s: %s %s (%s)\n", name, v[int((NR + 1) / 2)], unit, v[NR] }'
+}
+
+measure() { for _ in $(seq "$RUNS"); do bash Benchmarks/case.sh "$@"; done; }
+
+for what in "${@:-connect}"; do
+    case $what in
+    connect) measure connect | median "start to connected" ms ;;
+    first-reading) measure first-reading | median "start to first reading at the collector" ms ;;
+    wire) measure wire | median "a lone reading on the wire, one hop, Ethernet and IPv4" bytes ;;
+    footprint)
+        read -r resident private <<<"$(bash Benchmarks/footprint.sh)"
+        echo "agent with 20 channels at 1 Hz, resident: $resident kB"
+        echo "agent with 20 channels at 1 Hz, private: $private kB"
+        strip -o /tmp/agent.$$ "$BIN/rivulet-agent"
+        echo "agent, stripped: $(($(stat -c %s /tmp/agent.$$) / 1000)) kB"
+        rm -f /tmp/agent.$$
+        ;;
+    latency)
+        for relays in 0 1 3; do
+            results=$(measure latency "$relays")
+            awk '{ print $1 }' <<<"$results" | median "one way over $relays relays, p50" µs
+            awk '{ print $2 }' <<<"$results" | median "one way over $relays relays, p99" µs
+        done
+        echo "the same through a plain UDP forwarder in C (half of a round trip):"
+        bash Benchmarks/udp_forward.sh
+        ;;
+    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency …]" ;;
+    esac
+done
