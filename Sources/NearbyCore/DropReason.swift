@@ -7,9 +7,11 @@ public enum DropReason: String, CaseIterable, Sendable {
     case beaconVersion = "beacon-version"
     case beaconEcho = "beacon-echo"
     case beaconAnswerRate = "beacon-answer-rate"
+    case beaconEndpointLimit = "beacon-endpoint-limit"
     case discoveryTableFull = "discovery-table-full"
     case discoveryInfoMalformed = "discovery-info-malformed"
     case discoveryInfoDigest = "discovery-info-digest"
+    case discoveryInfoUnasked = "discovery-info-unasked"
     // Handshake
     case handshakeMalformed = "handshake-malformed"
     case handshakeRecordFiltered = "handshake-record-filtered"

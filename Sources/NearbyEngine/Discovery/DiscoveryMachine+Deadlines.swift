@@ -1,0 +1,98 @@
+import NearbyCore
+import NearbyWire
+
+/// What happens because time passes.
+extension DiscoveryMachine {
+    mutating func serviceDeadlines() {
+        sendBeacons()
+        if tableWake <= now { servicePeers() }
+        sendProbes()
+    }
+
+    private mutating func sendBeacons() {
+        guard links.due <= now else { return }
+        let beacon = frame(.beacon(ownBeacon))
+        for (link, alsoBroadcast) in links.fire(content: isContent, now: now, using: &generator) {
+            budget.countBeacon(now: now)
+            outputs.append(.multicast(beacon, on: link))
+            if alsoBroadcast { outputs.append(.broadcast(beacon, on: link)) }
+            dropAnswers(servedBy: link)
+        }
+    }
+
+    /// Those who wait for an answer on this link have just heard us.
+    private mutating func dropAnswers(servedBy link: LinkID) {
+        for position in table.records.indices {
+            guard let answer = table.records[position].answer else { continue }
+            if answer.beaconServes, answer.endpoint.link == link { table[position].answer = nil }
+        }
+    }
+
+    private mutating func servicePeers() {
+        var wake = Instant.distantFuture
+        // From the back: a removal moves the last record, which was looked at already, into the gap.
+        for position in table.records.indices.reversed() {
+            if table.records[position].deadline <= now, !servicePeer(at: position) { continue }
+            wake = min(wake, table.records[position].deadline)
+        }
+        tableWake = wake
+    }
+
+    /// False if the peer is gone.
+    private mutating func servicePeer(at position: Int) -> Bool {
+        if table[position].expiry <= now {
+            remove(at: position)
+            return false
+        }
+        if let answer = table[position].answer, answer.due <= now {
+            sendAnswer(answer, from: position)
+        }
+        if case .asking(let next, let tries) = table[position].infoFetch, next <= now {
+            sendInfoRequest(at: position, tries: tries)
+        }
+        if case .waiting(let until) = table[position].announcement, until <= now {
+            announce(at: position)
+        }
+        if let due = table[position].changeDue, due <= now { noteChange(at: position) }
+        return true
+    }
+
+    private mutating func sendAnswer(_ answer: PeerRecord.PendingAnswer, from position: Int) {
+        table[position].answer = nil
+        guard take(.answer, to: answer.endpoint.address) else { return drop(.beaconAnswerRate) }
+        outputs.append(.unicast(frame(.answer(ownBeacon)), to: answer.endpoint))
+    }
+
+    /// Asks at the candidates in turn, six times at most, 1 s doubling apart. Waits while this node is full
+    /// or has sent enough for now.
+    private mutating func sendInfoRequest(at position: Int, tries: Int) {
+        let endpoints = table[position].sighting.endpoints
+        guard tries < Self.infoTriesMax, !endpoints.isEmpty else {
+            table[position].infoFetch = .givenUp
+            return
+        }
+        let endpoint = endpoints[tries % endpoints.count]
+        guard !own.flags.contains(.full), take(.request, to: endpoint.address) else {
+            let wait = generator.duration(in: Self.postponement)
+            table[position].infoFetch = .asking(next: grid(now + wait), tries: tries)
+            return
+        }
+        let pause = Duration.milliseconds(1_050) * (1 << tries)
+        table[position].infoFetch = .asking(next: grid(now + pause), tries: tries + 1)
+        let digest = table[position].beacon.infoDigest
+        outputs.append(.unicast(frame(.infoRequest(digest: digest)), to: endpoint))
+    }
+
+    private mutating func sendProbes() {
+        while statics.due <= now {
+            guard let probe = statics.takeDue(now: now, using: &generator) else { return }
+            if probe.kind == .remembered, !links.isSilent(probe.endpoint.link, now: now) { continue }
+            // What does not fit into this second has its next turn instead.
+            guard take(.request, to: probe.endpoint.address) else { continue }
+            outputs.append(.unicast(frame(.beacon(ownBeacon)), to: probe.endpoint))
+        }
+    }
+
+    private static let infoTriesMax = 6
+    private static let postponement = Duration.milliseconds(500)..<Duration.milliseconds(1_500)
+}

@@ -1,0 +1,205 @@
+import NearbyCore
+import NearbyWire
+
+extension DiscoveryMachine {
+    mutating func receive(_ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool) {
+        guard frame.network == identity.network || identity.otherNetworks.contains(frame.network) else {
+            return drop(.beaconStrangeNetwork)
+        }
+        guard frame.versions.overlaps(identity.versions) else { return drop(.beaconVersion) }
+        guard frame.peer != identity.peer else { return receiveOwn(frame, from: source) }
+        switch frame.body {
+        case .beacon(let beacon):
+            receive(beacon, in: frame, from: source, multicast: multicast, isAnswer: false)
+        case .answer(let beacon):
+            receive(beacon, in: frame, from: source, multicast: multicast, isAnswer: true)
+        case .nudge(let attempt):
+            outputs.append(.nudged(frame.peer, frame.run, attempt: attempt, from: source))
+        case .infoRequest(let digest): answerInfoRequest(frame, digest: digest, from: source)
+        case .infoReply(let info): receiveInfo(info, from: source, of: frame.peer)
+        }
+    }
+
+    /// Our own run is an echo: two links on one LAN. Another one is a clone or a replay.
+    private mutating func receiveOwn(_ frame: DiscoveryFrame, from source: Endpoint) {
+        guard frame.run != identity.run else { return drop(.beaconEcho) }
+        if let lastSuspicion, now - lastSuspicion < Self.suspicionSpacing {
+            return drop(.beaconEcho)
+        }
+        lastSuspicion = now
+        outputs.append(.suspicion(frame.run, from: source))
+    }
+
+    private mutating func receive(
+        _ beacon: Beacon, in frame: DiscoveryFrame, from source: Endpoint, multicast: Bool, isAnswer: Bool
+    ) {
+        if beacon.flags.contains(.leaving) { return receiveFarewell(frame) }
+        var endpoint = source
+        if multicast, beacon.dataPort != 0 {
+            endpoint.address = source.address.withPort(beacon.dataPort)
+        }
+        guard let position = position(of: frame, beacon) else { return }
+        let isNews = update(at: position, beacon, run: frame.run, endpoint: endpoint)
+        if multicast { links.heard(on: source.link, saidNothingNew: !isNews) }
+        if isNews { noteNews(at: position) }
+        if !isAnswer {
+            considerAnswer(
+                at: position, to: endpoint, received: frame, beaconServes: multicast)
+        }
+        tableWake = min(tableWake, table[position].deadline)
+    }
+
+    /// Believed of the present run only, and never of a peer in use: a farewell may be forged.
+    private mutating func receiveFarewell(_ frame: DiscoveryFrame) {
+        guard let position = table.index(of: frame.peer), table[position].run == frame.run,
+            !table[position].isInUse
+        else { return }
+        remove(at: position)
+    }
+
+    private mutating func position(of frame: DiscoveryFrame, _ beacon: Beacon) -> Int? {
+        if let position = table.index(of: frame.peer) { return position }
+        return admit(
+            PeerRecord(peer: frame.peer, run: frame.run, beacon: beacon, lastHeard: now))
+    }
+
+    /// True if it says something that we did not know.
+    private mutating func update(
+        at position: Int, _ beacon: Beacon, run: RunID, endpoint: Endpoint
+    ) -> Bool {
+        let isFirst = table[position].announcement == .unheard
+        let isNewRun = table[position].run != run
+        let isNews = isFirst || isNewRun || table[position].beacon != beacon
+        if isNewRun {
+            table[position].run = run
+            table[position].heardCount = 0
+        }
+        let isNewDigest = isFirst || table[position].beacon.infoDigest != beacon.infoDigest
+        table[position].beacon = beacon
+        table[position].lastHeard = now
+        table[position].heardCount = min(table[position].heardCount, 254) + 1
+        let candidate = table[position].candidates.heard(at: endpoint, run: run, now: now)
+        if candidate == .refused { drop(.beaconEndpointLimit) }
+        if isNewDigest { wantInfo(at: position) }
+        if isFirst { table[position].announcement = .waiting(until: grid(now + Self.infoPatience)) }
+        return isNews || candidate == .added
+    }
+
+    /// Says what is new: to the tie-break at once, to people with the info or not too often.
+    private mutating func noteNews(at position: Int) {
+        outputs.append(.heard(table[position].sighting))
+        switch table[position].announcement {
+        case .waiting where table[position].infoFetch == .settled: announce(at: position)
+        case .waiting, .unheard: break
+        case .announced: noteChange(at: position)
+        }
+    }
+
+    mutating func announce(at position: Int) {
+        table[position].announcement = .announced
+        table[position].lastChange = now
+        table[position].changeDue = nil
+        outputs.append(.found(table[position].sighting))
+    }
+
+    /// `changed`, now or a second after the last time.
+    mutating func noteChange(at position: Int) {
+        guard table[position].isAnnounced else { return }
+        if let last = table[position].lastChange, now - last < Self.changeSpacing {
+            table[position].changeDue = grid(last + Self.changeSpacing)
+            tableWake = min(tableWake, table[position].deadline)
+            return
+        }
+        table[position].changeDue = nil
+        table[position].lastChange = now
+        outputs.append(.changed(table[position].sighting))
+    }
+
+    static let infoPatience: Duration = .seconds(1)
+    private static let changeSpacing: Duration = .seconds(1)
+    private static let suspicionSpacing: Duration = .seconds(10)
+
+    /// Deadlines of peers that are not urgent fall on a 10 ms grid, so that a thousand of them cost a
+    /// hundred looks at the table a second.
+    func grid(_ time: Instant) -> Instant {
+        let step: Int64 = 10_000_000
+        return Instant(nanoseconds: (time.nanoseconds / step).addingSaturating(1) * step)
+    }
+}
+
+/// Answers and discovery info.
+extension DiscoveryMachine {
+    /// Answers a peer of whose run at most four beacons were heard, if one of the two wants the other.
+    private mutating func considerAnswer(
+        at position: Int, to endpoint: Endpoint, received: DiscoveryFrame, beaconServes: Bool
+    ) {
+        let record = table[position]
+        guard record.answer == nil, !record.isInUse, record.heardCount <= Self.answeredBeaconsMax,
+            isWorthAnswering(record.beacon)
+        else { return }
+        let size = frame(.answer(ownBeacon)).byteCount + proofByteCount
+        guard size <= received.byteCount else { return drop(.beaconAnswerRate) }
+        let delay = generator.duration(in: .zero..<Self.answerSpread * (table.count - 1))
+        table[position].answer = PeerRecord.PendingAnswer(
+            due: now + delay, endpoint: endpoint, beaconServes: beaconServes)
+    }
+
+    /// We want neighbours; or it does, and may want us. A full node makes room only for one without a route.
+    private func isWorthAnswering(_ beacon: Beacon) -> Bool {
+        if own.flags.contains(.wantsNeighbours) { return true }
+        guard beacon.flags.contains(.wantsNeighbours) else { return false }
+        return !own.flags.contains(.full) || !beacon.flags.contains(.hasRoute)
+    }
+
+    private mutating func answerInfoRequest(
+        _ request: DiscoveryFrame, digest: UInt64, from source: Endpoint
+    ) {
+        guard digest == own.info.digest, !own.info.isEmpty else { return drop(.discoveryInfoDigest) }
+        let reply = frame(.infoReply(own.info))
+        guard reply.byteCount + proofByteCount <= request.byteCount,
+            take(.infoReply, to: source.address)
+        else { return drop(.beaconAnswerRate) }
+        outputs.append(.unicast(reply, to: source))
+        // It knows us already.
+        if let position = table.index(of: request.peer) { table[position].answer = nil }
+    }
+
+    private mutating func wantInfo(at position: Int) {
+        guard table[position].beacon.infoDigest != table[position].info.digest else {
+            table[position].infoFetch = .settled
+            return
+        }
+        guard table[position].beacon.infoDigest != 0 else {
+            table[position].info = .empty
+            table[position].infoFetch = .settled
+            return
+        }
+        let delay = generator.duration(in: .zero..<Self.answerSpread * (table.count - 1))
+        table[position].infoFetch = .asking(next: now + delay, tries: 0)
+    }
+
+    private mutating func receiveInfo(_ info: DiscoveryInfo, from source: Endpoint, of peer: PeerID) {
+        guard let position = table.index(of: peer), table[position].infoFetch != .settled else {
+            return drop(.discoveryInfoUnasked)
+        }
+        guard info.digest == table[position].beacon.infoDigest else {
+            return drop(.discoveryInfoDigest)
+        }
+        table[position].info = info
+        table[position].infoFetch = .settled
+        table[position].hasReplied = true
+        table[position].candidates.markAnswered(source)
+        if table[position].isAnnounced { noteChange(at: position) } else { announce(at: position) }
+    }
+
+    /// A frame other than a beacon on a link may leave now.
+    mutating func take(_ kind: SendBudget.Kind, to address: TransportAddress) -> Bool {
+        budget.take(kind, to: address, reserved: links.dueWithinASecond, now: now)
+    }
+
+    private var proofByteCount: Int { identity.proves ? DiscoveryFrame.proofByteCount : 0 }
+
+    /// Times the number of other peers known: the longest wait of an answer (DESIGN).
+    private static let answerSpread: Duration = .milliseconds(10)
+    private static let answeredBeaconsMax = 4
+}

@@ -1,0 +1,285 @@
+import NearbyCore
+import NearbyWire
+
+/// Finds peers: says who was found, changed and lost, and makes this node known.
+///
+/// Beacons go out on every link after `Trickle`; a newcomer that wants us, or that we want, is answered by
+/// unicast; discovery info is fetched behind its digest. Everything that comes in is a hint from anybody:
+/// tables are bounded, work per frame is constant but for 50 displacements a second, and a peer marked in
+/// use is neither displaced nor lost.
+///
+/// The node parses frames, and with a network secret verifies `proof`, before it hands them over; it adds
+/// the proof to every frame that leaves. Unicast leaves from the data socket, so that its source address is
+/// the way back.
+public struct DiscoveryMachine: Sendable {
+    public enum Input: Equatable, Sendable {
+        case start
+        /// Says farewell on every link.
+        case stop
+        /// A link came up. Without broadcast (a radio with its own discovery) no beacon goes out on it.
+        case linkUp(LinkID, hasBroadcast: Bool)
+        case linkDown(LinkID)
+        /// `multicast`: it came on the beacon socket, by multicast or broadcast.
+        case received(DiscoveryFrame, from: Endpoint, multicast: Bool)
+        case ownChanged(OwnState)
+        /// The node has the neighbours that it wants: advertise seldom.
+        case content(Bool)
+        /// A channel or a handshake with the peer exists, or no longer.
+        case inUse(PeerID, Bool)
+        case forget(PeerID)
+        /// Configured addresses: beacons go there by unicast from the start.
+        case staticPeers([Endpoint])
+        /// Addresses of earlier runs: tried where multicast brings nothing for 3 s.
+        case rememberedPeers([Endpoint])
+        case deadlineReached
+    }
+
+    public enum Output: Equatable, Sendable {
+        case multicast(DiscoveryFrame, on: LinkID)
+        /// IPv4 broadcast beside the multicast, on a link where multicast brought nothing.
+        case broadcast(DiscoveryFrame, on: LinkID)
+        case unicast(DiscoveryFrame, to: Endpoint)
+        /// At once at the first beacon and at each that says something new, before the info is there: for
+        /// the tie-break, as `forgotten`. `found`, `changed`, `lost` are for people and programs.
+        case heard(Sighting)
+        /// A peer that was heard left the table.
+        case forgotten(PeerID)
+        /// With the info, or 1 s later without it; `changed` follows when it came.
+        case found(Sighting)
+        /// At most once a second for one peer.
+        case changed(Sighting)
+        case lost(PeerID)
+        /// It wants us to invite. Unproved; the peer may be unknown.
+        case nudged(PeerID, RunID, attempt: UInt16, from: Endpoint)
+        /// Somebody uses our own PeerID with another run: a clone, or a replay of our past. At most every
+        /// 10 s.
+        case suspicion(RunID, from: Endpoint)
+        case drop(DropReason)
+    }
+
+    /// What beacons say of this node.
+    public struct OwnState: Equatable, Sendable {
+        public var dataPort: UInt16
+        public var role: Role
+        public var flags: BeaconFlags
+        public var costToCollector: UInt16?
+        public var info: DiscoveryInfo
+
+        public init(
+            dataPort: UInt16, role: Role, flags: BeaconFlags, costToCollector: UInt16? = nil,
+            info: DiscoveryInfo = .empty
+        ) {
+            self.dataPort = dataPort
+            self.role = role
+            self.flags = flags
+            self.costToCollector = costToCollector
+            self.info = info
+        }
+    }
+
+    /// What does not change while the process runs.
+    public struct Identity: Equatable, Sendable {
+        public var peer: PeerID
+        public var run: RunID
+        public var versions: ClosedRange<UInt8>
+        /// In every frame of ours.
+        public var network: NetworkTag
+        /// Also accepted: older lines of the secret file.
+        public var otherNetworks: [NetworkTag]
+        /// The node adds a proof to what leaves; counted where an answer must not exceed what it answers.
+        public var proves: Bool
+
+        public init(
+            peer: PeerID, run: RunID, versions: ClosedRange<UInt8> = 1...1, network: NetworkTag,
+            otherNetworks: [NetworkTag] = [], proves: Bool = false
+        ) {
+            self.peer = peer
+            self.run = run
+            self.versions = versions
+            self.network = network
+            self.otherNetworks = otherNetworks
+            self.proves = proves
+        }
+    }
+
+    let identity: Identity
+    var own: OwnState
+    var isRunning = false
+    var isContent = false
+    var links = BeaconSchedule()
+    var statics = ProbeSchedule()
+    var table = PeerTable()
+    var budget = SendBudget()
+    var generator: SeededGenerator
+    var lastSuspicion: Instant?
+    /// No peer has anything to do before this moment; it may be early, never late.
+    var tableWake = Instant.distantFuture
+    var now = Instant.zero
+    var outputs: [Output] = []
+
+    public init(identity: Identity, own: OwnState, seed: UInt64) {
+        self.identity = identity
+        self.own = own
+        generator = SeededGenerator(seed: seed)
+    }
+
+    /// When `deadlineReached` wants to be called; nil before `start`.
+    public var nextDeadline: Instant? {
+        guard isRunning else { return nil }
+        let earliest = min(tableWake, links.due, statics.due)
+        return earliest == .distantFuture ? nil : earliest
+    }
+
+    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        self.now = max(self.now, now)
+        outputs = []
+        switch input {
+        case .start: start()
+        case .stop: stop()
+        case .linkUp(let link, let hasBroadcast): linkUp(link, hasBroadcast: hasBroadcast)
+        case .linkDown(let link): linkDown(link)
+        case .received(let frame, let source, let multicast):
+            if isRunning { receive(frame, from: source, multicast: multicast) }
+        case .ownChanged(let state): ownChanged(to: state)
+        case .content(let content): contentChanged(to: content)
+        case .inUse(let peer, let isInUse): setInUse(peer, isInUse)
+        case .forget(let peer):
+            if let position = table.index(of: peer) { remove(at: position) }
+        case .staticPeers(let endpoints):
+            statics.setPeers(endpoints, kind: .configured, now: self.now)
+        case .rememberedPeers(let endpoints):
+            statics.setPeers(endpoints, kind: .remembered, now: self.now)
+        case .deadlineReached: break
+        }
+        if isRunning { serviceDeadlines() }
+        defer { outputs = [] }
+        return outputs
+    }
+
+    /// "I want you", for the node to send to a peer's endpoints.
+    public func nudge(attempt: UInt16) -> DiscoveryFrame { frame(.nudge(attempt: attempt)) }
+
+    public func sighting(of peer: PeerID) -> Sighting? {
+        table.index(of: peer).map { table[$0].sighting }
+    }
+
+    /// Peers in the table, found or not: 0–1,280.
+    public var peerCount: Int { table.count }
+
+    /// All that were found and not lost, by PeerID.
+    public var sightings: [Sighting] {
+        table.records.filter(\.isAnnounced).map(\.sighting).sorted { $0.peer < $1.peer }
+    }
+
+    /// Links that sent beacons for 3 s and heard none: "multicast not heard on wlan0".
+    public var silentLinks: [LinkID] { links.silent(now: now) }
+
+    func frame(_ body: DiscoveryFrame.Body) -> DiscoveryFrame {
+        DiscoveryFrame(
+            versions: identity.versions, network: identity.network, peer: identity.peer,
+            run: identity.run, body: body)
+    }
+
+    var ownBeacon: Beacon {
+        Beacon(
+            dataPort: own.dataPort, role: own.role, flags: own.flags,
+            costToCollector: own.costToCollector, infoDigest: own.info.digest)
+    }
+
+    mutating func drop(_ reason: DropReason) { outputs.append(.drop(reason)) }
+
+    mutating func remove(at position: Int) { farewell(to: table.remove(at: position)) }
+
+    /// Says what is no longer true of a removed peer.
+    mutating func farewell(to removed: PeerRecord) {
+        if removed.announcement != .unheard { outputs.append(.forgotten(removed.peer)) }
+        if removed.isAnnounced { outputs.append(.lost(removed.peer)) }
+    }
+}
+
+extension DiscoveryMachine {
+    private mutating func start() {
+        guard !isRunning else { return }
+        isRunning = true
+        links.restart(now: now)
+        statics.restart(now: now)
+    }
+
+    private mutating func stop() {
+        guard isRunning else { return }
+        isRunning = false
+        var farewell = ownBeacon
+        farewell.flags.insert(.leaving)
+        for link in links.broadcasting {
+            outputs.append(.multicast(frame(.beacon(farewell)), on: link))
+        }
+    }
+
+    private mutating func linkUp(_ link: LinkID, hasBroadcast: Bool) {
+        if !links.add(link, hasBroadcast: hasBroadcast, now: now) { drop(.discoveryTableFull) }
+        statics.reset(on: link, now: now)
+    }
+
+    private mutating func linkDown(_ link: LinkID) {
+        links.remove(link)
+        // From the back: a removal moves the last record, which was looked at already, into the gap.
+        for position in table.records.indices.reversed() {
+            guard table[position].candidates.removeAll(on: link) else { continue }
+            if table[position].answer?.endpoint.link == link { table[position].answer = nil }
+            if table[position].candidates.isEmpty, !table[position].isInUse {
+                remove(at: position)
+            } else {
+                noteChange(at: position)
+            }
+        }
+    }
+
+    private mutating func ownChanged(to state: OwnState) {
+        let isNews =
+            state.role != own.role || state.flags != own.flags || state.dataPort != own.dataPort
+            || state.info != own.info
+        own = state
+        if isNews { links.resetAll(now: now) }
+    }
+
+    private mutating func contentChanged(to content: Bool) {
+        if isContent, !content { links.resetAll(now: now) }
+        isContent = content
+    }
+
+    private mutating func setInUse(_ peer: PeerID, _ isInUse: Bool) {
+        guard peer != identity.peer else { return }
+        if let position = table.index(of: peer) {
+            if table[position].isInUse, !isInUse { table[position].lastHeard = now }
+            table[position].isInUse = isInUse
+            // A channel or an invitation is better than an answer.
+            if isInUse { table[position].answer = nil }
+            if !isInUse, table[position].candidates.isEmpty {
+                remove(at: position)
+            } else {
+                tableWake = min(tableWake, table[position].deadline)
+            }
+            return
+        }
+        guard isInUse else { return }
+        let unheard = Beacon(
+            dataPort: 0, role: .agent, flags: [], costToCollector: nil, infoDigest: 0)
+        var record = PeerRecord(
+            peer: peer, run: RunID(value: 0), beacon: unheard, lastHeard: now)
+        record.isInUse = true
+        _ = admit(record)
+    }
+
+    /// Nil, counted, if there is no room.
+    mutating func admit(_ record: PeerRecord) -> Int? {
+        switch table.admit(record, now: now) {
+        case .admitted(let position): return position
+        case .displaced(let displaced, let position):
+            farewell(to: displaced)
+            return position
+        case .refused:
+            drop(.discoveryTableFull)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import NearbyCore
+import NearbyWire
+
+extension Limits {
+    /// Peers that discovery remembers: 1,024 neighbours of a collector and room for newcomers.
+    public static let discoveryPeersMax = 1_280
+    /// Newcomers a second that may displace an older entry once the table is full; the rest is dropped.
+    public static let discoveryDisplacementsPerSecond = 50
+}
+
+/// What discovery keeps about one peer.
+struct PeerRecord: Sendable {
+    enum Announcement: Equatable, Sendable {
+        /// Known only because it is in use; never heard.
+        case unheard
+        /// `found` follows with the info, or at this moment without.
+        case waiting(until: Instant)
+        case announced
+    }
+
+    enum InfoFetch: Equatable, Sendable {
+        case settled
+        case asking(next: Instant, tries: Int)
+        case givenUp
+    }
+
+    struct PendingAnswer: Equatable, Sendable {
+        let due: Instant
+        let endpoint: Endpoint
+        /// Our own next beacon on the link serves as well.
+        let beaconServes: Bool
+    }
+
+    let peer: PeerID
+    var run: RunID
+    var beacon: Beacon
+    var info = DiscoveryInfo.empty
+    var candidates = CandidateList()
+    var announcement = Announcement.unheard
+    var infoFetch = InfoFetch.settled
+    var answer: PendingAnswer?
+    /// `changed` waits for this moment.
+    var changeDue: Instant?
+    var lastChange: Instant?
+    var lastHeard: Instant
+    /// Beacons of this run, up to 255.
+    var heardCount: UInt8 = 0
+    var isInUse = false
+    /// It replied to a request of ours: no invention.
+    var hasReplied = false
+
+    var isAnnounced: Bool { announcement == .announced }
+
+    var expiry: Instant { isInUse ? .distantFuture : lastHeard + Self.lifetime }
+
+    /// When something is to be done about this peer.
+    var deadline: Instant {
+        var earliest = min(expiry, changeDue ?? .distantFuture, answer?.due ?? .distantFuture)
+        if case .waiting(let until) = announcement { earliest = min(earliest, until) }
+        if case .asking(let next, _) = infoFetch { earliest = min(earliest, next) }
+        return earliest
+    }
+
+    var sighting: Sighting {
+        Sighting(
+            peer: peer, run: run, endpoints: candidates.ordered(run: run), role: beacon.role,
+            costToCollector: beacon.costToCollector, flags: beacon.flags, info: info)
+    }
+
+    /// Four of the longest intervals, one of them lengthened by jitter: two beacons left out or lost do
+    /// not lose a peer.
+    static let lifetime: Duration = .seconds(130)
+}
+
+/// The bounded table of peers: an array, and an index into it that is never enumerated, so that the order
+/// of the outputs depends on the inputs alone.
+struct PeerTable: Sendable {
+    private(set) var records: [PeerRecord] = []
+    private var index: [PeerID: Int] = [:]
+    private var displacementWindow = Instant.zero
+    private var displacements = 0
+
+    enum Admission {
+        case admitted(index: Int)
+        case displaced(PeerRecord, index: Int)
+        case refused
+    }
+
+    var count: Int { records.count }
+
+    func index(of peer: PeerID) -> Int? { index[peer] }
+
+    subscript(position: Int) -> PeerRecord {
+        get { records[position] }
+        // In place: `set` would copy the candidates each time.
+        _modify { yield &records[position] }
+    }
+
+    /// Takes a peer that is not in the table. A full table displaces the least useful peer that is not in
+    /// use: never replied before replied, heard once before often, then the one heard longest ago. At most
+    /// 50 a second, since each costs a look at the whole table; one that is itself in use always may.
+    mutating func admit(_ record: PeerRecord, now: Instant) -> Admission {
+        if records.count < Limits.discoveryPeersMax { return .admitted(index: append(record)) }
+        if now - displacementWindow >= .seconds(1) {
+            displacementWindow = now
+            displacements = 0
+        }
+        guard record.isInUse || displacements < Limits.discoveryDisplacementsPerSecond else {
+            return .refused
+        }
+        displacements += 1
+        guard let victim = leastUseful(now: now) else { return .refused }
+        let displaced = remove(at: victim)
+        return .displaced(displaced, index: append(record))
+    }
+
+    /// The last record takes the place of the removed one.
+    @discardableResult
+    mutating func remove(at position: Int) -> PeerRecord {
+        let removed = records[position]
+        index[removed.peer] = nil
+        let last = records.removeLast()
+        if position < records.count {
+            records[position] = last
+            index[last.peer] = position
+        }
+        return removed
+    }
+
+    private mutating func append(_ record: PeerRecord) -> Int {
+        records.append(record)
+        index[record.peer] = records.count - 1
+        return records.count - 1
+    }
+
+    private func leastUseful(now: Instant) -> Int? {
+        var victim: Int?
+        for position in records.indices where !records[position].isInUse {
+            if let current = victim, !Self.isLessUseful(records[position], than: records[current]) {
+                continue
+            }
+            victim = position
+        }
+        return victim
+    }
+
+    private static func isLessUseful(_ left: PeerRecord, than right: PeerRecord) -> Bool {
+        if left.hasReplied != right.hasReplied { return right.hasReplied }
+        let leftHeard = min(left.heardCount, 3)
+        let rightHeard = min(right.heardCount, 3)
+        return leftHeard != rightHeard ? leftHeard < rightHeard : left.lastHeard < right.lastHeard
+    }
+}

@@ -1,0 +1,56 @@
+import NearbyCore
+
+extension Limits {
+    /// Discovery frames that a node sends in any second, beacons included.
+    public static let discoveryFramesPerSecond = 10
+    /// The part of it that beacons may claim in advance.
+    public static let discoveryBeaconReserve = 6
+    /// Answers and info replies together in any second; to one address one of each kind.
+    public static let discoveryAnswersPerSecond = 10
+}
+
+/// How much discovery may send: 10 frames in any second, and one answer a second to one address.
+///
+/// Beacons of the links are never held back; everything else leaves only where it still fits, with the
+/// beacons that are to come in the next second. Keeps at most 32 entries.
+struct SendBudget: Sendable {
+    enum Kind: Equatable, Sendable { case beacon, request, answer, infoReply }
+
+    private struct Sent: Sendable {
+        let time: Instant
+        let kind: Kind
+        let address: TransportAddress?
+    }
+
+    private var sent: [Sent] = []
+
+    /// True, and counted, if a frame may leave now. `reserved` is how many beacons are to come within a
+    /// second.
+    mutating func take(_ kind: Kind, to address: TransportAddress, reserved: Int, now: Instant) -> Bool {
+        forgetOld(now: now)
+        let room = Limits.discoveryFramesPerSecond - min(reserved, Limits.discoveryBeaconReserve)
+        guard sent.count < room else { return false }
+        if kind == .answer || kind == .infoReply {
+            let answers = sent.count { $0.kind == .answer || $0.kind == .infoReply }
+            guard answers < Limits.discoveryAnswersPerSecond,
+                !sent.contains(where: { $0.kind == kind && $0.address == address })
+            else { return false }
+        }
+        sent.append(Sent(time: now, kind: kind, address: address))
+        return true
+    }
+
+    /// A beacon left on a link.
+    mutating func countBeacon(now: Instant) {
+        forgetOld(now: now)
+        if sent.count < Self.entriesMax {
+            sent.append(Sent(time: now, kind: .beacon, address: nil))
+        }
+    }
+
+    private mutating func forgetOld(now: Instant) {
+        sent.removeAll { now - $0.time >= .seconds(1) }
+    }
+
+    private static let entriesMax = 32
+}

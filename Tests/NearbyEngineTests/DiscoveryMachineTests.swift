@@ -1,0 +1,214 @@
+import NearbyCore
+import NearbyWire
+import Testing
+
+@testable import NearbyEngine
+
+/// One machine, fed by hand.
+@Suite struct DiscoveryMachineTests {
+    static let link = LinkID(value: 1)
+    static let otherLink = LinkID(value: 2)
+    static let network = NetworkTag(value: 0x11)
+    static let own = PeerID(high: 5, low: 5)
+    static let stranger = PeerID(high: 9, low: 9)
+
+    static func machine(_ own: DiscoveryMachine.OwnState = .wanting()) -> DiscoveryMachine {
+        let identity = DiscoveryMachine.Identity(
+            peer: Self.own, run: RunID(value: 50), network: network)
+        var machine = DiscoveryMachine(identity: identity, own: own, seed: 3)
+        _ = machine.handle(.linkUp(link, hasBroadcast: true), now: .zero)
+        _ = machine.handle(.linkUp(otherLink, hasBroadcast: true), now: .zero)
+        _ = machine.handle(.start, now: .zero)
+        return machine
+    }
+
+    static func at(_ host: UInt32, port: UInt16 = 4577, on link: LinkID = link) -> Endpoint {
+        Endpoint(link: link, address: .ipv4(address: host, port: port))
+    }
+
+    static func frame(
+        _ body: DiscoveryFrame.Body, peer: PeerID = stranger, run: UInt64 = 1,
+        network: NetworkTag = network, versions: ClosedRange<UInt8> = 1...1
+    ) -> DiscoveryFrame {
+        DiscoveryFrame(
+            versions: versions, network: network, peer: peer, run: RunID(value: run), body: body)
+    }
+
+    static func beacon(
+        port: UInt16 = 4577, flags: BeaconFlags = .wantsNeighbours, info: DiscoveryInfo = .empty
+    ) -> Beacon {
+        Beacon(
+            dataPort: port, role: .agent, flags: flags, costToCollector: nil, infoDigest: info.digest)
+    }
+
+    static let late = Instant.zero + .seconds(1_000)
+
+    /// A machine past its opening, with nothing due at `late`.
+    static func settled(_ own: DiscoveryMachine.OwnState = .wanting()) -> DiscoveryMachine {
+        var machine = machine(own)
+        while let deadline = machine.nextDeadline, deadline <= late {
+            _ = machine.handle(.deadlineReached, now: deadline)
+        }
+        return machine
+    }
+
+    static func info() throws -> DiscoveryInfo { try DiscoveryInfo([("name", "bench")]) }
+
+    @Test func firstBeaconLeavesOnEveryLinkAtOnce() {
+        let identity = DiscoveryMachine.Identity(
+            peer: Self.own, run: RunID(value: 50), network: Self.network)
+        var machine = DiscoveryMachine(identity: identity, own: .wanting(), seed: 3)
+        #expect(machine.handle(.linkUp(Self.otherLink, hasBroadcast: true), now: .zero).isEmpty)
+        #expect(machine.handle(.linkUp(Self.link, hasBroadcast: true), now: .zero).isEmpty)
+        #expect(machine.nextDeadline == nil)
+        let frame = Self.frame(.beacon(Self.beacon()), peer: Self.own, run: 50)
+        #expect(
+            machine.handle(.start, now: .zero)
+                == [.multicast(frame, on: Self.link), .multicast(frame, on: Self.otherLink)])
+    }
+
+    @Test func strangeNetworkAndStrangeVersionAreDroppedAndCounted() {
+        var machine = Self.settled()
+        let strange = Self.frame(.beacon(Self.beacon()), network: NetworkTag(value: 0x12))
+        #expect(
+            machine.handle(.received(strange, from: Self.at(7), multicast: true), now: Self.late)
+                == [.drop(.beaconStrangeNetwork)])
+        let newer = Self.frame(.beacon(Self.beacon()), versions: 2...3)
+        #expect(
+            machine.handle(.received(newer, from: Self.at(7), multicast: true), now: Self.late)
+                == [.drop(.beaconVersion)])
+        #expect(machine.peerCount == 0)
+    }
+
+    @Test func ownBeaconOnTheOtherInterfaceIsAnEcho() {
+        var machine = Self.settled()
+        let echo = Self.frame(.beacon(Self.beacon()), peer: Self.own, run: 50)
+        let source = Self.at(1, on: Self.otherLink)
+        #expect(
+            machine.handle(.received(echo, from: source, multicast: true), now: Self.late)
+                == [.drop(.beaconEcho)])
+    }
+
+    @Test func ownPeerIDWithAnotherRunIsASuspicionAtMostEveryTenSeconds() {
+        var machine = Self.settled()
+        let clone = Self.frame(.beacon(Self.beacon()), peer: Self.own, run: 51)
+        let input = DiscoveryMachine.Input.received(clone, from: Self.at(7), multicast: true)
+        #expect(
+            machine.handle(input, now: Self.late) == [.suspicion(RunID(value: 51), from: Self.at(7))])
+        #expect(machine.handle(input, now: Self.late) == [.drop(.beaconEcho)])
+        let later = Self.late + .seconds(10)
+        #expect(machine.handle(input, now: later).contains(.suspicion(RunID(value: 51), from: Self.at(7))))
+        #expect(machine.peerCount == 0)
+    }
+
+    @Test func onePeerOnTwoInterfacesIsOnePeerWithTwoEndpoints() {
+        var machine = Self.settled()
+        let frame = Self.frame(.beacon(Self.beacon(port: 9)))
+        let first = Self.at(7, port: 4577, on: Self.link)
+        let second = Self.at(8, port: 4577, on: Self.otherLink)
+        _ = machine.handle(.received(frame, from: first, multicast: true), now: Self.late)
+        let outputs = machine.handle(.received(frame, from: second, multicast: true), now: Self.late)
+        let endpoints = [Self.at(7, port: 9, on: Self.link), Self.at(8, port: 9, on: Self.otherLink)]
+        #expect(machine.peerCount == 1)
+        #expect(machine.sightings.map(\.endpoints) == [endpoints])
+        guard case .heard(let sighting) = outputs.first else {
+            Issue.record("\(outputs)")
+            return
+        }
+        #expect(sighting.endpoints == endpoints)
+    }
+
+    @Test func replayedBeaconAddsOnlyALastCandidate() throws {
+        var machine = Self.settled()
+        let frame = Self.frame(.beacon(Self.beacon(info: try Self.info())))
+        let asked = machine.handle(.received(frame, from: Self.at(7), multicast: true), now: Self.late)
+        #expect(asked.contains { if case .unicast = $0 { true } else { false } })
+        let reply = Self.frame(.infoReply(try Self.info()))
+        _ = machine.handle(.received(reply, from: Self.at(7), multicast: false), now: Self.late)
+        _ = machine.handle(.inUse(Self.stranger, true), now: Self.late)
+        for host in 100..<150 as Range<UInt32> {
+            let outputs = machine.handle(
+                .received(frame, from: Self.at(host), multicast: true), now: Self.late)
+            #expect(!outputs.contains(.lost(Self.stranger)))
+        }
+        let sighting = try #require(machine.sighting(of: Self.stranger))
+        #expect(sighting.endpoints.first == Self.at(7))
+        #expect(sighting.endpoints.count == Limits.candidatesPerPeer)
+        #expect(sighting.info == (try Self.info()))
+    }
+
+    @Test func restartedPeerChangesAndPutsItsNewEndpointFirst() throws {
+        var machine = Self.settled()
+        let before = Self.frame(.beacon(Self.beacon(port: 1)), run: 1)
+        let after = Self.frame(.beacon(Self.beacon(port: 2)), run: 2)
+        _ = machine.handle(.received(before, from: Self.at(7), multicast: true), now: Self.late)
+        let later = Self.late + .seconds(2)
+        let outputs = machine.handle(.received(after, from: Self.at(7), multicast: true), now: later)
+        let sighting = try #require(machine.sighting(of: Self.stranger))
+        #expect(sighting.run == RunID(value: 2))
+        #expect(sighting.endpoints == [Self.at(7, port: 2), Self.at(7, port: 1)])
+        #expect(outputs.contains(.heard(sighting)))
+        #expect(outputs.contains(.changed(sighting)))
+    }
+
+    @Test func silentPeerIsLostUnlessInUse() {
+        var machine = Self.settled()
+        let frame = Self.frame(.beacon(Self.beacon()))
+        let other = PeerID(high: 10, low: 10)
+        let otherFrame = Self.frame(.beacon(Self.beacon()), peer: other)
+        _ = machine.handle(.received(frame, from: Self.at(7), multicast: true), now: Self.late)
+        _ = machine.handle(.received(otherFrame, from: Self.at(8), multicast: true), now: Self.late)
+        _ = machine.handle(.inUse(other, true), now: Self.late)
+        let outputs = machine.handle(.deadlineReached, now: Self.late + .seconds(131))
+        #expect(outputs.contains(.lost(Self.stranger)))
+        #expect(!outputs.contains(.lost(other)))
+        let released = Self.late + .seconds(500)
+        #expect(!machine.handle(.inUse(other, false), now: released).contains(.lost(other)))
+        let end = machine.handle(.deadlineReached, now: released + .seconds(131))
+        #expect(end.contains(.forgotten(other)) && end.contains(.lost(other)))
+    }
+
+    @Test func farewellLosesAPeerOfThisRunThatIsNotInUse() {
+        var machine = Self.settled()
+        let frame = Self.frame(.beacon(Self.beacon()))
+        let farewell = Self.beacon(flags: .leaving)
+        let source = Self.at(7)
+        _ = machine.handle(.received(frame, from: source, multicast: true), now: Self.late)
+        let old = Self.frame(.beacon(farewell), run: 77)
+        #expect(machine.handle(.received(old, from: source, multicast: true), now: Self.late).isEmpty)
+        _ = machine.handle(.inUse(Self.stranger, true), now: Self.late)
+        let now = Self.frame(.beacon(farewell))
+        #expect(machine.handle(.received(now, from: source, multicast: true), now: Self.late).isEmpty)
+        _ = machine.handle(.inUse(Self.stranger, false), now: Self.late)
+        #expect(
+            machine.handle(.received(now, from: source, multicast: true), now: Self.late)
+                == [.forgotten(Self.stranger), .lost(Self.stranger)])
+    }
+
+    @Test func linkThatGoesTakesItsEndpointsAlong() throws {
+        var machine = Self.settled()
+        let frame = Self.frame(.beacon(Self.beacon()))
+        let other = Self.frame(.beacon(Self.beacon()), peer: PeerID(high: 10, low: 10))
+        let second = Self.at(8, on: Self.otherLink)
+        _ = machine.handle(.received(frame, from: Self.at(7), multicast: true), now: Self.late)
+        _ = machine.handle(.received(frame, from: second, multicast: true), now: Self.late)
+        _ = machine.handle(.received(other, from: Self.at(9), multicast: true), now: Self.late)
+        let outputs = machine.handle(.linkDown(Self.link), now: Self.late)
+        #expect(outputs == [.forgotten(PeerID(high: 10, low: 10)), .lost(PeerID(high: 10, low: 10))])
+        #expect(machine.sighting(of: Self.stranger)?.endpoints == [second])
+    }
+
+    @Test func nudgeIsHandedOnWithItsSource() {
+        var machine = Self.settled()
+        let nudge = Self.frame(.nudge(attempt: 4))
+        #expect(
+            machine.handle(.received(nudge, from: Self.at(7), multicast: false), now: Self.late)
+                == [.nudged(Self.stranger, RunID(value: 1), attempt: 4, from: Self.at(7))])
+    }
+
+    @Test func deadlineThatComesEarlyOrTwiceDoesNothing() {
+        var machine = Self.settled()
+        #expect(machine.handle(.deadlineReached, now: Self.late).isEmpty)
+        #expect(machine.handle(.deadlineReached, now: .zero).isEmpty)
+    }
+}
