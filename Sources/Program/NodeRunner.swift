@@ -168,6 +168,7 @@ public final class NodeRunner {
                 switch output {
                 case .transmit(let bytes, let endpoint): transport.send(bytes, to: endpoint)
                 case .multicast(let bytes, let link): transport.multicast(bytes, on: link)
+                case .broadcast(let bytes, let link): transport.broadcast(bytes, on: link)
                 case .peer, .collector, .message, .notice: onOutput?(output, now)
                 }
             }

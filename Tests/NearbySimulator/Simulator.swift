@@ -184,7 +184,7 @@ public final class Simulator {
         for output in host.node?.flush(now: local) ?? [] {
             switch output {
             case .transmit(let bytes, let endpoint): transmit(bytes, from: number, to: endpoint)
-            case .multicast(let bytes, let link):
+            case .multicast(let bytes, let link), .broadcast(let bytes, let link):
                 for receiver in world.lans[Host.lan(link)] where receiver != number {
                     deliver(bytes, from: number, to: receiver, on: link, isMulticast: true)
                 }

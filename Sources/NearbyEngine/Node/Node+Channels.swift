@@ -255,7 +255,7 @@ extension Node {
     private mutating func unknownChannel(_ index: UInt32, from path: Path, _ now: Instant) {
         switch path {
         case .link(let endpoint):
-            interpret(discovery.handle(.nudge(at: endpoint, attempt: 0), now: now), now)
+            nudge(endpoint, attempt: 0, now)
         case .mesh(let source):
             guard now - hintedAt >= Limits.hintInterval else { return }
             hintedAt = now

@@ -7,14 +7,14 @@ extension Node {
         _ configuration: NodeConfiguration, own: PeerID, seed: UInt64
     ) -> DiscoveryMachine {
         DiscoveryMachine(
-            own: own, run: configuration.run, network: configuration.networkTag,
-            dataPort: configuration.dataPort, info: configuration.info,
-            presence: .init(
-                role: configuration.role,
+            identity: .init(
+                peer: own, run: configuration.run, versions: WireVersion.spoken,
+                network: configuration.networkTag, proves: !configuration.secrets.isEmpty),
+            own: .init(
+                dataPort: configuration.dataPort, role: configuration.role,
                 flags: configuration.role == .collector ? [] : .wantsNeighbours,
-                costToCollector: configuration.role.collects ? 0 : .max,
-                infoDigest: configuration.info.digest),
-            sendsBeacons: configuration.sendsBeacons, seed: seed)
+                costToCollector: configuration.role.collects ? 0 : nil, info: configuration.info),
+            seed: seed)
     }
 
     // MARK: Frames
@@ -22,33 +22,54 @@ extension Node {
     mutating func discoveryFrameReceived(
         _ bytes: [UInt8], from endpoint: Endpoint, isMulticast: Bool, _ now: Instant
     ) {
-        var signed = 0
-        guard let frame = try? DiscoveryFrame(parsing: bytes[...], signedByteCount: &signed) else {
+        let frame: DiscoveryFrame
+        do throws(WireError) {
+            frame = try DiscoveryFrame(parsing: bytes[...])
+        } catch {
+            if case .unsupportedVersion = error { return drops.count(.beaconVersion) }
             return drops.count(.beaconMalformed)
         }
+        // Strangers are dropped before anything is computed for them.
         guard frame.network == configuration.networkTag else {
             return drops.count(.beaconStrangeNetwork)
         }
-        guard isProved(bytes, signed) else { return drops.count(.beaconBadProof) }
-        interpret(discovery.handle(.received(frame, from: endpoint), now: now), now)
+        guard isProved(frame, bytes) else { return drops.count(.beaconBadProof) }
+        interpret(
+            discovery.handle(
+                .received(frame, from: endpoint, multicast: isMulticast), now: now), now)
     }
 
-    private func isProved(_ bytes: [UInt8], _ signed: Int) -> Bool {
+    private func isProved(_ frame: DiscoveryFrame, _ bytes: [UInt8]) -> Bool {
         guard !beaconKeys.isEmpty else { return true }
-        let proof = bytes[signed...]
-        return proof.count == DiscoveryFrame.proofByteCount
-            && beaconKeys.contains { key in
-                let right = cryptography.hmac(key: key, Array(bytes[..<signed]))
-                return cryptography.constantTimeEquals(
-                    right.prefix(DiscoveryFrame.proofByteCount), proof)
-            }
+        guard let signed = DiscoveryFrame.signedPart(of: bytes[...]) else { return false }
+        let proof = bytes.suffix(DiscoveryFrame.proofByteCount)
+        return beaconKeys.contains { key in
+            let right = cryptography.hmac(key: key, Array(signed))
+            return cryptography.constantTimeEquals(
+                right.prefix(DiscoveryFrame.proofByteCount), proof)
+        }
     }
 
     private func emit(_ frame: DiscoveryFrame) -> [UInt8] {
-        let signed = frame.signedBytes
-        guard let key = beaconKeys.first else { return signed }
-        return signed
-            + cryptography.hmac(key: key, signed).prefix(DiscoveryFrame.proofByteCount)
+        guard let key = beaconKeys.first else { return frame.bytes }
+        var proved = frame
+        proved.proof = cryptography.hmac(key: key, frame.signedBytes)
+            .prefix(DiscoveryFrame.proofByteCount).reduce(0) { $0 << 8 | UInt64($1) }
+        return proved.bytes
+    }
+
+    /// Tells the peer at this address that we want it, or that we know nothing of its channel: at most ten
+    /// times a second, and once in half a second to one address.
+    mutating func nudge(_ endpoint: Endpoint, attempt: UInt16, _ now: Instant) {
+        nudges.removeAll { now - $0.at >= .seconds(1) }
+        let lately = nudges.contains {
+            $0.endpoint == endpoint && now - $0.at < .milliseconds(500)
+        }
+        guard nudges.count < Limits.nudgesPerSecond, !lately else {
+            return drops.count(.beaconAnswerRate)
+        }
+        nudges.append((endpoint, now))
+        outputs.append(.transmit(emit(discovery.nudge(attempt: attempt)), to: endpoint))
     }
 
     // MARK: Discovery's outputs
@@ -57,19 +78,34 @@ extension Node {
         for step in steps {
             switch step {
             case .multicast(let frame, let link): outputs.append(.multicast(emit(frame), on: link))
+            case .broadcast(let frame, let link): outputs.append(.broadcast(emit(frame), on: link))
             case .unicast(let frame, let endpoint):
                 outputs.append(.transmit(emit(frame), to: endpoint))
-            case .found(let sighting), .changed(let sighting): sighted(sighting, now)
-            case .lost(let peer):
+            case .heard(let sighting): sighted(sighting, now)
+            case .forgotten(let peer):
                 sightings[peer] = nil
                 interpret(invitation.handle(.lost(peer), now: now), now)
-            case .nudged(let peer, let run, let attempt):
-                interpret(invitation.handle(.nudged(peer, run, attempt: attempt), now: now), now)
-            case .ownIdentityElsewhere(let endpoint):
+            case .found, .changed, .lost: break
+            case .nudged(let peer, let run, let attempt, let endpoint):
+                nudged(by: peer, run, attempt, at: endpoint, now)
+            case .suspicion(_, let endpoint):
                 outputs.append(.notice(.ownIdentityElsewhere(endpoint)))
             case .drop(let reason): drops.count(reason)
             }
         }
+    }
+
+    /// A nudge may come before any beacon of its sender, or with its first word of a restart.
+    private mutating func nudged(
+        by peer: PeerID, _ run: RunID, _ attempt: UInt16, at endpoint: Endpoint, _ now: Instant
+    ) {
+        if sightings[peer] == nil {
+            sighted(
+                Sighting(
+                    peer: peer, run: run, endpoints: [endpoint], role: .agent, costToCollector: nil,
+                    flags: .wantsNeighbours, info: .empty), now)
+        }
+        interpret(invitation.handle(.nudged(peer, run, attempt: attempt), now: now), now)
     }
 
     private mutating func sighted(_ sighting: Sighting, _ now: Instant) {
@@ -89,7 +125,7 @@ extension Node {
             case .invite(let peer, let attempt): invite(peer, attempt, now)
             case .nudge(let peer, let attempt):
                 guard let endpoint = sightings[peer]?.endpoints.first else { continue }
-                interpret(discovery.handle(.nudge(at: endpoint, attempt: attempt), now: now), now)
+                nudge(endpoint, attempt: attempt, now)
             case .abandon(let peer, let attempt): abandon(peer, attempt)
             case .use(let token, _):
                 if let channel = channels[token] { use(channel, now) }
@@ -141,18 +177,21 @@ extension Node {
 
     /// Tells beacons what changed about us.
     mutating func presenceChanged(_ now: Instant) {
-        var flags = DiscoveryFrame.Flags()
+        var flags = BeaconFlags()
         if invitation.wantsNeighbours { flags.insert(.wantsNeighbours) }
-        if invitation.isFull { flags.insert(.isFull) }
+        if invitation.isFull { flags.insert(.full) }
         let cost =
             configuration.role.collects
-            ? 0 : routing.routes.filter(\.isCollector).map(\.metric).min() ?? .max
-        let presence = DiscoveryFrame.Presence(
-            role: configuration.role, flags: flags, costToCollector: cost,
-            infoDigest: configuration.info.digest)
-        guard presence != announcedPresence else { return }
-        announcedPresence = presence
-        interpret(discovery.handle(.ownChanged(presence), now: now), now)
+            ? 0 : routing.routes.filter(\.isCollector).map(\.metric).min()
+        if cost != nil { flags.insert(.hasRoute) }
+        if configuration.preference != .required { flags.insert(.offersPlain) }
+        if configuration.preference != .none { flags.insert(.offersEncryption) }
+        let state = DiscoveryMachine.OwnState(
+            dataPort: configuration.dataPort, role: configuration.role, flags: flags,
+            costToCollector: cost, info: configuration.info)
+        guard state != announcedState else { return }
+        announcedState = state
+        interpret(discovery.handle(.ownChanged(state), now: now), now)
         interpret(discovery.handle(.content(!invitation.wantsNeighbours), now: now), now)
     }
 
@@ -224,6 +263,7 @@ struct Resumption {
 }
 
 extension Limits {
+    public static let nudgesPerSecond = 10
     /// How long a peer may take to answer on a new link of an open channel.
     public static let resumptionTime = Duration.milliseconds(500)
 }

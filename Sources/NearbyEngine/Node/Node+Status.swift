@@ -68,8 +68,8 @@ extension Node {
     /// Every table with its size and its limit.
     public var tableSizes: [(name: String, count: Int, limit: Int)] {
         [
-            ("sightings", discovery.peerCount, Limits.sightingsMax),
-            ("announced sightings", sightings.count, Limits.sightingsMax),
+            ("sightings", discovery.peerCount, Limits.discoveryPeersMax),
+            ("announced sightings", sightings.count, Limits.discoveryPeersMax),
             ("pairs", invitation.pairCount, Limits.pairsMax),
             ("channels", channels.count, Limits.channelsMax),
             ("destinations", routing.destinationCount, Limits.routesMax),

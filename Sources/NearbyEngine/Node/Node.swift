@@ -45,7 +45,9 @@ public struct Node {
     var hopsInHand = 1
     /// What the program, and what beacons, were told last.
     var announcedCollector: PeerID?
-    var announcedPresence: DiscoveryFrame.Presence?
+    var announcedState: DiscoveryMachine.OwnState?
+    /// Sent within the last second.
+    var nudges: [(endpoint: Endpoint, at: Instant)] = []
     /// Invitations that wait for an answer on a link of an open channel.
     var resumptions: [PeerID: Resumption] = [:]
 
@@ -118,12 +120,13 @@ public struct Node {
     // MARK: Inputs that concern several rooms
 
     private mutating func start(_ now: Instant) {
+        interpret(discovery.handle(.start, now: now), now)
         presenceChanged(now)
     }
 
     private mutating func linkUp(_ link: LinkID, _ kind: LinkClass, _ now: Instant) {
         links[link] = kind
-        interpret(discovery.handle(.linkUp(link), now: now), now)
+        interpret(discovery.handle(.linkUp(link, hasBroadcast: configuration.sendsBeacons), now: now), now)
     }
 
     private mutating func linkDown(_ link: LinkID, _ now: Instant) {
@@ -165,6 +168,7 @@ public struct Node {
             enqueue(CloseFrame(reason: .leaving).bytes, to: peer, .control, now)
         }
         flushNeighbours(now)
+        interpret(discovery.handle(.stop, now: now), now)
         isStopped = true
     }
 }

@@ -33,7 +33,7 @@ public struct NodeConfiguration: Sendable {
         self.seed = seed
         secrets = []
         preference = .required
-        info = DiscoveryInfo()
+        info = .empty
         dataPort = 0
         sendsBeacons = true
         forwards = true
@@ -62,6 +62,8 @@ extension Node {
     public enum Output: Equatable, Sendable {
         case transmit([UInt8], to: Endpoint)
         case multicast([UInt8], on: LinkID)
+        /// IPv4 broadcast, where multicast brings nothing.
+        case broadcast([UInt8], on: LinkID)
         case peer(PeerID, PeerState)
         /// The collector to address now; nil while there is none.
         case collector(PeerID?)
