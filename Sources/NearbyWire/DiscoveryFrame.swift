@@ -13,7 +13,7 @@ import NearbyCore
 ///     marks   = bit 7: a proof follows the body; the others are zero and ignored
 ///     low, high = the wire versions that the sender speaks
 ///     nudge   = attempt (2)
-///     request = digest (8) and zeros, so that no reply is longer than its request (402 bytes in all)
+///     request = digest (8) and zeros, 402 bytes in all, so that no reply is longer than its request
 ///     reply   = count (2) and so many bytes of DiscoveryInfo, 0–400
 ///     proof   = the first 8 bytes of an HMAC-SHA-256 over all bytes before it
 ///

@@ -82,6 +82,29 @@ import Testing
         #expect(refused > 0)
     }
 
+    @Test func beaconsInTwoDatagramsLeaveFewerAnswersInTheFirstSecond() {
+        var machine = DiscoveryMachine(
+            identity: DiscoveryMachine.Identity(
+                peer: Base.own, run: RunID(value: 50), network: Base.network, datagramsPerBeacon: 2),
+            own: .wanting(), seed: 1)
+        _ = machine.handle(.linkUp(Base.link, hasBroadcast: true), now: .zero)
+        var datagrams = 0
+        func count(_ outputs: [DiscoveryMachine.Output]) -> Int {
+            unicasts(outputs).count
+                + 2 * outputs.count { if case .multicast = $0 { true } else { false } }
+        }
+        datagrams += count(machine.handle(.start, now: .zero))
+        for index in 0..<999 as Range<UInt32> {
+            let frame = Base.frame(
+                .beacon(Base.beacon()), peer: PeerID(high: 100, low: UInt64(index)))
+            datagrams += count(
+                machine.handle(
+                    .received(frame, from: Base.at(1_000 + index), multicast: false),
+                    now: .zero + .milliseconds(index)))
+        }
+        #expect((7...10).contains(datagrams))
+    }
+
     @Test func answerIsNoLongerThanWhatItAnswers() {
         var machine = DiscoveryMachine(
             identity: DiscoveryMachine.Identity(

@@ -46,7 +46,6 @@ extension DiscoveryMachine {
             considerAnswer(
                 at: position, to: endpoint, received: frame, beaconServes: multicast)
         }
-        tableWake = min(tableWake, table[position].deadline)
     }
 
     /// Believed of the present run only, and never of a peer in use: a farewell may be forged.
@@ -107,7 +106,6 @@ extension DiscoveryMachine {
         guard table[position].isAnnounced else { return }
         if let last = table[position].lastChange, now - last < Self.changeSpacing {
             table[position].changeDue = grid(last + Self.changeSpacing)
-            tableWake = min(tableWake, table[position].deadline)
             return
         }
         table[position].changeDue = nil
@@ -194,7 +192,8 @@ extension DiscoveryMachine {
 
     /// A frame other than a beacon on a link may leave now.
     mutating func take(_ kind: SendBudget.Kind, to address: TransportAddress) -> Bool {
-        budget.take(kind, to: address, reserved: links.dueWithinASecond, now: now)
+        let reserved = links.dueWithinASecond * identity.datagramsPerBeacon
+        return budget.take(kind, to: address, reserved: reserved, now: now)
     }
 
     private var proofByteCount: Int { identity.proves ? DiscoveryFrame.proofByteCount : 0 }

@@ -88,10 +88,13 @@ public struct DiscoveryMachine: Sendable {
         public var otherNetworks: [NetworkTag]
         /// The node adds a proof to what leaves; counted where an answer must not exceed what it answers.
         public var proves: Bool
+        /// Datagrams that leave for one `multicast`: 2 where the shell sends both IPv6 and IPv4. They
+        /// count in the budget of 10 a second.
+        public var datagramsPerBeacon: Int
 
         public init(
             peer: PeerID, run: RunID, versions: ClosedRange<UInt8> = 1...1, network: NetworkTag,
-            otherNetworks: [NetworkTag] = [], proves: Bool = false
+            otherNetworks: [NetworkTag] = [], proves: Bool = false, datagramsPerBeacon: Int = 1
         ) {
             self.peer = peer
             self.run = run
@@ -99,6 +102,7 @@ public struct DiscoveryMachine: Sendable {
             self.network = network
             self.otherNetworks = otherNetworks
             self.proves = proves
+            self.datagramsPerBeacon = datagramsPerBeacon
         }
     }
 
@@ -112,8 +116,6 @@ public struct DiscoveryMachine: Sendable {
     var budget = SendBudget()
     var generator: SeededGenerator
     var lastSuspicion: Instant?
-    /// No peer has anything to do before this moment; it may be early, never late.
-    var tableWake = Instant.distantFuture
     var now = Instant.zero
     var outputs: [Output] = []
 
@@ -126,7 +128,7 @@ public struct DiscoveryMachine: Sendable {
     /// When `deadlineReached` wants to be called; nil before `start`.
     public var nextDeadline: Instant? {
         guard isRunning else { return nil }
-        let earliest = min(tableWake, links.due, statics.due)
+        let earliest = min(table.wake, links.due, statics.due)
         return earliest == .distantFuture ? nil : earliest
     }
 
@@ -256,8 +258,6 @@ extension DiscoveryMachine {
             if isInUse { table[position].answer = nil }
             if !isInUse, table[position].candidates.isEmpty {
                 remove(at: position)
-            } else {
-                tableWake = min(tableWake, table[position].deadline)
             }
             return
         }
