@@ -30,7 +30,8 @@ extension DiscoveryMachine {
     }
 
     private mutating func servicePeers() {
-        // From the back: a removal moves the last record, which was looked at already, into the gap.
+        // From the back: a removal moves the last record, which was looked at already, into the
+        // gap.
         for position in table.deadlines.indices.reversed() where table.deadlines[position] <= now {
             servicePeer(at: position)
         }
@@ -57,8 +58,8 @@ extension DiscoveryMachine {
         outputs.append(.unicast(frame(.answer(ownBeacon)), to: answer.endpoint))
     }
 
-    /// Asks at the candidates in turn, six times at most, 1 s doubling apart. Waits while this node is full
-    /// or has sent enough for now.
+    /// Asks at the candidates in turn, six times at most, 1 s doubling apart. Waits while this node
+    /// is full or has sent enough for now.
     private mutating func sendInfoRequest(at position: Int, tries: Int) {
         let endpoints = table[position].sighting.endpoints
         guard tries < Self.infoTriesMax, !endpoints.isEmpty else {
@@ -81,7 +82,9 @@ extension DiscoveryMachine {
     private mutating func sendProbes() {
         while statics.due <= now {
             guard let probe = statics.takeDue(now: now, using: &generator) else { return }
-            if probe.kind == .remembered, !links.isSilent(probe.endpoint.link, now: now) { continue }
+            if probe.kind == .remembered, !links.isSilent(probe.endpoint.link, now: now) {
+                continue
+            }
             // What does not fit into this second has its next turn instead.
             guard take(.request, to: probe.endpoint.address) else { continue }
             outputs.append(.unicast(frame(.beacon(ownBeacon)), to: probe.endpoint))

@@ -3,7 +3,8 @@ import NearbyWire
 
 extension DiscoveryMachine {
     mutating func receive(_ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool) {
-        guard frame.network == identity.network || identity.otherNetworks.contains(frame.network) else {
+        guard frame.network == identity.network || identity.otherNetworks.contains(frame.network)
+        else {
             return drop(.beaconStrangeNetwork)
         }
         guard frame.versions.overlaps(identity.versions) else { return drop(.beaconVersion) }
@@ -31,7 +32,8 @@ extension DiscoveryMachine {
     }
 
     private mutating func receive(
-        _ beacon: Beacon, in frame: DiscoveryFrame, from source: Endpoint, multicast: Bool, isAnswer: Bool
+        _ beacon: Beacon, in frame: DiscoveryFrame, from source: Endpoint, multicast: Bool,
+        isAnswer: Bool
     ) {
         if beacon.flags.contains(.leaving) { return receiveFarewell(frame) }
         var endpoint = source
@@ -63,6 +65,10 @@ extension DiscoveryMachine {
     }
 
     /// True if it says something that we did not know.
+    ///
+    /// The run heard last counts. Which of two is older cannot be told without a channel: who
+    /// ignored runs that once were current would let one replayed beacon of the past hide the peer
+    /// for good. So a run is a hint, and costs the listener one `changed` a second at most.
     private mutating func update(
         at position: Int, _ beacon: Beacon, run: RunID, endpoint: Endpoint
     ) -> Bool {
@@ -117,8 +123,8 @@ extension DiscoveryMachine {
     private static let changeSpacing: Duration = .seconds(1)
     private static let suspicionSpacing: Duration = .seconds(10)
 
-    /// Deadlines of peers that are not urgent fall on a 10 ms grid, so that a thousand of them cost a
-    /// hundred looks at the table a second.
+    /// Deadlines of peers that are not urgent fall on a 10 ms grid, so that a thousand of them cost
+    /// a hundred looks at the table a second.
     func grid(_ time: Instant) -> Instant {
         let step: Int64 = 10_000_000
         return Instant(nanoseconds: (time.nanoseconds / step).addingSaturating(1) * step)
@@ -127,7 +133,8 @@ extension DiscoveryMachine {
 
 /// Answers and discovery info.
 extension DiscoveryMachine {
-    /// Answers a peer of whose run at most four beacons were heard, if one of the two wants the other.
+    /// Answers a peer of whose run at most four beacons were heard, if one of the two wants the
+    /// other.
     private mutating func considerAnswer(
         at position: Int, to endpoint: Endpoint, received: DiscoveryFrame, beaconServes: Bool
     ) {
@@ -142,7 +149,8 @@ extension DiscoveryMachine {
             due: now + delay, endpoint: endpoint, beaconServes: beaconServes)
     }
 
-    /// We want neighbours; or it does, and may want us. A full node makes room only for one without a route.
+    /// We want neighbours; or it does, and may want us. A full node makes room only for one without
+    /// a route.
     private func isWorthAnswering(_ beacon: Beacon) -> Bool {
         if own.flags.contains(.wantsNeighbours) { return true }
         guard beacon.flags.contains(.wantsNeighbours) else { return false }
@@ -152,7 +160,9 @@ extension DiscoveryMachine {
     private mutating func answerInfoRequest(
         _ request: DiscoveryFrame, digest: UInt64, from source: Endpoint
     ) {
-        guard digest == own.info.digest, !own.info.isEmpty else { return drop(.discoveryInfoDigest) }
+        guard digest == own.info.digest, !own.info.isEmpty else {
+            return drop(.discoveryInfoDigest)
+        }
         let reply = frame(.infoReply(own.info))
         guard reply.byteCount + proofByteCount <= request.byteCount,
             take(.infoReply, to: source.address)
@@ -176,7 +186,8 @@ extension DiscoveryMachine {
         table[position].infoFetch = .asking(next: now + delay, tries: 0)
     }
 
-    private mutating func receiveInfo(_ info: DiscoveryInfo, from source: Endpoint, of peer: PeerID) {
+    private mutating func receiveInfo(_ info: DiscoveryInfo, from source: Endpoint, of peer: PeerID)
+    {
         guard let position = table.index(of: peer), table[position].infoFetch != .settled else {
             return drop(.discoveryInfoUnasked)
         }

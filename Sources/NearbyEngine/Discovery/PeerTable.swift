@@ -4,7 +4,8 @@ import NearbyWire
 extension Limits {
     /// Peers that discovery remembers: 1,024 neighbours of a collector and room for newcomers.
     public static let discoveryPeersMax = 1_280
-    /// Newcomers a second that may displace an older entry once the table is full; the rest is dropped.
+    /// Newcomers a second that may displace an older entry once the table is full; the rest is
+    /// dropped.
     public static let discoveryDisplacementsPerSecond = 50
 }
 
@@ -67,16 +68,17 @@ struct PeerRecord: Sendable {
             costToCollector: beacon.costToCollector, flags: beacon.flags, info: info)
     }
 
-    /// Four of the longest intervals, one of them lengthened by jitter: two beacons left out or lost do
-    /// not lose a peer.
+    /// Four of the longest intervals, one of them lengthened by jitter: two beacons left out or
+    /// lost do not lose a peer.
     static let lifetime: Duration = .seconds(130)
 }
 
-/// The bounded table of peers: an array, and an index into it that is never enumerated, so that the order
-/// of the outputs depends on the inputs alone.
+/// The bounded table of peers: an array, and an index into it that is never enumerated, so that the
+/// order of the outputs depends on the inputs alone.
 struct PeerTable: Sendable {
     private(set) var records: [PeerRecord] = []
-    /// `deadline` of each record, apart from them so that a look at all of them touches little memory.
+    /// `deadline` of each record, apart from them so that a look at all of them touches little
+    /// memory.
     private(set) var deadlines: [Instant] = []
     /// No peer has anything to do before this moment; it may be early, never late.
     private(set) var wake = Instant.distantFuture
@@ -106,9 +108,10 @@ struct PeerTable: Sendable {
     /// Call after a look at all deadlines: `wake` is exact again.
     mutating func renewWake() { wake = deadlines.min() ?? .distantFuture }
 
-    /// Takes a peer that is not in the table. A full table displaces the least useful peer that is not in
-    /// use: never replied before replied, heard once before often, then the one heard longest ago. At most
-    /// 50 a second, since each costs a look at the whole table; one that is itself in use always may.
+    /// Takes a peer that is not in the table. A full table displaces the least useful peer that is
+    /// not in use: never replied before replied, heard once before often, then the one heard
+    /// longest ago. At most 50 a second, since each costs a look at the whole table; one that is
+    /// itself in use always may.
     mutating func admit(_ record: PeerRecord, now: Instant) -> Admission {
         if records.count < Limits.discoveryPeersMax { return .admitted(index: append(record)) }
         if now - displacementWindow >= .seconds(1) {

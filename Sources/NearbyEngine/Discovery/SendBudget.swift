@@ -3,7 +3,8 @@ import NearbyCore
 extension Limits {
     /// Discovery frames that a node sends in any second, beacons included.
     public static let discoveryFramesPerSecond = 10
-    /// Of these, requests and unicast beacons: fewer, so that a node that asks many still answers some.
+    /// Of these, requests and unicast beacons: fewer, so that a node that asks many still answers
+    /// some.
     public static let discoveryRequestsPerSecond = 4
     /// What beacons may claim in advance; the rest serves answers even on a node of many links.
     public static let discoveryBeaconReserve = 6
@@ -13,8 +14,8 @@ extension Limits {
 
 /// How much discovery may send: 10 frames in any second, and one answer a second to one address.
 ///
-/// Beacons of the links are never held back; everything else leaves only where it still fits, with the
-/// beacons that are to come in the next second. Keeps at most 32 entries.
+/// Beacons of the links are never held back; everything else leaves only where it still fits, with
+/// the beacons that are to come in the next second. Keeps at most 32 entries.
 struct SendBudget: Sendable {
     enum Kind: Equatable, Sendable { case beacon, request, answer, infoReply }
 
@@ -26,9 +27,11 @@ struct SendBudget: Sendable {
 
     private var sent: [Sent] = []
 
-    /// True, and counted, if a frame may leave now. `reserved` is how many beacons are to come within a
-    /// second.
-    mutating func take(_ kind: Kind, to address: TransportAddress, reserved: Int, now: Instant) -> Bool {
+    /// True, and counted, if a frame may leave now. `reserved` is how many beacons are to come
+    /// within a second.
+    mutating func take(_ kind: Kind, to address: TransportAddress, reserved: Int, now: Instant)
+        -> Bool
+    {
         forgetOld(now: now)
         let room = Limits.discoveryFramesPerSecond - min(reserved, Limits.discoveryBeaconReserve)
         guard sent.count < room else { return false }
