@@ -13,9 +13,9 @@ import NearbyCore
 ///
 ///     beacon = port role flags cost digest count *OCTET
 ///
-/// Sixteen bytes without extensions, and 60 as a whole frame with proof; 200 at most. A version that
-/// knows more puts it into the extensions (type 1 byte, length 1 byte, value); version 1 knows none, and
-/// keeps and ignores them.
+/// Sixteen bytes without extensions, and 60 as a whole frame with proof; 200 at most. A version
+/// that knows more puts it into the extensions (type 1 byte, length 1 byte, value); version 1 knows
+/// none, and keeps and ignores them.
 public struct Beacon: Hashable, Sendable {
     /// The UDP port that takes unicast and data; 0 where the link has no ports.
     public var dataPort: UInt16
@@ -30,7 +30,8 @@ public struct Beacon: Hashable, Sendable {
     public private(set) var extensions: [UInt8] = []
 
     public init(
-        dataPort: UInt16, role: Role, flags: BeaconFlags, costToCollector: UInt16?, infoDigest: UInt64
+        dataPort: UInt16, role: Role, flags: BeaconFlags, costToCollector: UInt16?,
+        infoDigest: UInt64
     ) {
         self.dataPort = dataPort
         self.role = role
@@ -42,7 +43,9 @@ public struct Beacon: Hashable, Sendable {
     /// Reads one body; what follows it is the caller's.
     init(from reader: inout ByteReader) throws(WireError) {
         dataPort = try reader.readUInt16()
-        guard let role = Role(rawValue: try reader.readUInt8()) else { throw .invalid(field: "role") }
+        guard let role = Role(rawValue: try reader.readUInt8()) else {
+            throw .invalid(field: "role")
+        }
         self.role = role
         flags = BeaconFlags(rawValue: try reader.readUInt16())
         let cost = try reader.readUInt16()
@@ -71,10 +74,11 @@ public struct Beacon: Hashable, Sendable {
     static let extensionBytesMax = 140
 }
 
-/// Hints in a beacon. None is believed beyond discovery: what matters is confirmed inside the channel.
+/// Hints in a beacon. None is believed beyond discovery: what matters is confirmed inside the
+/// channel.
 ///
-/// The encryption preference is two bits: none offers plain only, required encryption only, optional both.
-/// Bits that this version does not know are kept and ignored.
+/// The encryption preference is two bits: none offers plain only, required encryption only,
+/// optional both. Bits that this version does not know are kept and ignored.
 public struct BeaconFlags: OptionSet, Hashable, Sendable {
     public let rawValue: UInt16
 

@@ -2,18 +2,18 @@ import NearbyCore
 
 /// One datagram of discovery: outside every channel, so nothing in it is more than a hint.
 ///
-///      0      1      2      3      4             12               28            36
-///     +------+------+------+------+-------------+----------------+-------------+--------- -+----------+
-///     | kind | marks| low  | high | network tag | sender's       | sender's    | body      | proof    |
-///     |      |      |      |      | (8)         | PeerID (16)    | run (8)     |           | (0 or 8) |
-///     +------+------+------+------+-------------+----------------+-------------+-----------+----------+
+///      0     1     2     3     4           12            28          36
+///     +-----+-----+-----+-----+-----------+-------------+-----------+------+----------+
+///     |kind |marks| low |high |network tag| sender's    | sender's  | body | proof    |
+///     |     |     |     |     | (8)       | PeerID (16) | run (8)   |      | (0 or 8) |
+///     +-----+-----+-----+-----+-----------+-------------+-----------+------+----------+
 ///
 ///     frame   = head body [proof]
 ///     kind    = %x60 beacon / %x61 answer / %x62 nudge / %x63 info request / %x64 info reply
 ///     marks   = bit 7: a proof follows the body; the others are zero and ignored
 ///     low, high = the wire versions that the sender speaks
 ///     nudge   = attempt (2)
-///     request = digest (8) and zeros, so that no reply is longer than its request (402 bytes in all)
+///     request = digest (8) and zeros, 402 bytes in all, so that no reply is longer than its request
 ///     reply   = count (2) and so many bytes of DiscoveryInfo, 0–400
 ///     proof   = the first 8 bytes of an HMAC-SHA-256 over all bytes before it
 ///
@@ -89,12 +89,12 @@ public struct DiscoveryFrame: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// What the sender's proof covers: all bytes before it. To send, set `proof` to the first 8 bytes of
-    /// the HMAC over this, then take `bytes`.
+    /// What the sender's proof covers: all bytes before it. To send, set `proof` to the first 8
+    /// bytes of the HMAC over this, then take `bytes`.
     public var signedBytes: [UInt8] { unproved(marks: Self.proofMark).bytes }
 
-    /// What the proof of a received datagram covers: the bytes as they came, so that marks and padding
-    /// unknown to this version are covered too. Nil if the datagram carries no proof.
+    /// What the proof of a received datagram covers: the bytes as they came, so that marks and
+    /// padding unknown to this version are covered too. Nil if the datagram carries no proof.
     public static func signedPart(of datagram: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard datagram.count >= headByteCount + proofByteCount,
             datagram[datagram.startIndex + 1] & proofMark != 0
@@ -119,7 +119,8 @@ public struct DiscoveryFrame: Hashable, Sendable {
     public static let headByteCount = 36
     public static let proofByteCount = 8
     /// A beacon or an answer as a whole, proof included.
-    public static let beaconBytesMax = headByteCount + 16 + Beacon.extensionBytesMax + proofByteCount
+    public static let beaconBytesMax =
+        headByteCount + 16 + Beacon.extensionBytesMax + proofByteCount
 
     private static let proofMark: UInt8 = 0x80
     /// The body of the largest reply, and of every request.
@@ -135,7 +136,9 @@ public struct DiscoveryFrame: Hashable, Sendable {
         }
     }
 
-    private static func readBody(kind: UInt8, from reader: inout ByteReader) throws(WireError) -> Body {
+    private static func readBody(kind: UInt8, from reader: inout ByteReader) throws(WireError)
+        -> Body
+    {
         switch kind {
         case 0x60: return .beacon(try Beacon(from: &reader))
         case 0x61: return .answer(try Beacon(from: &reader))

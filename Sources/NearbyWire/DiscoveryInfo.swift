@@ -1,6 +1,7 @@
 import NearbyCore
 
-/// What a peer says about itself before anybody connects: pairs of strings, as MPC's discovery info.
+/// What a peer says about itself before anybody connects: pairs of strings, as MPC's discovery
+/// info.
 ///
 /// The wire form is that of a DNS-SD TXT record (RFC 6763 §6), sorted by key, each key once:
 ///
@@ -17,12 +18,14 @@ public struct DiscoveryInfo: Hashable, Sendable {
 
     private init(canonical bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Takes pairs in any order. Throws `.invalid` for a key that is empty, given twice or not printable
-    /// ASCII without "=", `.tooLong` for a pair over 255 bytes or more than 400 bytes in all.
+    /// Takes pairs in any order. Throws `.invalid` for a key that is empty, given twice or not
+    /// printable ASCII without "=", `.tooLong` for a pair over 255 bytes or more than 400 bytes in
+    /// all.
     public init(_ pairs: [(key: String, value: String)]) throws(WireError) {
         var writer = ByteWriter()
         var previous: String?
-        for (key, value) in pairs.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+        for (key, value) in pairs.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
+        {
             guard Self.isLegal(key: key.utf8[...]), key != previous else {
                 throw .invalid(field: "info-key")
             }
@@ -42,7 +45,8 @@ public struct DiscoveryInfo: Hashable, Sendable {
         bytes = writer.bytes
     }
 
-    /// Takes the whole wire form; refuses what is not canonical, so that a digest names one form only.
+    /// Takes the whole wire form; refuses what is not canonical, so that a digest names one form
+    /// only.
     public init(parsing bytes: ArraySlice<UInt8>) throws(WireError) {
         guard bytes.count <= Self.bytesMax else {
             throw .tooLong(limit: Self.bytesMax, actual: bytes.count)
@@ -86,8 +90,9 @@ public struct DiscoveryInfo: Hashable, Sendable {
 
     public var isEmpty: Bool { bytes.isEmpty }
 
-    /// What a beacon carries in place of the info: FNV-1a over `bytes`, 0 for no info at all. It is not
-    /// cryptographic: it tells that an info changed; a reply is believed as far as its proof goes.
+    /// What a beacon carries in place of the info: FNV-1a over `bytes`, 0 for no info at all. It is
+    /// not cryptographic: it tells that an info changed; a reply is believed as far as its proof
+    /// goes.
     public var digest: UInt64 { bytes.isEmpty ? 0 : max(1, FNV1a.hash(bytes)) }
 
     /// `key=value`.

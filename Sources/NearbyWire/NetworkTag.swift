@@ -2,8 +2,9 @@ import NearbyCore
 
 /// Which network a frame belongs to: 64 bits, so that strangers are dropped before any other work.
 ///
-/// With a network secret it is derived from the secret (the node does so); without one it is the hash of
-/// the network's name and the service type. It proves nothing: the proof at a frame's end does.
+/// With a network secret it is derived from the secret (the node does so); without one it is the
+/// hash of the network's name and the service type. It proves nothing: the proof at a frame's end
+/// does.
 public struct NetworkTag: Hashable, Sendable {
     public let value: UInt64
 
@@ -15,8 +16,8 @@ public struct NetworkTag: Hashable, Sendable {
     }
 }
 
-/// What a program advertises: 1–15 characters of a–z, 0–9 and hyphen, at least one letter, no leading,
-/// trailing or doubled hyphen (RFC 6335 §5.1, lower case only).
+/// What a program advertises: 1–15 characters of a–z, 0–9 and hyphen, at least one letter, no
+/// leading, trailing or doubled hyphen (RFC 6335 §5.1, lower case only).
 public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
     public let name: String
 
@@ -46,8 +47,8 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
     public static let byteCounts = 1...15
 }
 
-/// FNV-1a, 64 bits (draft-eastlake-fnv): cheap and **not** cryptographic. Anybody can make two inputs of one
-/// hash, so it may name things but never prove them.
+/// FNV-1a, 64 bits (draft-eastlake-fnv): cheap and **not** cryptographic. Anybody can make two
+/// inputs of one hash, so it may name things but never prove them.
 enum FNV1a {
     static func hash(_ bytes: [UInt8]) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325

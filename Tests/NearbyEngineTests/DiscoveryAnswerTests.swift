@@ -82,6 +82,49 @@ import Testing
         #expect(refused > 0)
     }
 
+    @Test func beaconsInTwoDatagramsLeaveFewerAnswersInTheFirstSecond() {
+        var machine = DiscoveryMachine(
+            identity: DiscoveryMachine.Identity(
+                peer: Base.own, run: RunID(value: 50), network: Base.network, datagramsPerBeacon: 2),
+            own: .wanting(), seed: 1)
+        _ = machine.handle(.linkUp(Base.link, hasBroadcast: true), now: .zero)
+        var datagrams = 0
+        func count(_ outputs: [DiscoveryMachine.Output]) -> Int {
+            unicasts(outputs).count
+                + 2 * outputs.count { if case .multicast = $0 { true } else { false } }
+        }
+        datagrams += count(machine.handle(.start, now: .zero))
+        for index in 0..<999 as Range<UInt32> {
+            let frame = Base.frame(
+                .beacon(Base.beacon()), peer: PeerID(high: 100, low: UInt64(index)))
+            datagrams += count(
+                machine.handle(
+                    .received(frame, from: Base.at(1_000 + index), multicast: false),
+                    now: .zero + .milliseconds(index)))
+        }
+        #expect((7...10).contains(datagrams))
+    }
+
+    @Test func ownBeaconOnTheLinkCountsAsTheAnswerToOneThatCameByMulticast() {
+        func answersAfterABeacon(multicast: Bool) -> Int {
+            var machine = Base.settled()
+            // Others are known, so that the answer waits.
+            for low in 0..<1_000 as Range<UInt64> {
+                _ = machine.handle(.inUse(PeerID(high: 100, low: low), true), now: Base.late)
+            }
+            let frame = Base.frame(.beacon(Base.beacon()))
+            _ = machine.handle(
+                .received(frame, from: Base.at(7), multicast: multicast), now: Base.late)
+            // News make a beacon leave at once.
+            var own = DiscoveryMachine.OwnState.wanting()
+            own.role = .relay
+            _ = machine.handle(.ownChanged(own), now: Base.late)
+            return unicasts(machine.handle(.deadlineReached, now: Base.late + .seconds(20))).count
+        }
+        #expect(answersAfterABeacon(multicast: true) == 0)
+        #expect(answersAfterABeacon(multicast: false) == 1)
+    }
+
     @Test func answerIsNoLongerThanWhatItAnswers() {
         var machine = DiscoveryMachine(
             identity: DiscoveryMachine.Identity(
@@ -93,7 +136,8 @@ import Testing
         let bare = machine.handle(.received(frame, from: source, multicast: true), now: .zero)
         #expect(unicasts(bare).isEmpty && bare.contains(.drop(.beaconAnswerRate)))
         frame.proof = 1
-        let answers = unicasts(machine.handle(.received(frame, from: source, multicast: true), now: .zero))
+        let answers = unicasts(
+            machine.handle(.received(frame, from: source, multicast: true), now: .zero))
         #expect(answers.count == 1)
         #expect(answers.allSatisfy { $0.byteCount + 8 <= frame.byteCount })
     }
@@ -117,16 +161,19 @@ import Testing
         var machine = Base.settled(.collecting())
         let info = try Base.info()
         let frame = Base.frame(.beacon(Base.beacon(flags: [], info: info)))
-        let first = machine.handle(.received(frame, from: Base.at(7), multicast: true), now: Base.late)
+        let first = machine.handle(
+            .received(frame, from: Base.at(7), multicast: true), now: Base.late)
         var sighting = try #require(machine.sighting(of: Base.stranger))
         #expect(sighting.info.isEmpty)
         let request = Base.frame(.infoRequest(digest: info.digest), peer: Base.own, run: 50)
         #expect(first == [.heard(sighting), .unicast(request, to: Base.at(7))])
         let reply = Base.frame(.infoReply(info))
-        let second = machine.handle(.received(reply, from: Base.at(7), multicast: false), now: Base.late)
+        let second = machine.handle(
+            .received(reply, from: Base.at(7), multicast: false), now: Base.late)
         sighting.info = info
         #expect(second == [.found(sighting)])
-        let third = machine.handle(.received(reply, from: Base.at(7), multicast: false), now: Base.late)
+        let third = machine.handle(
+            .received(reply, from: Base.at(7), multicast: false), now: Base.late)
         #expect(third == [.drop(.discoveryInfoUnasked)])
     }
 
@@ -142,10 +189,12 @@ import Testing
         #expect(due.contains(.found(without)))
         let forged = Base.frame(.infoReply(try DiscoveryInfo([("name", "other")])))
         let later = Base.late + .seconds(3)
-        let refused = machine.handle(.received(forged, from: Base.at(7), multicast: false), now: later)
+        let refused = machine.handle(
+            .received(forged, from: Base.at(7), multicast: false), now: later)
         #expect(refused.contains(.drop(.discoveryInfoDigest)))
         let reply = Base.frame(.infoReply(info))
-        let outputs = machine.handle(.received(reply, from: Base.at(7), multicast: false), now: later)
+        let outputs = machine.handle(
+            .received(reply, from: Base.at(7), multicast: false), now: later)
         #expect(outputs == [.changed(try #require(machine.sighting(of: Base.stranger)))])
         #expect(machine.sighting(of: Base.stranger)?.info == info)
     }
@@ -154,7 +203,8 @@ import Testing
         var machine = Base.settled(.collecting())
         let frame = Base.frame(.beacon(Base.beacon(flags: [], info: try Base.info())))
         var requests = unicasts(
-            machine.handle(.received(frame, from: Base.at(7), multicast: true), now: Base.late)).count
+            machine.handle(.received(frame, from: Base.at(7), multicast: true), now: Base.late)
+        ).count
         while let deadline = machine.nextDeadline, deadline < Base.late + .seconds(120) {
             requests += unicasts(machine.handle(.deadlineReached, now: deadline)).count
         }
@@ -182,7 +232,8 @@ import Testing
             let flags: BeaconFlags = step % 2 == 0 ? [] : .hasRoute
             let frame = Base.frame(.beacon(Base.beacon(flags: flags)))
             let now = Base.late + .milliseconds(10 * step)
-            let outputs = machine.handle(.received(frame, from: Base.at(7), multicast: true), now: now)
+            let outputs = machine.handle(
+                .received(frame, from: Base.at(7), multicast: true), now: now)
             changes += outputs.count { if case .changed = $0 { true } else { false } }
         }
         #expect((3...4).contains(changes))

@@ -66,7 +66,8 @@ import Testing
         for index in 0..<10_000 { _ = machine.handle(invented(index), now: Base.late) }
         _ = machine.handle(.inUse(Base.stranger, true), now: Base.late)
         let frame = Base.frame(.beacon(Base.beacon()))
-        let outputs = machine.handle(.received(frame, from: Base.at(7), multicast: true), now: Base.late)
+        let outputs = machine.handle(
+            .received(frame, from: Base.at(7), multicast: true), now: Base.late)
         let sighting = machine.sighting(of: Base.stranger)
         #expect(sighting != nil)
         #expect(outputs.contains { $0 == sighting.map { .found($0) } })
@@ -76,8 +77,10 @@ import Testing
         var machine = Base.settled()
         for index in 0..<10_000 {
             let peer = PeerID(high: 3, low: UInt64(index))
-            let frame = Base.frame(.beacon(Base.beacon()), peer: peer, network: NetworkTag(value: 1))
-            let outputs = machine.handle(.received(frame, from: Base.at(3), multicast: true), now: Base.late)
+            let frame = Base.frame(
+                .beacon(Base.beacon()), peer: peer, network: NetworkTag(value: 1))
+            let outputs = machine.handle(
+                .received(frame, from: Base.at(3), multicast: true), now: Base.late)
             #expect(outputs == [.drop(.beaconStrangeNetwork)])
         }
         #expect(machine.peerCount == 0)
@@ -90,6 +93,8 @@ import Testing
         }
         #expect(machine.handle(invented(1), now: Base.late) == [.drop(.discoveryTableFull)])
         #expect(
-            machine.handle(.inUse(Base.stranger, true), now: Base.late) == [.drop(.discoveryTableFull)])
+            machine.handle(.inUse(Base.stranger, true), now: Base.late) == [
+                .drop(.discoveryTableFull)
+            ])
     }
 }

@@ -3,8 +3,8 @@ import NearbyWire
 
 @testable import NearbyEngine
 
-/// Several `DiscoveryMachine`s on one virtual LAN with one millisecond of delay: an event heap ordered by
-/// time, then by insertion.
+/// Several `DiscoveryMachine`s on one virtual LAN with one millisecond of delay: an event heap
+/// ordered by time, then by insertion.
 struct DiscoveryLAN {
     private enum Event {
         case deliver(DiscoveryFrame, from: Int, multicast: Bool, onlyTo: Int?)
@@ -51,7 +51,9 @@ struct DiscoveryLAN {
             case .multicast(let frame, on: _):
                 sent[index].append((now, frame))
                 guard multicastWorks else { continue }
-                push(.deliver(frame, from: index, multicast: true, onlyTo: nil), after: .milliseconds(1))
+                push(
+                    .deliver(frame, from: index, multicast: true, onlyTo: nil),
+                    after: .milliseconds(1))
             case .unicast(let frame, to: let endpoint):
                 sent[index].append((now, frame))
                 let target = machines.indices.first { Self.endpoint($0) == endpoint }
@@ -78,7 +80,8 @@ struct DiscoveryLAN {
             case .deliver(let frame, from: let sender, let multicast, let onlyTo):
                 for index in machines.indices where index != sender && (onlyTo ?? index) == index {
                     handle(
-                        .received(frame, from: Self.endpoint(sender), multicast: multicast), by: index)
+                        .received(frame, from: Self.endpoint(sender), multicast: multicast),
+                        by: index)
                 }
             }
         }
@@ -103,7 +106,9 @@ struct DiscoveryLAN {
         var parent = 0
         while true {
             let children = [2 * parent + 1, 2 * parent + 2].filter { $0 < heap.count }
-            guard let least = children.min(by: { precedes($0, $1) }), precedes(least, parent) else { return }
+            guard let least = children.min(by: { precedes($0, $1) }), precedes(least, parent) else {
+                return
+            }
             heap.swapAt(least, parent)
             parent = least
         }

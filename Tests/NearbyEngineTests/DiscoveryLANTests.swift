@@ -45,7 +45,8 @@ import Testing
         lan.run(until: lan.now + .milliseconds(20))
         #expect(lan.machine(collector).sightings.map(\.info) == [try Self.info("bench")])
         #expect(lan.machine(newcomer).sightings.map(\.info) == [try Self.info("cellar")])
-        #expect(lan.machine(newcomer).sightings.first?.endpoints == [DiscoveryLAN.endpoint(collector)])
+        #expect(
+            lan.machine(newcomer).sightings.first?.endpoints == [DiscoveryLAN.endpoint(collector)])
     }
 
     @Test func staticPeersFindEachOtherWhereMulticastBringsNothing() throws {
@@ -69,7 +70,9 @@ import Testing
         let late = lan.sent.map { frames in frames.count { $0.time - .zero >= .seconds(100) } }
         // 900 s at one beacon in 30 s; some are left out.
         #expect(late.allSatisfy { (10...40).contains($0) })
-        let lost = lan.news.flatMap { $0 }.count { if case .lost = $0.output { true } else { false } }
+        let lost = lan.news.flatMap { $0 }.count {
+            if case .lost = $0.output { true } else { false }
+        }
         #expect(lost == 0)
     }
 

@@ -38,7 +38,8 @@ import Testing
         port: UInt16 = 4577, flags: BeaconFlags = .wantsNeighbours, info: DiscoveryInfo = .empty
     ) -> Beacon {
         Beacon(
-            dataPort: port, role: .agent, flags: flags, costToCollector: nil, infoDigest: info.digest)
+            dataPort: port, role: .agent, flags: flags, costToCollector: nil,
+            infoDigest: info.digest)
     }
 
     static let late = Instant.zero + .seconds(1_000)
@@ -94,10 +95,14 @@ import Testing
         let clone = Self.frame(.beacon(Self.beacon()), peer: Self.own, run: 51)
         let input = DiscoveryMachine.Input.received(clone, from: Self.at(7), multicast: true)
         #expect(
-            machine.handle(input, now: Self.late) == [.suspicion(RunID(value: 51), from: Self.at(7))])
+            machine.handle(input, now: Self.late) == [
+                .suspicion(RunID(value: 51), from: Self.at(7))
+            ])
         #expect(machine.handle(input, now: Self.late) == [.drop(.beaconEcho)])
         let later = Self.late + .seconds(10)
-        #expect(machine.handle(input, now: later).contains(.suspicion(RunID(value: 51), from: Self.at(7))))
+        #expect(
+            machine.handle(input, now: later).contains(
+                .suspicion(RunID(value: 51), from: Self.at(7))))
         #expect(machine.peerCount == 0)
     }
 
@@ -107,8 +112,11 @@ import Testing
         let first = Self.at(7, port: 4577, on: Self.link)
         let second = Self.at(8, port: 4577, on: Self.otherLink)
         _ = machine.handle(.received(frame, from: first, multicast: true), now: Self.late)
-        let outputs = machine.handle(.received(frame, from: second, multicast: true), now: Self.late)
-        let endpoints = [Self.at(7, port: 9, on: Self.link), Self.at(8, port: 9, on: Self.otherLink)]
+        let outputs = machine.handle(
+            .received(frame, from: second, multicast: true), now: Self.late)
+        let endpoints = [
+            Self.at(7, port: 9, on: Self.link), Self.at(8, port: 9, on: Self.otherLink),
+        ]
         #expect(machine.peerCount == 1)
         #expect(machine.sightings.map(\.endpoints) == [endpoints])
         guard case .heard(let sighting) = outputs.first else {
@@ -121,7 +129,8 @@ import Testing
     @Test func replayedBeaconAddsOnlyALastCandidate() throws {
         var machine = Self.settled()
         let frame = Self.frame(.beacon(Self.beacon(info: try Self.info())))
-        let asked = machine.handle(.received(frame, from: Self.at(7), multicast: true), now: Self.late)
+        let asked = machine.handle(
+            .received(frame, from: Self.at(7), multicast: true), now: Self.late)
         #expect(asked.contains { if case .unicast = $0 { true } else { false } })
         let reply = Self.frame(.infoReply(try Self.info()))
         _ = machine.handle(.received(reply, from: Self.at(7), multicast: false), now: Self.late)
@@ -143,7 +152,8 @@ import Testing
         let after = Self.frame(.beacon(Self.beacon(port: 2)), run: 2)
         _ = machine.handle(.received(before, from: Self.at(7), multicast: true), now: Self.late)
         let later = Self.late + .seconds(2)
-        let outputs = machine.handle(.received(after, from: Self.at(7), multicast: true), now: later)
+        let outputs = machine.handle(
+            .received(after, from: Self.at(7), multicast: true), now: later)
         let sighting = try #require(machine.sighting(of: Self.stranger))
         #expect(sighting.run == RunID(value: 2))
         #expect(sighting.endpoints == [Self.at(7, port: 2), Self.at(7, port: 1)])
@@ -175,10 +185,12 @@ import Testing
         let source = Self.at(7)
         _ = machine.handle(.received(frame, from: source, multicast: true), now: Self.late)
         let old = Self.frame(.beacon(farewell), run: 77)
-        #expect(machine.handle(.received(old, from: source, multicast: true), now: Self.late).isEmpty)
+        #expect(
+            machine.handle(.received(old, from: source, multicast: true), now: Self.late).isEmpty)
         _ = machine.handle(.inUse(Self.stranger, true), now: Self.late)
         let now = Self.frame(.beacon(farewell))
-        #expect(machine.handle(.received(now, from: source, multicast: true), now: Self.late).isEmpty)
+        #expect(
+            machine.handle(.received(now, from: source, multicast: true), now: Self.late).isEmpty)
         _ = machine.handle(.inUse(Self.stranger, false), now: Self.late)
         #expect(
             machine.handle(.received(now, from: source, multicast: true), now: Self.late)
@@ -194,7 +206,8 @@ import Testing
         _ = machine.handle(.received(frame, from: second, multicast: true), now: Self.late)
         _ = machine.handle(.received(other, from: Self.at(9), multicast: true), now: Self.late)
         let outputs = machine.handle(.linkDown(Self.link), now: Self.late)
-        #expect(outputs == [.forgotten(PeerID(high: 10, low: 10)), .lost(PeerID(high: 10, low: 10))])
+        #expect(
+            outputs == [.forgotten(PeerID(high: 10, low: 10)), .lost(PeerID(high: 10, low: 10))])
         #expect(machine.sighting(of: Self.stranger)?.endpoints == [second])
     }
 

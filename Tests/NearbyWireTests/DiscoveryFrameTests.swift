@@ -6,7 +6,9 @@ import Testing
 @Suite struct DiscoveryFrameTests {
     static let info = try? DiscoveryInfo([("site", "nørth"), ("name", "bench")])
 
-    static func frame(_ body: DiscoveryFrame.Body, proof: UInt64? = 0xf0f1_f2f3_f4f5_f6f7) -> DiscoveryFrame {
+    static func frame(_ body: DiscoveryFrame.Body, proof: UInt64? = 0xf0f1_f2f3_f4f5_f6f7)
+        -> DiscoveryFrame
+    {
         DiscoveryFrame(
             versions: 1...1, network: NetworkTag(value: 0x1122_3344_5566_7788),
             peer: PeerID(high: 0xa0a1_a2a3_a4a5_a6a7, low: 0xa8a9_aaab_acad_aeaf),
@@ -23,10 +25,11 @@ import Testing
         ("answer", nil),
         ("nudge", frame(.nudge(attempt: 3))),
         ("info-request", frame(.infoRequest(digest: info?.digest ?? 1))),
-        ("info-reply", frame(.infoReply(info ?? .empty)))
+        ("info-reply", frame(.infoReply(info ?? .empty))),
     ]
 
-    @Test(arguments: vectors.map(\.name)) func goldenVectorReadsAndWritesAlike(name: String) throws {
+    @Test(arguments: vectors.map(\.name)) func goldenVectorReadsAndWritesAlike(name: String) throws
+    {
         let bytes = try hexVector(name)
         let parsed = try DiscoveryFrame(parsing: bytes[...])
         #expect(parsed.bytes == bytes)
@@ -57,7 +60,8 @@ import Testing
         #expect(throws: WireError.self) { try DiscoveryFrame(parsing: bytes[...] + [0]) }
     }
 
-    /// A flipped bit is refused, or read as another frame, or lies in marks and padding that mean nothing.
+    /// A flipped bit is refused, or read as another frame, or lies in marks and padding that mean
+    /// nothing.
     @Test(arguments: vectors.map(\.name)) func noFlippedBitTraps(name: String) throws {
         let bytes = try hexVector(name)
         for bit in 0..<bytes.count * 8 {
@@ -108,7 +112,9 @@ import Testing
         for _ in 0..<5_000 {
             let count = Int.random(in: 0..<120, using: &generator)
             var bytes = (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-            if count > 3 { bytes.replaceSubrange(0..<4, with: [0x60 + bytes[0] % 5, bytes[1], 1, 1]) }
+            if count > 3 {
+                bytes.replaceSubrange(0..<4, with: [0x60 + bytes[0] % 5, bytes[1], 1, 1])
+            }
             _ = try? DiscoveryFrame(parsing: bytes[...])
         }
     }
@@ -132,5 +138,7 @@ private func hexVector(_ name: String) throws -> [UInt8] {
     let digits = lines.flatMap { line in
         line.prefix { $0 != "#" }.compactMap(\.hexDigitValue)
     }
-    return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    return stride(from: 0, to: digits.count - 1, by: 2).map {
+        UInt8(digits[$0] << 4 | digits[$0 + 1])
+    }
 }

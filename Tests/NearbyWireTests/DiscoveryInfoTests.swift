@@ -57,7 +57,7 @@ import Testing
             ("empty pair", [0]),
             ("no key", [2] + Array("=1".utf8)),
             ("not UTF-8", [3] + Array("a=".utf8) + [0xff]),
-            ("truncated", [4] + Array("a=1".utf8))
+            ("truncated", [4] + Array("a=1".utf8)),
         ]
         for (name, bytes) in wrong {
             #expect(throws: WireError.self, "\(name)") { try DiscoveryInfo(parsing: bytes[...]) }

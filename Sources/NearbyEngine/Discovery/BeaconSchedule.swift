@@ -54,7 +54,8 @@ struct BeaconSchedule: Sendable {
         content: Bool, now: Instant, using generator: inout SeededGenerator
     ) -> [(link: LinkID, alsoBroadcast: Bool)] {
         var fired: [(link: LinkID, alsoBroadcast: Bool)] = []
-        for index in links.indices where links[index].hasBroadcast && links[index].trickle.due <= now {
+        for index in links.indices
+        where links[index].hasBroadcast && links[index].trickle.due <= now {
             if links[index].trickle.fire(content: content, now: now, using: &generator) {
                 fired.append((links[index].id, Self.isSilent(links[index], now: now)))
             }
@@ -89,7 +90,8 @@ struct BeaconSchedule: Sendable {
     static let silence: Duration = .seconds(3)
 }
 
-/// Unicast beacons to addresses that were configured or remembered, each with the intervals of a beacon.
+/// Unicast beacons to addresses that were configured or remembered, each with the intervals of a
+/// beacon.
 struct ProbeSchedule: Sendable {
     enum Kind: Equatable, Sendable {
         case configured
@@ -105,20 +107,23 @@ struct ProbeSchedule: Sendable {
 
     private var probes: [Probe] = []
 
-    /// Replaces those of this kind; keeps the timing of addresses that stay. Beyond the limit they are
-    /// left out.
+    /// Replaces those of this kind; keeps the timing of addresses that stay. Beyond the limit they
+    /// are left out.
     mutating func setPeers(_ endpoints: [Endpoint], kind: Kind, now: Instant) {
         let before = probes
         probes.removeAll { $0.kind == kind }
         for endpoint in endpoints where probes.count < Limits.discoveryStaticPeersMax {
             guard !probes.contains(where: { $0.endpoint == endpoint }) else { continue }
             let known = before.first { $0.endpoint == endpoint && $0.kind == kind }
-            probes.append(known ?? Probe(endpoint: endpoint, kind: kind, trickle: Self.trickle(kind, now)))
+            probes.append(
+                known ?? Probe(endpoint: endpoint, kind: kind, trickle: Self.trickle(kind, now)))
         }
     }
 
     mutating func restart(now: Instant) {
-        for index in probes.indices { probes[index].trickle = Self.trickle(probes[index].kind, now) }
+        for index in probes.indices {
+            probes[index].trickle = Self.trickle(probes[index].kind, now)
+        }
     }
 
     mutating func reset(on link: LinkID, now: Instant) {

@@ -5,7 +5,7 @@ import NearbyWire
 extension DiscoveryMachine {
     mutating func serviceDeadlines() {
         sendBeacons()
-        if tableWake <= now { servicePeers() }
+        if table.wake <= now { servicePeers() }
         sendProbes()
     }
 
@@ -13,7 +13,8 @@ extension DiscoveryMachine {
         guard links.due <= now else { return }
         let beacon = frame(.beacon(ownBeacon))
         for (link, alsoBroadcast) in links.fire(content: isContent, now: now, using: &generator) {
-            budget.countBeacon(now: now)
+            let broadcasts = alsoBroadcast ? 1 : 0
+            budget.countBeacons(identity.datagramsPerBeacon + broadcasts, now: now)
             outputs.append(.multicast(beacon, on: link))
             if alsoBroadcast { outputs.append(.broadcast(beacon, on: link)) }
             dropAnswers(servedBy: link)
@@ -29,21 +30,16 @@ extension DiscoveryMachine {
     }
 
     private mutating func servicePeers() {
-        var wake = Instant.distantFuture
-        // From the back: a removal moves the last record, which was looked at already, into the gap.
-        for position in table.records.indices.reversed() {
-            if table.records[position].deadline <= now, !servicePeer(at: position) { continue }
-            wake = min(wake, table.records[position].deadline)
+        // From the back: a removal moves the last record, which was looked at already, into the
+        // gap.
+        for position in table.deadlines.indices.reversed() where table.deadlines[position] <= now {
+            servicePeer(at: position)
         }
-        tableWake = wake
+        table.renewWake()
     }
 
-    /// False if the peer is gone.
-    private mutating func servicePeer(at position: Int) -> Bool {
-        if table[position].expiry <= now {
-            remove(at: position)
-            return false
-        }
+    private mutating func servicePeer(at position: Int) {
+        if table[position].expiry <= now { return remove(at: position) }
         if let answer = table[position].answer, answer.due <= now {
             sendAnswer(answer, from: position)
         }
@@ -54,7 +50,6 @@ extension DiscoveryMachine {
             announce(at: position)
         }
         if let due = table[position].changeDue, due <= now { noteChange(at: position) }
-        return true
     }
 
     private mutating func sendAnswer(_ answer: PeerRecord.PendingAnswer, from position: Int) {
@@ -63,8 +58,8 @@ extension DiscoveryMachine {
         outputs.append(.unicast(frame(.answer(ownBeacon)), to: answer.endpoint))
     }
 
-    /// Asks at the candidates in turn, six times at most, 1 s doubling apart. Waits while this node is full
-    /// or has sent enough for now.
+    /// Asks at the candidates in turn, six times at most, 1 s doubling apart. Waits while this node
+    /// is full or has sent enough for now.
     private mutating func sendInfoRequest(at position: Int, tries: Int) {
         let endpoints = table[position].sighting.endpoints
         guard tries < Self.infoTriesMax, !endpoints.isEmpty else {
@@ -73,7 +68,8 @@ extension DiscoveryMachine {
         }
         let endpoint = endpoints[tries % endpoints.count]
         guard !own.flags.contains(.full), take(.request, to: endpoint.address) else {
-            let wait = generator.duration(in: Self.postponement)
+            // A crowd waits longer: looking at it is work too.
+            let wait = generator.duration(in: Self.postponement) * max(1, table.count / 32)
             table[position].infoFetch = .asking(next: grid(now + wait), tries: tries)
             return
         }
@@ -86,7 +82,9 @@ extension DiscoveryMachine {
     private mutating func sendProbes() {
         while statics.due <= now {
             guard let probe = statics.takeDue(now: now, using: &generator) else { return }
-            if probe.kind == .remembered, !links.isSilent(probe.endpoint.link, now: now) { continue }
+            if probe.kind == .remembered, !links.isSilent(probe.endpoint.link, now: now) {
+                continue
+            }
             // What does not fit into this second has its next turn instead.
             guard take(.request, to: probe.endpoint.address) else { continue }
             outputs.append(.unicast(frame(.beacon(ownBeacon)), to: probe.endpoint))

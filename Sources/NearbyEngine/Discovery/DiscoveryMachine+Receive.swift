@@ -3,7 +3,8 @@ import NearbyWire
 
 extension DiscoveryMachine {
     mutating func receive(_ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool) {
-        guard frame.network == identity.network || identity.otherNetworks.contains(frame.network) else {
+        guard frame.network == identity.network || identity.otherNetworks.contains(frame.network)
+        else {
             return drop(.beaconStrangeNetwork)
         }
         guard frame.versions.overlaps(identity.versions) else { return drop(.beaconVersion) }
@@ -31,7 +32,8 @@ extension DiscoveryMachine {
     }
 
     private mutating func receive(
-        _ beacon: Beacon, in frame: DiscoveryFrame, from source: Endpoint, multicast: Bool, isAnswer: Bool
+        _ beacon: Beacon, in frame: DiscoveryFrame, from source: Endpoint, multicast: Bool,
+        isAnswer: Bool
     ) {
         if beacon.flags.contains(.leaving) { return receiveFarewell(frame) }
         var endpoint = source
@@ -46,7 +48,6 @@ extension DiscoveryMachine {
             considerAnswer(
                 at: position, to: endpoint, received: frame, beaconServes: multicast)
         }
-        tableWake = min(tableWake, table[position].deadline)
     }
 
     /// Believed of the present run only, and never of a peer in use: a farewell may be forged.
@@ -64,6 +65,10 @@ extension DiscoveryMachine {
     }
 
     /// True if it says something that we did not know.
+    ///
+    /// The run heard last counts. Which of two is older cannot be told without a channel: who
+    /// ignored runs that once were current would let one replayed beacon of the past hide the peer
+    /// for good. So a run is a hint, and costs the listener one `changed` a second at most.
     private mutating func update(
         at position: Int, _ beacon: Beacon, run: RunID, endpoint: Endpoint
     ) -> Bool {
@@ -107,7 +112,6 @@ extension DiscoveryMachine {
         guard table[position].isAnnounced else { return }
         if let last = table[position].lastChange, now - last < Self.changeSpacing {
             table[position].changeDue = grid(last + Self.changeSpacing)
-            tableWake = min(tableWake, table[position].deadline)
             return
         }
         table[position].changeDue = nil
@@ -119,8 +123,8 @@ extension DiscoveryMachine {
     private static let changeSpacing: Duration = .seconds(1)
     private static let suspicionSpacing: Duration = .seconds(10)
 
-    /// Deadlines of peers that are not urgent fall on a 10 ms grid, so that a thousand of them cost a
-    /// hundred looks at the table a second.
+    /// Deadlines of peers that are not urgent fall on a 10 ms grid, so that a thousand of them cost
+    /// a hundred looks at the table a second.
     func grid(_ time: Instant) -> Instant {
         let step: Int64 = 10_000_000
         return Instant(nanoseconds: (time.nanoseconds / step).addingSaturating(1) * step)
@@ -129,7 +133,8 @@ extension DiscoveryMachine {
 
 /// Answers and discovery info.
 extension DiscoveryMachine {
-    /// Answers a peer of whose run at most four beacons were heard, if one of the two wants the other.
+    /// Answers a peer of whose run at most four beacons were heard, if one of the two wants the
+    /// other.
     private mutating func considerAnswer(
         at position: Int, to endpoint: Endpoint, received: DiscoveryFrame, beaconServes: Bool
     ) {
@@ -144,7 +149,8 @@ extension DiscoveryMachine {
             due: now + delay, endpoint: endpoint, beaconServes: beaconServes)
     }
 
-    /// We want neighbours; or it does, and may want us. A full node makes room only for one without a route.
+    /// We want neighbours; or it does, and may want us. A full node makes room only for one without
+    /// a route.
     private func isWorthAnswering(_ beacon: Beacon) -> Bool {
         if own.flags.contains(.wantsNeighbours) { return true }
         guard beacon.flags.contains(.wantsNeighbours) else { return false }
@@ -154,7 +160,9 @@ extension DiscoveryMachine {
     private mutating func answerInfoRequest(
         _ request: DiscoveryFrame, digest: UInt64, from source: Endpoint
     ) {
-        guard digest == own.info.digest, !own.info.isEmpty else { return drop(.discoveryInfoDigest) }
+        guard digest == own.info.digest, !own.info.isEmpty else {
+            return drop(.discoveryInfoDigest)
+        }
         let reply = frame(.infoReply(own.info))
         guard reply.byteCount + proofByteCount <= request.byteCount,
             take(.infoReply, to: source.address)
@@ -178,7 +186,8 @@ extension DiscoveryMachine {
         table[position].infoFetch = .asking(next: now + delay, tries: 0)
     }
 
-    private mutating func receiveInfo(_ info: DiscoveryInfo, from source: Endpoint, of peer: PeerID) {
+    private mutating func receiveInfo(_ info: DiscoveryInfo, from source: Endpoint, of peer: PeerID)
+    {
         guard let position = table.index(of: peer), table[position].infoFetch != .settled else {
             return drop(.discoveryInfoUnasked)
         }
@@ -194,7 +203,8 @@ extension DiscoveryMachine {
 
     /// A frame other than a beacon on a link may leave now.
     mutating func take(_ kind: SendBudget.Kind, to address: TransportAddress) -> Bool {
-        budget.take(kind, to: address, reserved: links.dueWithinASecond, now: now)
+        let reserved = links.dueWithinASecond * identity.datagramsPerBeacon
+        return budget.take(kind, to: address, reserved: reserved, now: now)
     }
 
     private var proofByteCount: Int { identity.proves ? DiscoveryFrame.proofByteCount : 0 }

@@ -3,20 +3,21 @@ import NearbyWire
 
 /// Finds peers: says who was found, changed and lost, and makes this node known.
 ///
-/// Beacons go out on every link after `Trickle`; a newcomer that wants us, or that we want, is answered by
-/// unicast; discovery info is fetched behind its digest. Everything that comes in is a hint from anybody:
-/// tables are bounded, work per frame is constant but for 50 displacements a second, and a peer marked in
-/// use is neither displaced nor lost.
+/// Beacons go out on every link after `Trickle`; a newcomer that wants us, or that we want, is
+/// answered by unicast; discovery info is fetched behind its digest. Everything that comes in is a
+/// hint from anybody: tables are bounded, work per frame is constant but for 50 displacements a
+/// second, and a peer marked in use is neither displaced nor lost.
 ///
-/// The node parses frames, and with a network secret verifies `proof`, before it hands them over; it adds
-/// the proof to every frame that leaves. Unicast leaves from the data socket, so that its source address is
-/// the way back.
+/// The node parses frames, and with a network secret verifies `proof`, before it hands them over;
+/// it adds the proof to every frame that leaves. Unicast leaves from the data socket, so that its
+/// source address is the way back.
 public struct DiscoveryMachine: Sendable {
     public enum Input: Equatable, Sendable {
         case start
         /// Says farewell on every link.
         case stop
-        /// A link came up. Without broadcast (a radio with its own discovery) no beacon goes out on it.
+        /// A link came up. Without broadcast (a radio with its own discovery) no beacon goes out on
+        /// it.
         case linkUp(LinkID, hasBroadcast: Bool)
         case linkDown(LinkID)
         /// `multicast`: it came on the beacon socket, by multicast or broadcast.
@@ -39,8 +40,9 @@ public struct DiscoveryMachine: Sendable {
         /// IPv4 broadcast beside the multicast, on a link where multicast brought nothing.
         case broadcast(DiscoveryFrame, on: LinkID)
         case unicast(DiscoveryFrame, to: Endpoint)
-        /// At once at the first beacon and at each that says something new, before the info is there: for
-        /// the tie-break, as `forgotten`. `found`, `changed`, `lost` are for people and programs.
+        /// At once at the first beacon and at each that says something new, before the info is
+        /// there: for the tie-break, as `forgotten`. `found`, `changed`, `lost` are for people and
+        /// programs.
         case heard(Sighting)
         /// A peer that was heard left the table.
         case forgotten(PeerID)
@@ -51,8 +53,8 @@ public struct DiscoveryMachine: Sendable {
         case lost(PeerID)
         /// It wants us to invite. Unproved; the peer may be unknown.
         case nudged(PeerID, RunID, attempt: UInt16, from: Endpoint)
-        /// Somebody uses our own PeerID with another run: a clone, or a replay of our past. At most every
-        /// 10 s.
+        /// Somebody uses our own PeerID with another run: a clone, or a replay of our past. At most
+        /// every 10 s.
         case suspicion(RunID, from: Endpoint)
         case drop(DropReason)
     }
@@ -86,12 +88,16 @@ public struct DiscoveryMachine: Sendable {
         public var network: NetworkTag
         /// Also accepted: older lines of the secret file.
         public var otherNetworks: [NetworkTag]
-        /// The node adds a proof to what leaves; counted where an answer must not exceed what it answers.
+        /// The node adds a proof to what leaves; counted where an answer must not exceed what it
+        /// answers.
         public var proves: Bool
+        /// Datagrams that leave for one `multicast`: 2 where the shell sends both IPv6 and IPv4.
+        /// They count in the budget of 10 a second.
+        public var datagramsPerBeacon: Int
 
         public init(
             peer: PeerID, run: RunID, versions: ClosedRange<UInt8> = 1...1, network: NetworkTag,
-            otherNetworks: [NetworkTag] = [], proves: Bool = false
+            otherNetworks: [NetworkTag] = [], proves: Bool = false, datagramsPerBeacon: Int = 1
         ) {
             self.peer = peer
             self.run = run
@@ -99,6 +105,7 @@ public struct DiscoveryMachine: Sendable {
             self.network = network
             self.otherNetworks = otherNetworks
             self.proves = proves
+            self.datagramsPerBeacon = datagramsPerBeacon
         }
     }
 
@@ -112,8 +119,6 @@ public struct DiscoveryMachine: Sendable {
     var budget = SendBudget()
     var generator: SeededGenerator
     var lastSuspicion: Instant?
-    /// No peer has anything to do before this moment; it may be early, never late.
-    var tableWake = Instant.distantFuture
     var now = Instant.zero
     var outputs: [Output] = []
 
@@ -126,7 +131,7 @@ public struct DiscoveryMachine: Sendable {
     /// When `deadlineReached` wants to be called; nil before `start`.
     public var nextDeadline: Instant? {
         guard isRunning else { return nil }
-        let earliest = min(tableWake, links.due, statics.due)
+        let earliest = min(table.wake, links.due, statics.due)
         return earliest == .distantFuture ? nil : earliest
     }
 
@@ -222,7 +227,8 @@ extension DiscoveryMachine {
 
     private mutating func linkDown(_ link: LinkID) {
         links.remove(link)
-        // From the back: a removal moves the last record, which was looked at already, into the gap.
+        // From the back: a removal moves the last record, which was looked at already, into the
+        // gap.
         for position in table.records.indices.reversed() {
             guard table[position].candidates.removeAll(on: link) else { continue }
             if table[position].answer?.endpoint.link == link { table[position].answer = nil }
@@ -256,8 +262,6 @@ extension DiscoveryMachine {
             if isInUse { table[position].answer = nil }
             if !isInUse, table[position].candidates.isEmpty {
                 remove(at: position)
-            } else {
-                tableWake = min(tableWake, table[position].deadline)
             }
             return
         }

@@ -4,7 +4,8 @@ import NearbyWire
 extension Limits {
     /// Peers that discovery remembers: 1,024 neighbours of a collector and room for newcomers.
     public static let discoveryPeersMax = 1_280
-    /// Newcomers a second that may displace an older entry once the table is full; the rest is dropped.
+    /// Newcomers a second that may displace an older entry once the table is full; the rest is
+    /// dropped.
     public static let discoveryDisplacementsPerSecond = 50
 }
 
@@ -67,15 +68,20 @@ struct PeerRecord: Sendable {
             costToCollector: beacon.costToCollector, flags: beacon.flags, info: info)
     }
 
-    /// Four of the longest intervals, one of them lengthened by jitter: two beacons left out or lost do
-    /// not lose a peer.
+    /// Four of the longest intervals, one of them lengthened by jitter: two beacons left out or
+    /// lost do not lose a peer.
     static let lifetime: Duration = .seconds(130)
 }
 
-/// The bounded table of peers: an array, and an index into it that is never enumerated, so that the order
-/// of the outputs depends on the inputs alone.
+/// The bounded table of peers: an array, and an index into it that is never enumerated, so that the
+/// order of the outputs depends on the inputs alone.
 struct PeerTable: Sendable {
     private(set) var records: [PeerRecord] = []
+    /// `deadline` of each record, apart from them so that a look at all of them touches little
+    /// memory.
+    private(set) var deadlines: [Instant] = []
+    /// No peer has anything to do before this moment; it may be early, never late.
+    private(set) var wake = Instant.distantFuture
     private var index: [PeerID: Int] = [:]
     private var displacementWindow = Instant.zero
     private var displacements = 0
@@ -93,12 +99,19 @@ struct PeerTable: Sendable {
     subscript(position: Int) -> PeerRecord {
         get { records[position] }
         // In place: `set` would copy the candidates each time.
-        _modify { yield &records[position] }
+        _modify {
+            defer { noteDeadline(at: position) }
+            yield &records[position]
+        }
     }
 
-    /// Takes a peer that is not in the table. A full table displaces the least useful peer that is not in
-    /// use: never replied before replied, heard once before often, then the one heard longest ago. At most
-    /// 50 a second, since each costs a look at the whole table; one that is itself in use always may.
+    /// Call after a look at all deadlines: `wake` is exact again.
+    mutating func renewWake() { wake = deadlines.min() ?? .distantFuture }
+
+    /// Takes a peer that is not in the table. A full table displaces the least useful peer that is
+    /// not in use: never replied before replied, heard once before often, then the one heard
+    /// longest ago. At most 50 a second, since each costs a look at the whole table; one that is
+    /// itself in use always may.
     mutating func admit(_ record: PeerRecord, now: Instant) -> Admission {
         if records.count < Limits.discoveryPeersMax { return .admitted(index: append(record)) }
         if now - displacementWindow >= .seconds(1) {
@@ -120,8 +133,10 @@ struct PeerTable: Sendable {
         let removed = records[position]
         index[removed.peer] = nil
         let last = records.removeLast()
+        let lastDeadline = deadlines.removeLast()
         if position < records.count {
             records[position] = last
+            deadlines[position] = lastDeadline
             index[last.peer] = position
         }
         return removed
@@ -129,9 +144,20 @@ struct PeerTable: Sendable {
 
     private mutating func append(_ record: PeerRecord) -> Int {
         records.append(record)
+        deadlines.append(record.deadline)
         index[record.peer] = records.count - 1
+        wake = min(wake, record.deadline)
         return records.count - 1
     }
+
+    private mutating func noteDeadline(at position: Int) {
+        let deadline = Self.deadline(of: &records[position])
+        deadlines[position] = deadline
+        wake = min(wake, deadline)
+    }
+
+    /// Takes the record in place: by value it would be copied.
+    private static func deadline(of record: inout PeerRecord) -> Instant { record.deadline }
 
     private func leastUseful(now: Instant) -> Int? {
         var victim: Int?

@@ -3,7 +3,10 @@ import NearbyCore
 extension Limits {
     /// Discovery frames that a node sends in any second, beacons included.
     public static let discoveryFramesPerSecond = 10
-    /// The part of it that beacons may claim in advance.
+    /// Of these, requests and unicast beacons: fewer, so that a node that asks many still answers
+    /// some.
+    public static let discoveryRequestsPerSecond = 4
+    /// What beacons may claim in advance; the rest serves answers even on a node of many links.
     public static let discoveryBeaconReserve = 6
     /// Answers and info replies together in any second; to one address one of each kind.
     public static let discoveryAnswersPerSecond = 10
@@ -11,8 +14,8 @@ extension Limits {
 
 /// How much discovery may send: 10 frames in any second, and one answer a second to one address.
 ///
-/// Beacons of the links are never held back; everything else leaves only where it still fits, with the
-/// beacons that are to come in the next second. Keeps at most 32 entries.
+/// Beacons of the links are never held back; everything else leaves only where it still fits, with
+/// the beacons that are to come in the next second. Keeps at most 32 entries.
 struct SendBudget: Sendable {
     enum Kind: Equatable, Sendable { case beacon, request, answer, infoReply }
 
@@ -24,13 +27,18 @@ struct SendBudget: Sendable {
 
     private var sent: [Sent] = []
 
-    /// True, and counted, if a frame may leave now. `reserved` is how many beacons are to come within a
-    /// second.
-    mutating func take(_ kind: Kind, to address: TransportAddress, reserved: Int, now: Instant) -> Bool {
+    /// True, and counted, if a frame may leave now. `reserved` is how many beacons are to come
+    /// within a second.
+    mutating func take(_ kind: Kind, to address: TransportAddress, reserved: Int, now: Instant)
+        -> Bool
+    {
         forgetOld(now: now)
         let room = Limits.discoveryFramesPerSecond - min(reserved, Limits.discoveryBeaconReserve)
         guard sent.count < room else { return false }
-        if kind == .answer || kind == .infoReply {
+        if kind == .request {
+            let requests = sent.count { $0.kind == .request }
+            guard requests < Limits.discoveryRequestsPerSecond else { return false }
+        } else {
             let answers = sent.count { $0.kind == .answer || $0.kind == .infoReply }
             guard answers < Limits.discoveryAnswersPerSecond,
                 !sent.contains(where: { $0.kind == kind && $0.address == address })
@@ -40,10 +48,10 @@ struct SendBudget: Sendable {
         return true
     }
 
-    /// A beacon left on a link.
-    mutating func countBeacon(now: Instant) {
+    /// A beacon left on a link, in so many datagrams.
+    mutating func countBeacons(_ count: Int, now: Instant) {
         forgetOld(now: now)
-        if sent.count < Self.entriesMax {
+        for _ in 0..<min(max(0, count), Self.entriesMax - sent.count) {
             sent.append(Sent(time: now, kind: .beacon, address: nil))
         }
     }

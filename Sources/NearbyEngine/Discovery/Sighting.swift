@@ -35,10 +35,10 @@ extension Limits {
 
 /// The endpoints at which one peer was heard, bounded.
 ///
-/// Order: those of the current run first, then those that answered us, then the one heard first. A copy of
-/// a beacon that is replayed from elsewhere thus adds a last candidate and moves no other. At the limit the
-/// endpoint heard longest ago makes room, if it has been silent for 30 s or belongs to an old run;
-/// otherwise the new one is refused.
+/// Order: those of the current run first, then those that answered us, then the one heard first. A
+/// copy of a beacon that is replayed from elsewhere thus adds a last candidate and moves no other.
+/// At the limit the endpoint heard longest ago makes room, if it has been silent for 30 s or
+/// belongs to an old run; otherwise the new one is refused.
 struct CandidateList: Sendable {
     private struct Candidate: Sendable {
         let endpoint: Endpoint
@@ -86,7 +86,7 @@ struct CandidateList: Sendable {
         let current = candidates.filter { $0.run == run }
         let parts = [
             current.filter(\.answered), current.filter { !$0.answered },
-            candidates.filter { $0.run != run }
+            candidates.filter { $0.run != run },
         ]
         return parts.flatMap { $0.map(\.endpoint) }
     }

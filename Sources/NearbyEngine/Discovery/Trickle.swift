@@ -2,13 +2,13 @@ import NearbyCore
 
 /// When a beacon leaves: quickly at first, seldom later (after RFC 6206).
 ///
-/// At once, then after 100 ms, 300 ms, 1 s, doubling to 30 s, each ± 25 %. While the node is content the
-/// first four leave as ever, then the longest interval follows at once, and a beacon is left out where
-/// enough others were heard meanwhile.
+/// At once, then after 100 ms, 300 ms, 1 s, doubling to 30 s, each ± 25 %. While the node is
+/// content the first four leave as ever, then the longest interval follows at once, and a beacon is
+/// left out where enough others were heard meanwhile.
 ///
-/// Deviations from RFC 6206: every interval has its beacon at its end and not at a random moment of its
-/// second half, so that the first is at once; and no two in succession are left out, since each node's
-/// beacon says something that no other's does.
+/// Deviations from RFC 6206: every interval has its beacon at its end and not at a random moment of
+/// its second half, so that the first is at once; and no two in succession are left out, since each
+/// node's beacon says something that no other's does.
 public struct Trickle: Sendable, Equatable {
     /// When `fire` wants to be called.
     public private(set) var due: Instant
@@ -26,8 +26,9 @@ public struct Trickle: Sendable, Equatable {
     /// A beacon that said nothing new (RFC 6206 §4.2 step 3).
     public mutating func heardConsistent() { heard &+= 1 }
 
-    /// Something changed: begin again (RFC 6206 §4.2 step 6). At most every 5 s; between, the next beacon
-    /// comes within a second, so that a node whose state flaps sends at most one beacon a second.
+    /// Something changed: begin again (RFC 6206 §4.2 step 6). At most every 5 s; between, the next
+    /// beacon comes within a second, so that a node whose state flaps sends at most one beacon a
+    /// second.
     public mutating func reset(now: Instant) {
         leftOut = false
         heard = 0
@@ -66,6 +67,7 @@ public struct Trickle: Sendable, Equatable {
 
     /// 100 ms, 300 ms, 1 s, 2 s, 4 s, 8 s, 16 s, 30 s.
     private static func interval(_ step: Int) -> Duration {
-        step < opening.count ? opening[step] : min(longest, .seconds(1 << (step - opening.count + 1)))
+        step < opening.count
+            ? opening[step] : min(longest, .seconds(1 << (step - opening.count + 1)))
     }
 }
