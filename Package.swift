@@ -78,7 +78,9 @@ let package = Package(
         // One-way times through real nodes, for Benchmarks/run.sh.
         .executableTarget(
             name: "latency",
-            dependencies: ["Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux"],
+            dependencies: [
+                "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
+            ],
             path: "Benchmarks/Latency", swiftSettings: settings),
         // Random worlds with random faults, in release: deploy/test.sh runs hundreds of seeds.
         .executableTarget(
@@ -94,7 +96,10 @@ let package = Package(
             swiftSettings: settings),
         tests(
             of: "NearbyDTLS",
-            ["NearbyCore", "NearbyEngine", "DurableFiles", "FailingFiles", "COpenSSL", "CVirtualClock"]),
+            [
+                "NearbyCore", "NearbyEngine", "DurableFiles", "FailingFiles", "COpenSSL",
+                "CVirtualClock",
+            ]),
         tests(of: "DurableFiles", ["FailingFiles"]),
         tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
         tests(of: "NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),

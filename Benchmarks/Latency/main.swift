@@ -5,9 +5,9 @@ import NearbyEngine
 import NearbyLinux
 import Program
 
-// latency send|receive CONFIG COUNT: a node that sends COUNT messages of 100 bytes, one a millisecond, to
-// its collector; or one that receives them and prints `p50 p99` of their one-way times in microseconds.
-// Both must run on one machine: they share its clock.
+// latency send|receive CONFIG COUNT: a node that sends COUNT messages of 100 bytes, one a
+// millisecond, to its collector; or one that receives them and prints `p50 p99` of their one-way
+// times in microseconds. Both must run on one machine: they share its clock.
 
 /// Sends or receives stamped messages over a node of its own.
 final class Probe {
@@ -21,7 +21,8 @@ final class Probe {
 
     init(_ settings: Settings, isSender: Bool, count: Int) throws(StartError) {
         program = try NodeProgram(
-            settings, role: isSender ? .agent : .collector, log: StandardErrorLog(threshold: .warning))
+            settings, role: isSender ? .agent : .collector,
+            log: StandardErrorLog(threshold: .warning))
         self.isSender = isSender
         self.count = count
     }

@@ -1,4 +1,5 @@
-/// A network's secret: 128 random bits, printed with a checksum so that a slip of the pen is noticed.
+/// A network's secret: 128 random bits, printed with a checksum so that a slip of the pen is
+/// noticed.
 ///
 ///     rvs1-xxxxx-xxxxx-xxxxx-xxxxx-xxxxx-xxxxx      base32 (RFC 4648 §6) of 16 bytes and their CRC-16
 public enum Secret {

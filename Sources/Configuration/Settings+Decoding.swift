@@ -1,7 +1,8 @@
 import Glibc
 
 extension Settings {
-    /// What a check found: settings where nothing is wrong, otherwise every mistake in the file's order.
+    /// What a check found: settings where nothing is wrong, otherwise every mistake in the file's
+    /// order.
     public enum Outcome: Sendable {
         case good(Settings)
         case bad([Mistake])

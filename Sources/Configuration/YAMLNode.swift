@@ -40,8 +40,8 @@ public struct YAMLNode: Sendable {
     public static let byteCountMax = 256 * 1_024
     static let depthMax = 16
 
-    /// Reads one document. An empty one is an empty mapping. Aliases are refused: a short file could
-    /// otherwise stand for a huge tree.
+    /// Reads one document. An empty one is an empty mapping. Aliases are refused: a short file
+    /// could otherwise stand for a huge tree.
     public static func parse(_ text: [UInt8], file: String) throws(Mistake) -> YAMLNode {
         guard text.count <= byteCountMax else {
             throw Mistake(

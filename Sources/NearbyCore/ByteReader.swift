@@ -46,8 +46,8 @@ public struct ByteReader: Sendable {
         return value
     }
 
-    /// An unsigned LEB128 integer of at most 10 bytes; a value over 64 bits or a needlessly long form is
-    /// refused.
+    /// An unsigned LEB128 integer of at most 10 bytes; a value over 64 bits or a needlessly long
+    /// form is refused.
     public mutating func readVarint() throws(WireError) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
@@ -123,8 +123,8 @@ public struct ByteReader: Sendable {
 extension String {
     /// A string of these bytes if they are valid UTF-8.
     ///
-    /// The standard library's initializer of this purpose came with Swift 6.0 but not on every platform
-    /// version; this spelling compiles with both compilers that we support.
+    /// The standard library's initializer of this purpose came with Swift 6.0 but not on every
+    /// platform version; this spelling compiles with both compilers that we support.
     fileprivate init?(validating bytes: ArraySlice<UInt8>, as encoding: UTF8.Type) {
         var decoder = UTF8()
         var iterator = bytes.makeIterator()

@@ -1,5 +1,5 @@
-/// One of our own links: a network interface, or a radio. Numbered by the shell; the kernel's interface
-/// index for IP links.
+/// One of our own links: a network interface, or a radio. Numbered by the shell; the kernel's
+/// interface index for IP links.
 public struct LinkID: Hashable, Comparable, Sendable {
     public let value: UInt32
 

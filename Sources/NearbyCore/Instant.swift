@@ -1,7 +1,7 @@
 /// A point on the monotonic clock of one process or of one simulation.
 ///
-/// Nanoseconds since an origin that means nothing by itself: CLOCK_BOOTTIME's in a program, zero in the
-/// simulator. Arithmetic saturates, so that an absurd duration from outside cannot trap.
+/// Nanoseconds since an origin that means nothing by itself: CLOCK_BOOTTIME's in a program, zero in
+/// the simulator. Arithmetic saturates, so that an absurd duration from outside cannot trap.
 public struct Instant: Hashable, Comparable, Sendable {
     public var nanoseconds: Int64
 

@@ -26,7 +26,8 @@ public struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.init(high: high, low: low)
     }
 
-    /// Reads what `description` writes; hyphens and case are ignored. Nil if it is not 26 base32 digits.
+    /// Reads what `description` writes; hyphens and case are ignored. Nil if it is not 26 base32
+    /// digits.
     public init?(text: String) {
         var words: (high: UInt64, low: UInt64) = (0, 0)
         var digits = 0
@@ -91,8 +92,8 @@ public struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The first 8 bytes of a `PeerID`: source and destination of mesh packets. Unique within a network,
-/// which is checked at admission.
+/// The first 8 bytes of a `PeerID`: source and destination of mesh packets. Unique within a
+/// network, which is checked at admission.
 public struct ShortID: Hashable, Comparable, Sendable {
     public let value: UInt64
 

@@ -1,5 +1,5 @@
-/// SplitMix64 (Steele, Lea, Flood 2014): small, seeded, the same everywhere. For jitter, choice and the
-/// simulator; never for keys.
+/// SplitMix64 (Steele, Lea, Flood 2014): small, seeded, the same everywhere. For jitter, choice and
+/// the simulator; never for keys.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

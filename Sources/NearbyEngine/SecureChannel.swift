@@ -1,12 +1,13 @@
 import NearbyCore
 
-/// A handshake in progress: bytes in, bytes out, a deadline, and in the end keys. No descriptor, no thread.
+/// A handshake in progress: bytes in, bytes out, a deadline, and in the end keys. No descriptor, no
+/// thread.
 ///
-/// `NearbyDTLS` conforms with OpenSSL; the simulator with a deterministic double of the same flights, sizes
-/// and failures. The object is dropped as soon as the keys are in use.
+/// `NearbyDTLS` conforms with OpenSSL; the simulator with a deterministic double of the same
+/// flights, sizes and failures. The object is dropped as soon as the keys are in use.
 public protocol SecureChannel: AnyObject {
-    /// Takes one datagram of DTLS records (no envelope). What is malformed, forged or out of place is
-    /// dropped and counted in `drops`; it never ends an attempt by itself.
+    /// Takes one datagram of DTLS records (no envelope). What is malformed, forged or out of place
+    /// is dropped and counted in `drops`; it never ends an attempt by itself.
     func receive(_ datagram: ArraySlice<UInt8>, now: Instant)
     /// Retransmits if it is time; harmless when early or repeated.
     func deadlineReached(now: Instant)
@@ -72,13 +73,15 @@ public protocol Cryptography: AnyObject {
     func constantTimeEquals(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool
 }
 
-/// One direction of a channel. The nonce is the IV with the 64-bit sequence xored into its last 8 bytes
-/// (RFC 8446 §5.3); a sequence is never used twice with one key.
+/// One direction of a channel. The nonce is the IV with the 64-bit sequence xored into its last 8
+/// bytes (RFC 8446 §5.3); a sequence is never used twice with one key.
 public protocol FrameCipher: AnyObject {
-    /// `frame` is header and payload. Encrypts the payload in place (header is associated data) and appends
-    /// the 16-byte tag; with `encrypted` false the payload stays readable and is associated data too.
+    /// `frame` is header and payload. Encrypts the payload in place (header is associated data) and
+    /// appends the 16-byte tag; with `encrypted` false the payload stays readable and is associated
+    /// data too.
     func seal(_ frame: inout [UInt8], headerByteCount: Int, sequence: UInt64, encrypted: Bool)
-    /// The inverse; removes the tag. False, with `frame` in an unspecified state, if it was not authentic.
+    /// The inverse; removes the tag. False, with `frame` in an unspecified state, if it was not
+    /// authentic.
     func open(_ frame: inout [UInt8], headerByteCount: Int, sequence: UInt64, encrypted: Bool)
         -> Bool
 }

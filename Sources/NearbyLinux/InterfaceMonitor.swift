@@ -113,8 +113,8 @@ public final class InterfaceMonitor {
         }
     }
 
-    /// Forgets changes that are older than the dump to come: applied after a loss, they could bring back
-    /// what is gone.
+    /// Forgets changes that are older than the dump to come: applied after a loss, they could bring
+    /// back what is gone.
     private func discardWaiting() {
         var byte: UInt8 = 0
         for _ in 0..<Self.waitingMax {

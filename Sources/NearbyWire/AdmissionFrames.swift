@@ -6,8 +6,9 @@ public enum EncryptionPreference: UInt8, CaseIterable, Sendable {
     case optional = 1
     case required = 2
 
-    /// Whether two preferences go together, and if so, whether the channel is encrypted; nil: they refuse
-    /// each other. none + required refuse; none + optional is readable; all else is encrypted.
+    /// Whether two preferences go together, and if so, whether the channel is encrypted; nil: they
+    /// refuse each other. none + required refuse; none + optional is readable; all else is
+    /// encrypted.
     public static func agreed(_ left: EncryptionPreference, _ right: EncryptionPreference) -> Bool?
     {
         switch (left, right) {
@@ -203,7 +204,8 @@ public struct CloseFrame: Hashable, Sendable {
     public var bytes: [UInt8] { [FrameKind.close.rawValue, reason.rawValue] }
 }
 
-/// Proves that the other side of a channel is reached at an address: the response repeats the token.
+/// Proves that the other side of a channel is reached at an address: the response repeats the
+/// token.
 ///
 ///     kind 0x14 or 0x15 (1) | token (8)
 public struct PathFrame: Hashable, Sendable {

@@ -6,8 +6,8 @@ public enum DatagramKind: Equatable, Sendable {
     case record
     /// `HandshakeEnvelope`.
     case handshake
-    /// "I have no channel of that index": type 0x51 (1) | index (4). Only out of a mesh packet; on a link a
-    /// nudge says it. A hint, not a proof.
+    /// "I have no channel of that index": type 0x51 (1) | index (4). Only out of a mesh packet; on
+    /// a link a nudge says it. A hint, not a proof.
     case unknownChannel
     /// Beacon, answer, nudge, information request and reply.
     case discovery
@@ -29,8 +29,8 @@ public enum DatagramKind: Equatable, Sendable {
     }
 }
 
-/// The first byte inside a sealed frame. Bit 7 marks end-to-end frames; the others belong to one hop and
-/// count only on a link between the two.
+/// The first byte inside a sealed frame. Bit 7 marks end-to-end frames; the others belong to one
+/// hop and count only on a link between the two.
 public enum FrameKind: UInt8, CaseIterable, Sendable {
     // One hop.
     case liveness = 0x01

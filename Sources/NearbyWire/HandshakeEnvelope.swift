@@ -1,14 +1,14 @@
 import NearbyCore
 
-/// Handshake records between peers travel in an envelope, so that both directions may cross on one pair of
-/// addresses and be told apart.
+/// Handshake records between peers travel in an envelope, so that both directions may cross on one
+/// pair of addresses and be told apart.
 ///
 ///     type 0x50 (1) | flags (1) | attempt (4) | [introduction (26)] | DTLS records …
 ///     introduction = PeerID (16) | run id (8) | attempt number (2)
 ///
-/// Flags: bit 0, sent by the server; bit 1, an introduction follows. The attempt is a random number of the
-/// client's. The introduction is unproved: a hint for the tie-break. Bare records (no envelope) are answered
-/// bare: `openssl s_client` completes a handshake.
+/// Flags: bit 0, sent by the server; bit 1, an introduction follows. The attempt is a random number
+/// of the client's. The introduction is unproved: a hint for the tie-break. Bare records (no
+/// envelope) are answered bare: `openssl s_client` completes a handshake.
 public struct HandshakeEnvelope: Hashable, Sendable {
     public struct Introduction: Hashable, Sendable {
         public var peer: PeerID

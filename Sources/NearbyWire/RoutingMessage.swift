@@ -1,6 +1,7 @@
 import NearbyCore
 
-/// What a node tells one neighbour about ways through the mesh: changes only, numbered and acknowledged.
+/// What a node tells one neighbour about ways through the mesh: changes only, numbered and
+/// acknowledged.
 ///
 ///     kind 0x02 (1) | number (varint, 0: needs no acknowledgement) | acknowledged number (varint, 0: none)
 ///     | { tag (1) | length (varint) | item }…
@@ -8,10 +9,11 @@ import NearbyCore
 /// Items of unknown tags are skipped by length and counted.
 public struct RoutingMessage: Hashable, Sendable {
     public enum Item: Hashable, Sendable {
-        /// tag 1: destination (16) | seqno (4) | metric (2, 0xffff: no way) | flags (1, bit 0: collector)
+        /// tag 1: destination (16) | seqno (4) | metric (2, 0xffff: no way) | flags (1, bit 0:
+        /// collector)
         case update(RouteUpdate)
-        /// tag 2: destination (16) | seqno (4) | hop limit (1): a way at least so new is wanted (RFC 8966
-        /// §3.8.1.2).
+        /// tag 2: destination (16) | seqno (4) | hop limit (1): a way at least so new is wanted
+        /// (RFC 8966 §3.8.1.2).
         case request(destination: PeerID, seqno: UInt32, hopLimit: UInt8)
         /// tag 3: seqno (4): the highest that the sender knows for the receiver, who goes on above.
         case known(seqno: UInt32)

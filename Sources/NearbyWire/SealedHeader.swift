@@ -12,8 +12,8 @@ import NearbyCore
 ///     |            counter            | payload … | tag (16)          |
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-------------------------------+
 ///
-/// P: the payload is readable, only authenticated (encryption preference `none`). The counter runs for each
-/// priority by itself, from 0, and never wraps: a channel is renewed long before.
+/// P: the payload is readable, only authenticated (encryption preference `none`). The counter runs
+/// for each priority by itself, from 0, and never wraps: a channel is renewed long before.
 public struct SealedHeader: Hashable, Sendable {
     public var priority: Priority
     public var isPlaintext: Bool
@@ -53,6 +53,7 @@ public struct SealedHeader: Hashable, Sendable {
         writer.write(counter, byteCount: 5)
     }
 
-    /// The number that makes the nonce: the priority above the counter, so that no two frames share one.
+    /// The number that makes the nonce: the priority above the counter, so that no two frames share
+    /// one.
     public var sequence: UInt64 { UInt64(priority.rawValue) << 40 | counter }
 }

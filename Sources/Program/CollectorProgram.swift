@@ -23,8 +23,8 @@ public struct CollectOptions {
     public init() {}
 }
 
-/// `rivulet collect`: takes readings in, aggregates them over windows and prints the windows. It has no
-/// store yet, so it gives no receipts.
+/// `rivulet collect`: takes readings in, aggregates them over windows and prints the windows. It
+/// has no store yet, so it gives no receipts.
 public final class CollectorProgram {
     private let program: NodeProgram
     private let options: CollectOptions

@@ -113,7 +113,8 @@ package final class NodeProgram {
     ) throws(StartError) -> NodeOptions {
         let digest = OpenSSLCryptography(identity: identity).sha256(
             Array("rivulet network ".utf8) + Array(settings.network.utf8))
-        // From the name alone: two secrets of one network must hear each other while they are changed.
+        // From the name alone: two secrets of one network must hear each other while they are
+        // changed.
         let tag = NetworkTag(value: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
         var configuration = NodeConfiguration(
             name: settings.name, role: role, networkTag: tag, run: run, seed: systemRandom())

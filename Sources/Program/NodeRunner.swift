@@ -19,7 +19,8 @@ public struct NodeOptions {
     public init(configuration: NodeConfiguration) { self.configuration = configuration }
 }
 
-/// The thin shell around a `Node`: sockets, interfaces and time go in, datagrams go out, on one thread.
+/// The thin shell around a `Node`: sockets, interfaces and time go in, datagrams go out, on one
+/// thread.
 public final class NodeRunner {
     public let loop: EventLoop
     public let log: StandardErrorLog
@@ -156,8 +157,8 @@ public final class NodeRunner {
 
     // MARK: Outputs
 
-    /// Carries out what the node wants, and sets the timer. An output may lead to new inputs: they are
-    /// settled in the same loop.
+    /// Carries out what the node wants, and sets the timer. An output may lead to new inputs: they
+    /// are settled in the same loop.
     private func settle(_ now: Instant) {
         guard !isHandling else { return }
         isHandling = true

@@ -4,8 +4,9 @@ import Telemetry
 
 /// Runs a program and reads what it prints: a number, a JSON object of numbers, or InfluxDB lines.
 ///
-/// No shell is involved. The program gets its own process group, which is killed at the time limit, an
-/// environment of PATH and LANG only, and at most 64 KiB of output. Any failure is a null with its reason.
+/// No shell is involved. The program gets its own process group, which is killed at the time limit,
+/// an environment of PATH and LANG only, and at most 64 KiB of output. Any failure is a null with
+/// its reason.
 public final class CommandDriver: SensorDriver {
     public let name: String
     private let arguments: [String]
@@ -38,7 +39,8 @@ public final class CommandDriver: SensorDriver {
     private func run() -> Result<String, Fault> {
         var pipeEnds: [Int32] = [-1, -1]
         guard pipe(&pipeEnds) == 0 else { return .failure(Fault(reason: .failed)) }
-        // Not inherited by what another worker starts meanwhile, but for the instant between the two calls.
+        // Not inherited by what another worker starts meanwhile, but for the instant between the
+        // two calls.
         for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(pipeEnds[0]) }
         guard let process = spawn(output: pipeEnds[1]) else {
@@ -73,8 +75,8 @@ public final class CommandDriver: SensorDriver {
         }
     }
 
-    /// Waits for the program, which has closed its output or was killed; a second is enough, then its group
-    /// is killed.
+    /// Waits for the program, which has closed its output or was killed; a second is enough, then
+    /// its group is killed.
     private func end(_ process: pid_t) -> Int32 {
         var status: Int32 = 0
         let deadline = Self.milliseconds() + 1_000

@@ -3,8 +3,8 @@ import Telemetry
 
 /// What a command printed, taken apart.
 enum CommandOutput {
-    /// A number, a JSON object of numbers (nested ones joined by dots), or InfluxDB lines; nil where it is
-    /// none of these.
+    /// A number, a JSON object of numbers (nested ones joined by dots), or InfluxDB lines; nil
+    /// where it is none of these.
     static func parse(_ output: String, channel: String, unit: String) -> [Measurement]? {
         let text = trimmed(output[...])
         guard let first = text.first else { return nil }
@@ -25,8 +25,8 @@ enum CommandOutput {
         return all.isEmpty || all.count > Limits.channelsPerSensorMax ? nil : all
     }
 
-    /// `measurement[,tag=value…] field=value[,field=value…] [timestamp]`: the channel is measurement.field;
-    /// strings and flags are passed over, integers lose their `i`.
+    /// `measurement[,tag=value…] field=value[,field=value…] [timestamp]`: the channel is
+    /// measurement.field; strings and flags are passed over, integers lose their `i`.
     private static func influxFields(_ line: Substring) -> [(name: String, value: DecimalValue)]? {
         let parts = line.split(separator: " ")
         guard (2...3).contains(parts.count), let measurement = parts[0].split(separator: ",").first
@@ -52,8 +52,8 @@ enum CommandOutput {
     }
 }
 
-/// Reads the numbers out of a JSON object (RFC 8259), at most eight deep; everything else in it is checked
-/// for form and passed over.
+/// Reads the numbers out of a JSON object (RFC 8259), at most eight deep; everything else in it is
+/// checked for form and passed over.
 struct JSONNumbers {
     private let bytes: [UInt8]
     private var index = 0

@@ -1,8 +1,8 @@
 import NearbyCore
 
-/// Which sensor is due when. Periods start spread over themselves, so that sensors of one period do not
-/// all read at once; a sensor that is still being read is not asked again, and one that never comes back
-/// is reported once a period and delays nobody.
+/// Which sensor is due when. Periods start spread over themselves, so that sensors of one period do
+/// not all read at once; a sensor that is still being read is not asked again, and one that never
+/// comes back is reported once a period and delays nobody.
 public struct SamplingSchedule: Sendable {
     public enum Input: Equatable, Sendable {
         case start
@@ -57,8 +57,8 @@ public struct SamplingSchedule: Sendable {
         return outputs
     }
 
-    /// The first period is shortened by the sensor's share of it, but never below half; periods that were
-    /// slept through are not made up for.
+    /// The first period is shortened by the sensor's share of it, but never below half; periods
+    /// that were slept through are not made up for.
     private mutating func next(after due: Instant, _ index: Int, _ now: Instant) -> Instant {
         let period = entries[index].period
         if entries[index].isFirst {

@@ -1,13 +1,13 @@
 import NearbyCore
 import Telemetry
 
-/// Reads one sensor, or a group that is read together. It may block: it runs on a worker, one call at a
-/// time.
+/// Reads one sensor, or a group that is read together. It may block: it runs on a worker, one call
+/// at a time.
 public protocol SensorDriver: AnyObject, Sendable {
     /// For people and for messages: the driver and what it reads.
     var name: String { get }
-    /// One measurement of each of its channels. What cannot be read is a null with its reason, never an
-    /// old value.
+    /// One measurement of each of its channels. What cannot be read is a null with its reason,
+    /// never an old value.
     func sample() -> [Measurement]
 }
 

@@ -1,7 +1,7 @@
 import Glibc
 
-/// At most two threads for what may block. Jobs wait in a bounded queue; their results go wherever the job
-/// posts them.
+/// At most two threads for what may block. Jobs wait in a bounded queue; their results go wherever
+/// the job posts them.
 public final class WorkerPool: @unchecked Sendable {
     // Guarded by `mutex`; the pointers never change.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

@@ -26,7 +26,8 @@ struct AdmissionMachineTests {
             cryptography: SimulatedCryptography(peer: client ? alice : bob, seed: 1))
     }
 
-    /// What the two say to each other until they are silent; the nth frame is lost where `loses` says so.
+    /// What the two say to each other until they are silent; the nth frame is lost where `loses`
+    /// says so.
     private func converse(
         _ client: inout AdmissionMachine, _ server: inout AdmissionMachine,
         loses: (Int) -> Bool = { _ in false }

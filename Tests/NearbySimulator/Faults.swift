@@ -1,7 +1,7 @@
 import NearbyCore
 
-/// What goes wrong in a run. A seed switches whole classes off (swarm testing): a bug that one fault hides
-/// shows where that fault is absent.
+/// What goes wrong in a run. A seed switches whole classes off (swarm testing): a bug that one
+/// fault hides shows where that fault is absent.
 public struct Faults: Sendable {
     /// Of a hundred datagrams.
     public var lossPercent = 0

@@ -68,7 +68,8 @@ struct SimulatedRecord {
     }
 }
 
-/// Client hello, cookie, hello again, server's flight, client's flight, finished: with retransmission.
+/// Client hello, cookie, hello again, server's flight, client's flight, finished: with
+/// retransmission.
 final class SimulatedHandshake: SecureChannel {
     private let isClient: Bool
     private let own: PeerID

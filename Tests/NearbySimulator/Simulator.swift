@@ -2,7 +2,8 @@ import NearbyCore
 import NearbyEngine
 import NearbyWire
 
-/// Many real nodes on one virtual clock, with an event heap ordered by (time, insertion) and one seed.
+/// Many real nodes on one virtual clock, with an event heap ordered by (time, insertion) and one
+/// seed.
 public final class Simulator {
     enum Event {
         case datagram([UInt8], to: Int, from: Endpoint, isMulticast: Bool)
@@ -56,7 +57,8 @@ public final class Simulator {
 
     // MARK: Running
 
-    /// Boots all hosts, each at its own time within `spread`, and plans the faults within `faultTime`.
+    /// Boots all hosts, each at its own time within `spread`, and plans the faults within
+    /// `faultTime`.
     public func boot(within spread: Duration, faultTime: Duration = .zero) {
         for host in hosts {
             heap.insert(.boot(host: host.number), at: now + random.duration(in: .zero..<spread))

@@ -18,7 +18,8 @@ enum VectorFile {
     }
 }
 
-/// What every message must bear: the golden bytes, a round trip, truncation anywhere, any bit flipped.
+/// What every message must bear: the golden bytes, a round trip, truncation anywhere, any bit
+/// flipped.
 func expectSound<Message: Equatable>(
     vector name: String, _ message: Message, emit: (Message) -> [UInt8],
     parse: (ArraySlice<UInt8>) throws -> Message, shortest: Int? = nil

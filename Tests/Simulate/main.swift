@@ -1,8 +1,9 @@
 import NearbyCore
 import NearbySimulator
 
-// simulate FIRST LAST: runs the seeds, prints a line for each that fails, and how to replay it; closes with
-// `N passed, N failed`. simulate hash SEED: the trace hash, to be compared between processes.
+// simulate FIRST LAST: runs the seeds, prints a line for each that fails, and how to replay it;
+// closes with `N passed, N failed`. simulate hash SEED: the trace hash, to be compared between
+// processes.
 let arguments = CommandLine.arguments.dropFirst()
 if arguments.first == "hash", let seed = arguments.last.flatMap(UInt64.init) {
     print(SwarmRun(seed: seed, isShort: true).traceHash)

@@ -21,8 +21,9 @@ public struct AdmissionTerms: Sendable, Equatable {
     public var neighbourCount: UInt8
 }
 
-/// Admission and invitation inside a fresh channel: the client proves itself, the server answers only to a
-/// right proof, the client invites, the server decides. Frames are repeated until answered.
+/// Admission and invitation inside a fresh channel: the client proves itself, the server answers
+/// only to a right proof, the client invites, the server decides. Frames are repeated until
+/// answered.
 struct AdmissionMachine {
     enum Input {
         case start
@@ -196,8 +197,8 @@ struct AdmissionMachine {
         ).bytes
     }
 
-    /// HMAC(key, role ‖ exporter ‖ client ‖ server); zeros without a secret. The role byte makes a reflected
-    /// proof worthless.
+    /// HMAC(key, role ‖ exporter ‖ client ‖ server); zeros without a secret. The role byte makes a
+    /// reflected proof worthless.
     private func proof(key: [UInt8]?, byClient: Bool) -> [UInt8] {
         guard let key else { return [UInt8](repeating: 0, count: AdmitFrame.proofByteCount) }
         let client = parties.isClient ? parties.own : parties.peer

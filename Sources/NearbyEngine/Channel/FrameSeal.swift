@@ -1,11 +1,13 @@
 import NearbyCore
 import NearbyWire
 
-/// The keys of one channel, cut from the handshake's exporter (RFC 5705), as DTLS-SRTP does (RFC 5764 §4.2).
+/// The keys of one channel, cut from the handshake's exporter (RFC 5705), as DTLS-SRTP does (RFC
+/// 5764 §4.2).
 ///
 ///     client key 32 | client IV 12 | server key 32 | server IV 12 | client index 4 | server index 4 | admission 32
 ///
-/// An index names the channel towards its owner. It is random; if it is taken already the attempt fails.
+/// An index names the channel towards its owner. It is random; if it is taken already the attempt
+/// fails.
 struct ChannelKeys {
     let clientIndex: UInt32
     let serverIndex: UInt32
@@ -47,8 +49,8 @@ struct FrameSeal {
         incoming = isClient ? keys.serverCipher : keys.clientCipher
     }
 
-    /// A datagram ready to transmit. `payload` begins with the frame's kind. Frames of the channel itself are
-    /// encrypted whatever the two agreed on.
+    /// A datagram ready to transmit. `payload` begins with the frame's kind. Frames of the channel
+    /// itself are encrypted whatever the two agreed on.
     mutating func seal(_ payload: some Collection<UInt8>, priority: Priority) -> [UInt8] {
         let slot = Int(priority.rawValue)
         let isChannelFrame = payload.first.flatMap(FrameKind.init)?.scope == .channel

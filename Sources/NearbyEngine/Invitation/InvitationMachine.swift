@@ -14,10 +14,11 @@ public struct ChannelToken: Hashable, Comparable, Sendable {
 
 /// Who invites whom: the deterministic tie-break between neighbours.
 ///
-/// A node wants a few neighbours and accepts more. Of a pair of which one wants the other, the lower PeerID
-/// invites; a higher one that wants nudges, and invites all the same when nothing happens for three
-/// seconds. Where both directions are admitted, the channel whose client is the lower PeerID carries
-/// traffic. An admitted channel is never given up for one that is not admitted.
+/// A node wants a few neighbours and accepts more. Of a pair of which one wants the other, the
+/// lower PeerID invites; a higher one that wants nudges, and invites all the same when nothing
+/// happens for three seconds. Where both directions are admitted, the channel whose client is the
+/// lower PeerID carries traffic. An admitted channel is never given up for one that is not
+/// admitted.
 public struct InvitationMachine: Sendable, Hashable {
     public enum Input: Sendable, Hashable {
         case sighted(PeerID, run: RunID, role: Role, costToCollector: UInt16?)
@@ -121,8 +122,9 @@ public struct InvitationMachine: Sendable, Hashable {
     /// The channel in use with a peer.
     public func channel(with peer: PeerID) -> ChannelToken? { pairs[peer]?.channel?.token }
 
-    /// What to answer an admitted peer that invites us. A full node makes room for one that has no way to a
-    /// collector, or fewer than two neighbours, if one of its own neighbours can do without it.
+    /// What to answer an admitted peer that invites us. A full node makes room for one that has no
+    /// way to a collector, or fewer than two neighbours, if one of its own neighbours can do
+    /// without it.
     public mutating func decision(
         forInvitationFrom peer: PeerID, hasRoute: Bool, neighbourCount: Int, now: Instant
     ) -> (DecisionFrame, [Output]) {
@@ -168,8 +170,8 @@ public struct InvitationMachine: Sendable, Hashable {
         pairs[peer] = pair
     }
 
-    /// Another run of a connected peer is a hint, which anybody may replay: ask on the channel, and begin
-    /// anew beside it.
+    /// Another run of a connected peer is a hint, which anybody may replay: ask on the channel, and
+    /// begin anew beside it.
     private mutating func restarted(
         _ pair: inout InvitationPair, _ run: RunID, _ now: Instant, _ outputs: inout [Output]
     ) {
@@ -295,7 +297,8 @@ public struct InvitationMachine: Sendable, Hashable {
         nextAttempt = nextAttempt == .max ? 1 : nextAttempt + 1
     }
 
-    /// The cheapest ways to a collector first, then cheap ones, then one far one, up to the number wanted.
+    /// The cheapest ways to a collector first, then cheap ones, then one far one, up to the number
+    /// wanted.
     private func wantedPeers() -> [PeerID] {
         guard wantsCount > 0 else { return [] }
         let connected = connectedCount

@@ -18,8 +18,8 @@ enum Path: Hashable, Comparable {
     var endpoint: Endpoint? { if case .link(let endpoint) = self { endpoint } else { nil } }
 }
 
-/// One attempt at, or one instance of, a channel between this node and a peer: from the first handshake
-/// datagram until it is closed. `Node` owns it and drives it.
+/// One attempt at, or one instance of, a channel between this node and a peer: from the first
+/// handshake datagram until it is closed. `Node` owns it and drives it.
 final class Channel {
     enum Stage: Equatable {
         case handshaking

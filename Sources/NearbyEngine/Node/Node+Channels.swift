@@ -15,7 +15,8 @@ extension Node {
         switch opened {
         case .failure(let refusal): drops.count(refusal.reason)
         case .success(let payload):
-            // The first frame of the other side shows that it has the keys; OpenSSL's object may go.
+            // The first frame of the other side shows that it has the keys; OpenSSL's object may
+            // go.
             channel.handshake = nil
             payloadReceived(payload, on: channel, from: path, header.priority, now)
         }
@@ -112,7 +113,8 @@ extension Node {
         }
     }
 
-    /// A neighbour needs a place in our table; over the mesh only collectors and viewers are called.
+    /// A neighbour needs a place in our table; over the mesh only collectors and viewers are
+    /// called.
     private mutating func verdict(for channel: Channel, _ now: Instant) -> DecisionFrame {
         guard let peer = channel.peer, let terms = channel.peerTerms, channel.path.endpoint != nil,
             associations[peer] == nil
@@ -184,7 +186,8 @@ extension Node {
         announceCollector(now)
     }
 
-    /// The numbering of reliable messages outlives channels; a full table forgets those that are gone.
+    /// The numbering of reliable messages outlives channels; a full table forgets those that are
+    /// gone.
     private mutating func remember(_ peer: PeerID, run: RunID?) {
         if reliableNumbers.count >= Limits.channelsMax {
             reliableNumbers = reliableNumbers.filter { associations[$0.key] != nil }
@@ -192,8 +195,8 @@ extension Node {
         if let run { reliableNumbers[peer, default: ReliableNumbers()].connected(to: run) }
     }
 
-    /// A channel that began on a link and one that began over the mesh at the same time: both sides keep
-    /// the former, in whatever order they were opened.
+    /// A channel that began on a link and one that began over the mesh at the same time: both sides
+    /// keep the former, in whatever order they were opened.
     private func outlasts(
         _ current: Channel, _ association: Association, _ new: Channel, _ now: Instant
     ) -> Bool {
@@ -250,8 +253,8 @@ extension Node {
         }
     }
 
-    /// A frame for a channel that we do not have: its sender believes in a peer that restarted. It is told,
-    /// at most ten times a second in all.
+    /// A frame for a channel that we do not have: its sender believes in a peer that restarted. It
+    /// is told, at most ten times a second in all.
     private mutating func unknownChannel(_ index: UInt32, from path: Path, _ now: Instant) {
         switch path {
         case .link(let endpoint):

@@ -9,7 +9,8 @@ extension Node {
         DiscoveryMachine(
             identity: .init(
                 peer: own, run: configuration.run, versions: WireVersion.spoken,
-                network: configuration.networkTag, proves: !configuration.secrets.isEmpty),
+                network: configuration.networkTag, proves: !configuration.secrets.isEmpty,
+                datagramsPerBeacon: 2),
             own: .init(
                 dataPort: configuration.dataPort, role: configuration.role,
                 flags: configuration.role == .collector ? [] : .wantsNeighbours,
@@ -58,8 +59,8 @@ extension Node {
         return proved.bytes
     }
 
-    /// Tells the peer at this address that we want it, or that we know nothing of its channel: at most ten
-    /// times a second, and once in half a second to one address.
+    /// Tells the peer at this address that we want it, or that we know nothing of its channel: at
+    /// most ten times a second, and once in half a second to one address.
     mutating func nudge(_ endpoint: Endpoint, attempt: UInt16, _ now: Instant) {
         nudges.removeAll { now - $0.at >= .seconds(1) }
         let lately = nudges.contains {
@@ -139,7 +140,8 @@ extension Node {
         }
     }
 
-    /// A channel that is open already needs no handshake: it gains the link, if the peer answers there.
+    /// A channel that is open already needs no handshake: it gains the link, if the peer answers
+    /// there.
     private mutating func invite(_ peer: PeerID, _ attempt: UInt16, _ now: Instant) {
         guard let endpoint = sightings[peer]?.endpoints.first(where: { canReach($0) }) else {
             return interpret(invitation.handle(.failed(peer, attempt), now: now), now)

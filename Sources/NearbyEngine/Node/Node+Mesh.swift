@@ -112,7 +112,8 @@ extension Node {
 
     // MARK: Sending
 
-    /// A frame for a peer: over the hop if it is a neighbour, otherwise sealed for it and into the mesh.
+    /// A frame for a peer: over the hop if it is a neighbour, otherwise sealed for it and into the
+    /// mesh.
     mutating func enqueue(_ payload: [UInt8], to peer: PeerID, _ priority: Priority, _ now: Instant)
     {
         if let neighbour = neighbours[peer] { return push(payload, to: neighbour, priority, now) }
@@ -205,7 +206,8 @@ extension Node {
 
     // MARK: Paths of a channel
 
-    /// Asks whether the other side of a channel answers at an address; not more than once in 200 ms.
+    /// Asks whether the other side of a channel answers at an address; not more than once in 200
+    /// ms.
     mutating func challenge(_ channel: Channel, at endpoint: Endpoint, _ now: Instant) {
         guard channel.stage == .open else { return }
         if let pending = channel.challenge, now - pending.sentAt < Limits.challengeInterval {

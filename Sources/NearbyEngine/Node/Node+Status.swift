@@ -60,7 +60,8 @@ extension Node {
 
     public func name(of peer: PeerID) -> String? { terms(of: peer)?.name }
 
-    /// Relays and the last hop on our side's way to a peer: 1 for a neighbour; nil where there is no way.
+    /// Relays and the last hop on our side's way to a peer: 1 for a neighbour; nil where there is
+    /// no way.
     public var collector: PeerID? { announcedCollector }
 
     public var sightingCount: Int { sightings.count }

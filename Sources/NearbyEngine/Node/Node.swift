@@ -3,9 +3,9 @@ import NearbyWire
 
 /// A whole node without its sockets: discovery, tie-break, channels, mesh and sessions composed.
 ///
-/// Bytes, time and links come in through `handle`; bytes and events come out. What waits for neighbours
-/// leaves with `flush`, which the shell calls once after each batch of inputs, so that frames for one next
-/// hop coalesce and nothing waits while the link is idle.
+/// Bytes, time and links come in through `handle`; bytes and events come out. What waits for
+/// neighbours leaves with `flush`, which the shell calls once after each batch of inputs, so that
+/// frames for one next hop coalesce and nothing waits while the link is idle.
 public struct Node {
     let configuration: NodeConfiguration
     let cryptography: any Cryptography
@@ -126,7 +126,9 @@ public struct Node {
 
     private mutating func linkUp(_ link: LinkID, _ kind: LinkClass, _ now: Instant) {
         links[link] = kind
-        interpret(discovery.handle(.linkUp(link, hasBroadcast: configuration.sendsBeacons), now: now), now)
+        interpret(
+            discovery.handle(.linkUp(link, hasBroadcast: configuration.sendsBeacons), now: now), now
+        )
     }
 
     private mutating func linkDown(_ link: LinkID, _ now: Instant) {

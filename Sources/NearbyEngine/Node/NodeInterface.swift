@@ -8,8 +8,8 @@ public struct NodeConfiguration: Sendable {
     public var role: Role
     /// Tells this network's beacons from others'.
     public var networkTag: NetworkTag
-    /// The raw network secrets, 16 bytes each: the first is used, all are accepted. Empty: everybody is
-    /// let in.
+    /// The raw network secrets, 16 bytes each: the first is used, all are accepted. Empty:
+    /// everybody is let in.
     public var secrets: [[UInt8]]
     public var preference: EncryptionPreference
     public var info: DiscoveryInfo

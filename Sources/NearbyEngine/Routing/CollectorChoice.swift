@@ -1,8 +1,8 @@
 import NearbyCore
 import NearbyWire
 
-/// Which collector an agent addresses: the cheapest; another only when the chosen one is out of reach, or
-/// when the other was a fifth cheaper for a minute.
+/// Which collector an agent addresses: the cheapest; another only when the chosen one is out of
+/// reach, or when the other was a fifth cheaper for a minute.
 public struct CollectorChoice: Sendable {
     public enum Input: Equatable, Sendable {
         /// A way to a collector, or none any more.

@@ -3,9 +3,9 @@ import NearbyWire
 
 /// Whether one neighbour still answers, and what its link costs.
 ///
-/// While data flows: who receives data answers within 50 ms with any frame; after one unanswered frame the
-/// sender probes every 50 ms, and some unanswered probes later the neighbour is suspect. Idle: a hello a
-/// second each way, and three silent seconds are the end.
+/// While data flows: who receives data answers within 50 ms with any frame; after one unanswered
+/// frame the sender probes every 50 ms, and some unanswered probes later the neighbour is suspect.
+/// Idle: a hello a second each way, and three silent seconds are the end.
 public struct LivenessMachine: Sendable, Hashable {
     public enum Input: Equatable, Sendable {
         case frameSent(isData: Bool)

@@ -10,12 +10,12 @@ public struct Route: Equatable, Sendable {
     public var isCollector: Bool
 }
 
-/// Distance-vector routing with Babel's feasibility condition (RFC 8966 §3.5.1), PeerIDs as router ids:
-/// loop-free at every moment.
+/// Distance-vector routing with Babel's feasibility condition (RFC 8966 §3.5.1), PeerIDs as router
+/// ids: loop-free at every moment.
 ///
 /// Differences from RFC 8966, with reasons: updates are deltas, numbered and acknowledged for each
-/// neighbour, so nothing is sent while nothing changes; the seqno is 32 bits and never stored: neighbours
-/// tell a restarted node the highest that they know (`known`), and it goes on above.
+/// neighbour, so nothing is sent while nothing changes; the seqno is 32 bits and never stored:
+/// neighbours tell a restarted node the highest that they know (`known`), and it goes on above.
 public struct RoutingMachine: Sendable {
     public enum Input: Equatable, Sendable {
         /// A channel's hop was admitted.
@@ -44,15 +44,16 @@ public struct RoutingMachine: Sendable {
     var neighbours: [PeerID: RoutingNeighbour] = [:]
     /// Requests passed on lately, so that they do not circle.
     private var requests: [PeerID: (seqno: UInt32, until: Instant)] = [:]
-    /// After a restart nothing of others passes through us until every neighbour's old routes through us
-    /// are gone: our feasibility distances were lost.
+    /// After a restart nothing of others passes through us until every neighbour's old routes
+    /// through us are gone: our feasibility distances were lost.
     private var forwardsFrom: Instant?
     /// Grows with every change of a next hop.
     public private(set) var version: UInt64 = 0
     var nextCollection: Instant?
     private let forwards: Bool
 
-    /// - Parameter firstSeqno: random, so that what others still know of an earlier run is told from what
+    /// - Parameter firstSeqno: random, so that what others still know of an earlier run is told
+    /// from what
     ///   they know of this one.
     public init(own: PeerID, isCollector: Bool, forwards: Bool = true, firstSeqno: UInt32 = 1) {
         self.own = own
@@ -197,8 +198,8 @@ public struct RoutingMachine: Sendable {
         return Destination(isCollector: update.isCollector)
     }
 
-    /// A request for a newer way (RFC 8966 §3.8.1.2): answered by whom it names, or by who has it; else
-    /// passed on once.
+    /// A request for a newer way (RFC 8966 §3.8.1.2): answered by whom it names, or by who has it;
+    /// else passed on once.
     private mutating func requested(
         _ id: PeerID, _ seqno: UInt32, _ hopLimit: UInt8, by peer: PeerID, _ now: Instant
     ) {

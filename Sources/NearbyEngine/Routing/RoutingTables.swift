@@ -78,8 +78,8 @@ struct RoutingNeighbour: Sendable {
         if acknowledged != 0, outstanding?.message.number == acknowledged { outstanding = nil }
     }
 
-    /// Whether a numbered message is new; it is acknowledged in any case. One is under way at a time, so an
-    /// older one is a straggler: its news is out of date.
+    /// Whether a numbered message is new; it is acknowledged in any case. One is under way at a
+    /// time, so an older one is a straggler: its news is out of date.
     mutating func takes(_ received: UInt32) -> Bool {
         if received >= lastTaken { owedAcknowledgement = received }
         guard received > lastTaken else { return false }
@@ -93,7 +93,8 @@ struct RoutingNeighbour: Sendable {
         changed.insert(id)
     }
 
-    /// The message to send now, if any: one at a time is under way, and it is repeated until acknowledged.
+    /// The message to send now, if any: one at a time is under way, and it is repeated until
+    /// acknowledged.
     mutating func nextMessage(
         now: Instant, current: (PeerID) -> RoutingMessage.RouteUpdate?
     ) -> RoutingMessage? {
@@ -161,8 +162,8 @@ extension RoutingMachine {
         }
     }
 
-    /// What a neighbour is told of a destination: that there is no way, if ours goes through it (RFC 8966
-    /// §3.7.4, split horizon with poisoned reverse).
+    /// What a neighbour is told of a destination: that there is no way, if ours goes through it
+    /// (RFC 8966 §3.7.4, split horizon with poisoned reverse).
     private func update(_ id: PeerID, for peer: PeerID) -> RoutingMessage.RouteUpdate? {
         if id == own {
             return .init(destination: own, seqno: ownSeqno, metric: 0, isCollector: isCollector)

@@ -1,7 +1,8 @@
 import NearbyCore
 
-/// Numbers reliable messages over all channels that a pair of runs ever has, so that a message which was
-/// delivered but whose acknowledgement was lost with its channel is not delivered again on the next.
+/// Numbers reliable messages over all channels that a pair of runs ever has, so that a message
+/// which was delivered but whose acknowledgement was lost with its channel is not delivered again
+/// on the next.
 ///
 /// The number (varint, from 1) stands in front of the message.
 struct ReliableNumbers: Sendable {
