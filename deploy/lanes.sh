@@ -40,7 +40,7 @@ count_swift_testing() {
 no_warnings() { ! grep -E "^$TOP/(Sources|Tests|Benchmarks)/.*: (warning|error):" "$1" | sort -u; }
 
 lane_format() {
-    expect "format" swift format lint --strict --recursive Package.swift Sources Tests
+    expect "format" swift format lint --strict --recursive Package.swift Sources Tests Benchmarks
     expect "shell scripts parse" parse_scripts
     expect "nothing of the build is committed" nothing_built_is_committed
 }
@@ -90,7 +90,7 @@ lane_network() {
     as_root env "BIN=$BIN" Tests/Network/run.sh 2>&1 | tee "$logs/network"
     local line
     line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$logs/network" | tail -1)
-    if [ -z "$line" ]; then count 0 1; else count "${line%% passed*}" "$(echo "$line" | sed 's/.*, \([0-9]*\) failed/\1/')"; fi
+    if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
 }
 
 # Debian 13's own compiler, in a root of its own below .build-debian13.
@@ -106,3 +106,28 @@ lane_debian13() {
     grep -E "warning:|error:" "$logs/debian13" | sort -u | head -20
     count_swift_testing "$logs/debian13" $status
 }
+
+# Random worlds with random faults, on both cores; and one seed in two processes.
+lane_simulate() {
+    swift build -c release --product simulate >"$logs/simulate-build" 2>&1
+    expect "simulator build" [ $? = 0 ] || { tail -n 40 "$logs/simulate-build"; return; }
+    local simulate half=$((SEEDS / 2)) first second
+    simulate=$(swift build -c release --show-bin-path)/simulate
+    "$simulate" 1 $half >"$logs/simulate-1" 2>&1 &
+    first=$!
+    "$simulate" $((half + 1)) "$SEEDS" >"$logs/simulate-2" 2>&1 &
+    second=$!
+    wait $first
+    wait $second
+    local log line
+    for log in "$logs/simulate-1" "$logs/simulate-2"; do
+        cat "$log"
+        line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -1)
+        if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
+    done
+    expect "the same seed gives the same trace in two processes" \
+        [ "$("$simulate" hash 77)" = "$("$simulate" hash 77)" ]
+}
+
+# count_line 'N passed, N failed'
+count_line() { count "${1%% passed*}" "$(echo "$1" | sed 's/.*, \([0-9]*\) failed/\1/')"; }

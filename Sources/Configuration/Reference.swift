@@ -2,7 +2,7 @@ extension Settings {
     /// The reference of all keys in Markdown, from the tables that decode them.
     public static var reference: String {
         var text =
-            "# Configuration\n\nOne YAML file for every role. `rivulet check FILE` names every mistake.\n"
+            "# Configuration\n\nOne YAML file for every role. `rivulet check FILE` names all mistakes.\n"
         func add(_ title: String, _ keys: [Key]) {
             text += "\n## \(title)\n\n| key | value | default | meaning |\n|---|---|---|---|\n"
             for key in keys {

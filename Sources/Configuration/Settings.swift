@@ -28,7 +28,7 @@ public struct Settings: Sendable {
         Key("name", "text, 1 to 63 bytes", "the host name", "Shown to people; identifies nothing."),
         Key("network", "text, 1 to 63 bytes", "rivulet", "The same on all nodes that shall meet."),
         Key(
-            "secret", "a line from `rivulet secret`", "", "The network's secret. Better in a file."),
+            "secret", "a line from `rivulet secret`", "", "The secret itself. Better in a file."),
         Key(
             "secret-file", "path", "/etc/rivulet/secret",
             "A file with one secret a line: the first is used, all are accepted."),
@@ -126,7 +126,7 @@ public struct SensorSettings: Sendable {
                     "Prints a number, a JSON object of numbers, or InfluxDB lines. No shell."),
                 Key("time-limit", "duration, 10ms to 10min", "10s", "Longer is an error."),
                 Key(
-                    "name", "text", "the program's name", "The channel, where a number is printed."),
+                    "name", "text", "the program's name", "The channel of a lone number."),
                 Key("unit", "SenML unit", "1", "The unit, where a number is printed."),
             ]
         ),

@@ -129,7 +129,8 @@ package final class NodeProgram {
                 options.staticPeers.append(try AddressText(parsing: peer.text))
             } catch {
                 throw StartError(
-                    "line \(peer.mark.line), column \(peer.mark.column): peer \(peer.text): \(error)"
+                    "line \(peer.mark.line), column \(peer.mark.column): "
+                        + "peer \(peer.text): \(error)"
                 )
             }
         }

@@ -19,11 +19,11 @@ extension Node.Notice {
             "neighbour \(name) at \(runner.text(endpoint)) on \(runner.name(of: endpoint.link))"
         case .neighbourLost(_, let name): "neighbour \(name) does not answer any more"
         case .refused(let peer, let reason, let endpoint, let text):
-            "\(peer.map { "\($0)" } ?? "a stranger")\(endpoint.map { " at " + runner.text($0) } ?? ""): "
-                + "\(reason.rawValue): \(text)"
+            "\(peer.map { "\($0)" } ?? "a stranger")"
+                + "\(endpoint.map { " at " + runner.text($0) } ?? ""): \(reason.rawValue): \(text)"
         case .ownIdentityElsewhere(let endpoint):
-            "\(runner.text(endpoint)) says that it has our key: if a card was cloned, delete identity.pem "
-                + "on the copy"
+            "\(runner.text(endpoint)) says that it has our key: if a card was cloned, "
+                + "delete identity.pem on the copy"
         }
     }
 }

@@ -85,7 +85,8 @@ import Testing
     @Test func beaconsInTwoDatagramsLeaveFewerAnswersInTheFirstSecond() {
         var machine = DiscoveryMachine(
             identity: DiscoveryMachine.Identity(
-                peer: Base.own, run: RunID(value: 50), network: Base.network, datagramsPerBeacon: 2),
+                peer: Base.own, run: RunID(value: 50), network: Base.network,
+                datagramsPerBeacon: 2),
             own: .wanting(), seed: 1)
         _ = machine.handle(.linkUp(Base.link, hasBroadcast: true), now: .zero)
         var datagrams = 0

@@ -16,7 +16,8 @@ if arguments.first == "hash", let seed = arguments.last.flatMap(UInt64.init) {
         guard !run.failures.isEmpty else { continue }
         failed += 1
         print(
-            "seed \(seed), \(run.hostCount) hosts: \(run.failures[0]); replay: simulate \(seed) \(seed)"
+            "seed \(seed), \(run.hostCount) hosts: \(run.failures[0]); "
+                + "replay: simulate \(seed) \(seed)"
         )
     }
     print("\(Int(last - first) + 1 - failed) passed, \(failed) failed")

@@ -11,7 +11,9 @@ struct TidyTests {
 
     @Test func noLineIsWiderThan100Columns() {
         for file in SourceFile.all {
-            for (number, line) in file.lines.enumerated() where line.count > 100 {
+            // Drawings of messages in comments may be as wide as they are.
+            for (number, line) in file.lines.enumerated()
+            where line.count > 100 && !line.contains("///     ") {
                 Issue.record("\(file.path):\(number + 1) has \(line.count) columns")
             }
         }

@@ -245,7 +245,8 @@ extension Node {
                 invitation.handle(
                     .admitted(
                         channel.token, peer: peer, run: terms.run, weAreClient: channel.isClient,
-                        peerHasRoute: terms.hasRoute, peerNeighbourCount: Int(terms.neighbourCount)),
+                        peerHasRoute: terms.hasRoute,
+                        peerNeighbourCount: Int(terms.neighbourCount)),
                     now: now), now)
         }
     }
