@@ -58,6 +58,13 @@ struct TieBreakWorld: Hashable {
         return token
     }
 
+    /// For a failure: who uses what, and what is under way.
+    var summary: String {
+        let tokens = (0...1).map { nodes[$0].channel(with: Self.peers[1 - $0])?.value }
+        return "roles \(roles), runs \(runs), channels \(tokens), handshakes \(handshakes), "
+            + "pending \(pending), at \(now.nanoseconds) ns"
+    }
+
     // MARK: Steps
 
     mutating func happen(_ event: Event) {
