@@ -37,7 +37,10 @@ LOCAL=$(git config --get-regexp '^url\..*\.insteadof$' 2>/dev/null |
     sed -n 's#^url\.\(/.*\)\.insteadof https://github.com/$#\1#p' | head -1)
 
 mkdir -p "$ROOT/w"
+# A mount point of its own, and /sys: `ip netns exec` wants both.
+mount --bind "$ROOT" "$ROOT"
 mount -t proc proc "$ROOT/proc"
+mount -t sysfs sys "$ROOT/sys"
 # The root has its own device nodes; nothing of the machine's is bound into it.
 for node in "null 1 3" "zero 1 5" "random 1 8" "urandom 1 9" "tty 5 0"; do
     set -- $node
