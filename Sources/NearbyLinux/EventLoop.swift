@@ -144,7 +144,8 @@ public final class EventLoop {
         return try withUnsafeTemporaryAllocation(
             of: epoll_event.self, capacity: Limits.eventsPerPassMax
         ) { buffer -> Result<[(UInt64, Readiness)], SystemError> in
-            let count = epoll_wait(epoll.raw, buffer.baseAddress, Int32(buffer.count), timeout)
+            guard let events = buffer.baseAddress else { return .success([]) }
+            let count = epoll_wait(epoll.raw, events, Int32(buffer.count), timeout)
             if count < 0 { return errno == EINTR ? .success([]) : .failure(.last("epoll_wait")) }
             return .success(
                 buffer.prefix(Int(count)).map { ($0.data.u64, Self.readiness($0.events)) })

@@ -196,7 +196,7 @@ import Testing
         let reply = Base.frame(.infoReply(info))
         let outputs = machine.handle(
             .received(reply, from: Base.at(7), multicast: false), now: later)
-        #expect(outputs == [.changed(try #require(machine.sighting(of: Base.stranger)))])
+        #expect(try outputs == [.changed(#require(machine.sighting(of: Base.stranger)))])
         #expect(machine.sighting(of: Base.stranger)?.info == info)
     }
 

@@ -143,7 +143,7 @@ import Testing
         let sighting = try #require(machine.sighting(of: Self.stranger))
         #expect(sighting.endpoints.first == Self.at(7))
         #expect(sighting.endpoints.count == Limits.candidatesPerPeer)
-        #expect(sighting.info == (try Self.info()))
+        #expect(try sighting.info == (Self.info()))
     }
 
     @Test func restartedPeerChangesAndPutsItsNewEndpointFirst() throws {

@@ -5,7 +5,10 @@ import Testing
 @testable import NearbyLinux
 
 @Suite struct SystemdNotifierTests {
-    @Test(arguments: ["@rivulet-test-\(getpid())", temporaryPath("notify")])
+    /// In a list of its own: Swift 6.0.3 crashes on an interpolation among a test's arguments.
+    static let addresses = ["@rivulet-test-\(getpid())", temporaryPath("notify")]
+
+    @Test(arguments: addresses)
     func systemdHearsEachState(address: String) throws {
         let listener = try NotifyListener(address)
         let notifier = SystemdNotifier(

@@ -24,7 +24,7 @@ import Testing
 
     @Test func theGoldenBirthIsReadAndWritten() throws {
         #expect(try TelemetryMessage(parsing: vector("birth")) == .birth(golden()))
-        #expect(TelemetryMessage.birth(try golden()).bytes == vector("birth"))
+        #expect(try TelemetryMessage.birth(golden()).bytes == vector("birth"))
     }
 
     @Test func theGoldenRequestIsReadAndWritten() throws {
