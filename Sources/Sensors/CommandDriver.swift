@@ -15,11 +15,10 @@ public final class CommandDriver: SensorDriver {
     private let channel: String
     private let prefix: String?
     private let unit: String
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     private struct State {
-        /// What the last success gave.
-        var channels: [(name: String, unit: String)] = []
+        var known: KnownChannels
         /// A process that even SIGKILL has not ended (it hangs in the kernel); no other is started
         /// beside it.
         var undead: pid_t?
@@ -37,30 +36,26 @@ public final class CommandDriver: SensorDriver {
         prefix = channel
         self.unit = unit
         name = "command \(program)"
+        state = Mutex(State(known: KnownChannels(channel ?? program, unit: unit)))
     }
 
     public func sample() -> [Measurement] {
         state.withLock { state in
             if let undead = state.undead {
-                guard Self.hasEnded(undead) else { return nulls(.timeout, state) }
+                guard Self.hasEnded(undead) else { return state.known.nulls(.timeout) }
                 waitpid(undead, nil, 0)
                 state.undead = nil
             }
             switch run(&state) {
-            case .failure(let fault): return nulls(fault.reason, state)
+            case .failure(let fault): return state.known.nulls(fault.reason)
             case .success(let output):
                 let measurements = CommandOutput.parse(
                     output, channel: channel, prefix: prefix, unit: unit)
-                guard let measurements else { return nulls(.malformed, state) }
-                state.channels = measurements.map { ($0.channel, $0.unit) }
+                guard let measurements else { return state.known.nulls(.malformed) }
+                state.known.note(measurements)
                 return measurements
             }
         }
-    }
-
-    private func nulls(_ reason: NullReason, _ state: State) -> [Measurement] {
-        let channels = state.channels.isEmpty ? [(name: channel, unit: unit)] : state.channels
-        return channels.map { Measurement($0.name, $0.unit, .null(reason)) }
     }
 
     private struct Fault: Error { let reason: NullReason }

@@ -13,6 +13,8 @@ public final class ReplayDriver: SensorDriver {
     private let path: String
     private let speed: Int
     private let state = Mutex(State())
+    /// Apart from the state, which is locked while a sample is taken.
+    private let badLines = Mutex((count: 0, last: 0))
 
     private struct State {
         var reader: LineReader?
@@ -23,8 +25,6 @@ public final class ReplayDriver: SensorDriver {
         /// The time of the line read last.
         var last = Int64.min
         var next: Row?
-        var badLines = 0
-        var lastBadLine = 0
     }
 
     private struct Row {
@@ -42,10 +42,8 @@ public final class ReplayDriver: SensorDriver {
     }
 
     public var remark: String? {
-        state.withLock { state in
-            state.badLines == 0
-                ? nil : "\(state.badLines) bad lines, the last is line \(state.lastBadLine)"
-        }
+        let (count, last) = badLines.withLock { $0 }
+        return count == 0 ? nil : "\(count) bad lines, the last is line \(last)"
     }
 
     /// The newest row that is due; nothing while none is.
@@ -116,8 +114,8 @@ public final class ReplayDriver: SensorDriver {
             state.last = milliseconds
             state.next = Row(milliseconds: milliseconds, cells: cells[1...])
         } else {
-            state.badLines += 1
-            state.lastBadLine = state.reader?.lineNumber ?? 0
+            let number = state.reader?.lineNumber ?? 0
+            badLines.withLock { $0 = ($0.count &+ 1, number) }
         }
         return true
     }

@@ -21,8 +21,8 @@ struct WorkerPoolTests {
         let pool = WorkerPool()
         let log = Log()
         let began = milliseconds()
+        let replay = ReplayDriver(file: fifo, speed: 1)
         let isTaken = pool.run {
-            let replay = ReplayDriver(file: fifo, speed: 1)
             log.add("fifo \(replay.sample().count)")
         }
         #expect(isTaken)
@@ -30,6 +30,7 @@ struct WorkerPoolTests {
         for index in 0..<20 { #expect(pool.run { log.add("\(index)") }) }
         #expect(wait(upTo: 10_000) { log.all.count == 20 })
         #expect(log.all == (0..<20).map(String.init), "one free worker keeps the order")
+        #expect(replay.remark == nil, "status does not wait for it")
         let writer = open(fifo, O_WRONLY)
         _ = write(writer, "time,a\n0,1\n", 11)
         close(writer)
