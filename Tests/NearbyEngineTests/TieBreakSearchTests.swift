@@ -52,7 +52,7 @@ struct TieBreakSearchTests {
                 }
             }
             // Messages may also be slower than a time-out.
-            if world.pending.isEmpty || world.idleSteps < 3 {
+            if world.pending.isEmpty || world.idleSteps < 1 {
                 var later = world
                 later.wait()
                 next.append(later)

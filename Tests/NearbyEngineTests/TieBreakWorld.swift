@@ -164,7 +164,8 @@ struct TieBreakWorld: Hashable {
             .admitted(
                 ChannelToken(value: UInt32(id)), peer: Self.peers[1 - side],
                 run: RunID(value: handshakes[id].runs[1 - side]),
-                weAreClient: handshakes[id].client == side, peerHasRoute: true,
+                attempt: handshakes[id].attempt, weAreClient: handshakes[id].client == side,
+                peerHasRoute: true,
                 peerNeighbourCount: 1))
     }
 
