@@ -14,7 +14,7 @@ struct TieBreakWorld: Hashable {
         case first(Int)
         /// The server has proof and accepts.
         case complete(Int)
-        /// The server's acceptance arrives at the client: repeated until it does, so never lost for good.
+        /// The server's acceptance arrives at the client: repeated until it does.
         case accepted(Int)
         /// The client gives the attempt up.
         case failed(Int)
@@ -101,7 +101,7 @@ struct TieBreakWorld: Hashable {
         return true
     }
 
-    /// A side restarts with nothing but its key: the other believes in its channels until they are silent.
+    /// A side restarts with nothing but its key: the other believes in its channels for a while.
     mutating func restart(_ side: Int) {
         faultsLeft -= 1
         let used = nodes[1 - side].channel(with: Self.peers[side])

@@ -42,7 +42,7 @@ public struct Invariants {
                     steps += 1
                     if steps > hosts.count {
                         failures.append(
-                            "at \(now.nanoseconds) ns: loop, \(start.number) to \(destination.number)"
+                            "at \(now.nanoseconds) ns: loop, \(start.number)–\(destination.number)"
                         )
                         return
                     }
@@ -57,7 +57,7 @@ public struct Invariants {
             guard let sizes = host.node?.tableSizes else { continue }
             for (name, count, limit) in sizes where count > limit {
                 failures.append(
-                    "at \(now.nanoseconds) ns: host \(host.number): \(count) \(name), limit \(limit)"
+                    "at \(now.nanoseconds) ns: host \(host.number): \(count) \(name) of \(limit)"
                 )
             }
         }

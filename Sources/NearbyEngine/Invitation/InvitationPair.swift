@@ -17,9 +17,9 @@ struct InvitationPair: Sendable, Hashable {
         var peerHasRoute: Bool
         var peerNeighbourCount: Int
 
-        /// Whether this channel stays in use beside another of the same two runs: by rules that both
-        /// sides compute alike, in whatever order the channels were admitted. The lower PeerID's client
-        /// goes first; of one client the later attempt.
+        /// Whether this channel stays in use beside another of the same two runs: by rules that
+        /// both sides compute alike, in whatever order the channels were admitted. The lower
+        /// PeerID's client goes first; of one client the later attempt.
         func outranks(_ other: Channel, isClientPreferred: Bool) -> Bool {
             guard run == other.run else { return false }
             guard weAreClient == other.weAreClient else { return weAreClient == isClientPreferred }

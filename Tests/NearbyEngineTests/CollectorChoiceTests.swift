@@ -1,0 +1,67 @@
+import NearbyCore
+import NearbyEngine
+import Testing
+
+private func peer(_ number: UInt64) -> PeerID { PeerID(high: number, low: 0) }
+
+struct CollectorChoiceTests {
+    @Test func theFirstIsChosenAtOnce() {
+        var choice = CollectorChoice()
+        #expect(choice.handle(.route(peer(1), metric: 500), now: .zero) == [.chosen(peer(1))])
+        #expect(choice.handle(.route(peer(1), metric: 900), now: milliseconds(1)).isEmpty)
+        #expect(choice.nextDeadline == nil)
+    }
+
+    @Test func anotherTakesOverWhenTheChosenIsOutOfReach() {
+        var choice = CollectorChoice()
+        _ = choice.handle(.route(peer(1), metric: 500), now: .zero)
+        _ = choice.handle(.route(peer(3), metric: 800), now: .zero)
+        _ = choice.handle(.route(peer(2), metric: 800), now: .zero)
+        let next = choice.handle(.route(peer(1), metric: nil), now: milliseconds(1))
+        #expect(next == [.chosen(peer(2))])
+        #expect(choice.handle(.route(peer(3), metric: nil), now: milliseconds(2)).isEmpty)
+        #expect(
+            choice.handle(.route(peer(2), metric: nil), now: milliseconds(3)) == [.chosen(nil)])
+    }
+
+    @Test func aFifthCheaperForAMinuteIsChosen() {
+        var choice = CollectorChoice()
+        _ = choice.handle(.route(peer(1), metric: 500), now: .zero)
+        #expect(choice.handle(.route(peer(2), metric: 400), now: milliseconds(10)).isEmpty)
+        #expect(choice.nextDeadline == milliseconds(60_010))
+        #expect(choice.handle(.deadlineReached, now: milliseconds(60_009)).isEmpty)
+        #expect(
+            choice.handle(.deadlineReached, now: milliseconds(60_010)) == [.chosen(peer(2))])
+        #expect(choice.current == peer(2))
+        #expect(choice.nextDeadline == nil)
+    }
+
+    @Test func lessThanAFifthCheaperIsNever() {
+        var choice = CollectorChoice()
+        _ = choice.handle(.route(peer(1), metric: 500), now: .zero)
+        #expect(choice.handle(.route(peer(2), metric: 401), now: .zero).isEmpty)
+        #expect(choice.nextDeadline == nil)
+        #expect(choice.handle(.deadlineReached, now: milliseconds(600_000)).isEmpty)
+    }
+
+    @Test func theMinuteBeginsAnewAfterAnInterruption() {
+        var choice = CollectorChoice()
+        _ = choice.handle(.route(peer(1), metric: 500), now: .zero)
+        _ = choice.handle(.route(peer(2), metric: 300), now: .zero)
+        _ = choice.handle(.route(peer(2), metric: 490), now: milliseconds(30_000))
+        _ = choice.handle(.route(peer(2), metric: 300), now: milliseconds(31_000))
+        #expect(choice.handle(.deadlineReached, now: milliseconds(60_000)).isEmpty)
+        #expect(
+            choice.handle(.deadlineReached, now: milliseconds(91_000)) == [.chosen(peer(2))])
+    }
+
+    @Test func inventedCollectorsAreBounded() {
+        var choice = CollectorChoice()
+        _ = choice.handle(.route(peer(1_000), metric: 500), now: .zero)
+        for number in 1..<200 {
+            _ = choice.handle(.route(peer(UInt64(number)), metric: 600), now: .zero)
+        }
+        let next = choice.handle(.route(peer(1_000), metric: nil), now: milliseconds(1))
+        #expect(next == [.chosen(peer(1))])
+    }
+}
