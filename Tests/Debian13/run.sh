@@ -4,7 +4,7 @@
 set -euo pipefail
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 ROOT=$TOP/.build-debian13/root
-PACKAGES=swiftlang,libc6-dev,libstdc++-14-dev,g++,git,ca-certificates,pkgconf,libssl-dev,libyaml-dev
+PACKAGES=swiftlang,libc6-dev,libstdc++-14-dev,g++,git,ca-certificates,pkgconf,libssl-dev,libyaml-dev,iproute2,procps,openssl
 KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
 
 mirror() {
@@ -12,8 +12,18 @@ mirror() {
         /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -1
 }
 
+# All mounts below are made in a mount namespace of this script's own: they are gone when it ends, however
+# it ends, and nothing of the machine can be reached through a root that is being deleted.
+if [ -z "${OWN_MOUNTS:-}" ]; then
+    OWN_MOUNTS=1 exec unshare --mount --propagation private "$0" "$@"
+fi
+
 if [ ! -e "$ROOT/.complete" ]; then
-    rm -rf "$ROOT"
+    if grep -q " $ROOT" /proc/mounts; then
+        echo "something is mounted below $ROOT; unmount it first" >&2
+        exit 1
+    fi
+    rm -rf --one-file-system "$ROOT"
     mkdir -p "$ROOT"
     mmdebstrap --mode=root --variant=apt --components=main --keyring=$KEYS \
         --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Languages "none"' \
@@ -26,14 +36,18 @@ fi
 LOCAL=$(git config --get-regexp '^url\..*\.insteadof$' 2>/dev/null |
     sed -n 's#^url\.\(/.*\)\.insteadof https://github.com/$#\1#p' | head -1)
 
-down() { for place in w "${LOCAL#/}" dev proc; do umount -R "$ROOT/${place%/}" 2>/dev/null || true; done; }
-trap down EXIT
-down
 mkdir -p "$ROOT/w"
+# A mount point of its own, and /sys: `ip netns exec` wants both.
+mount --bind "$ROOT" "$ROOT"
 mount -t proc proc "$ROOT/proc"
-mount --rbind /dev "$ROOT/dev"
-mount --make-rslave "$ROOT/dev"
-mount --bind "$TOP" "$ROOT/w"
+mount -t sysfs sys "$ROOT/sys"
+# The root has its own device nodes; nothing of the machine's is bound into it.
+for node in "null 1 3" "zero 1 5" "random 1 8" "urandom 1 9" "tty 5 0"; do
+    set -- $node
+    [ -c "$ROOT/dev/$1" ] || mknod -m 666 "$ROOT/dev/$1" c "$2" "$3"
+done
+ln -sfn /proc/self/fd "$ROOT/dev/fd"
+mount --bind -o ro "$TOP" "$ROOT/w"
 if [ -n "$LOCAL" ]; then
     mkdir -p "$ROOT$LOCAL"
     mount --bind -o ro "$LOCAL" "$ROOT$LOCAL"

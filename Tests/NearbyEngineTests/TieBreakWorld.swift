@@ -58,6 +58,13 @@ struct TieBreakWorld: Hashable {
         return token
     }
 
+    /// For a failure: who uses what, and what is under way.
+    var summary: String {
+        let tokens = (0...1).map { nodes[$0].channel(with: Self.peers[1 - $0])?.value }
+        return "roles \(roles), runs \(runs), channels \(tokens), handshakes \(handshakes), "
+            + "pending \(pending), at \(now.nanoseconds) ns"
+    }
+
     // MARK: Steps
 
     mutating func happen(_ event: Event) {
@@ -157,7 +164,8 @@ struct TieBreakWorld: Hashable {
             .admitted(
                 ChannelToken(value: UInt32(id)), peer: Self.peers[1 - side],
                 run: RunID(value: handshakes[id].runs[1 - side]),
-                weAreClient: handshakes[id].client == side, peerHasRoute: true,
+                attempt: handshakes[id].attempt, weAreClient: handshakes[id].client == side,
+                peerHasRoute: true,
                 peerNeighbourCount: 1))
     }
 

@@ -14,7 +14,7 @@ struct RoutingMessageTests {
             .update(
                 .init(
                     destination: second, seqno: 8, metric: RoutingMessage.metricInfinite,
-                    isCollector: false))
+                    isCollector: false)),
         ])
 
     /// A message that ends between two items is whole, so truncation is tested by itself.

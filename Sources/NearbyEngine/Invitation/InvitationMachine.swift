@@ -29,7 +29,8 @@ public struct InvitationMachine: Sendable, Hashable {
         /// Our handshake with the peer moved.
         case progress(PeerID, UInt16)
         case admitted(
-            ChannelToken, peer: PeerID, run: RunID, weAreClient: Bool, peerHasRoute: Bool,
+            ChannelToken, peer: PeerID, run: RunID, attempt: UInt16, weAreClient: Bool,
+            peerHasRoute: Bool,
             peerNeighbourCount: Int)
         case failed(PeerID, UInt16)
         case declined(PeerID, UInt16, retryAfter: Duration)
@@ -88,9 +89,11 @@ public struct InvitationMachine: Sendable, Hashable {
         case .nudged(let peer, let run, _): nudged(peer, run, now, &outputs)
         case .handshakeSeen(let peer, _, _): pairs[peer]?.inboundSeen(now)
         case .progress(let peer, let attempt): pairs[peer]?.progressed(attempt, now)
-        case .admitted(let token, let peer, let run, let weAreClient, let hasRoute, let count):
+        case .admitted(
+            let token, let peer, let run, let attempt, let weAreClient, let hasRoute, let count):
             let channel = InvitationPair.Channel(
-                token: token, run: run, weAreClient: weAreClient, peerHasRoute: hasRoute,
+                token: token, run: run, attempt: attempt, weAreClient: weAreClient,
+                peerHasRoute: hasRoute,
                 peerNeighbourCount: count)
             admitted(channel, with: peer, now, &outputs)
         case .failed(let peer, let attempt): failed(peer, attempt, now)
@@ -191,12 +194,11 @@ public struct InvitationMachine: Sendable, Hashable {
         if case .inviting(let attempt, _) = pair.state, !channel.weAreClient, prefersInbound(peer) {
             outputs.append(.abandon(peer, attempt: attempt))
         }
-        if let current = pair.channel, current.token != channel.token, current.run == channel.run,
-            current.weAreClient != channel.weAreClient,
-            current.weAreClient == (own < peer)
+        if let current = pair.channel, current.token != channel.token,
+            current.outranks(channel, isClientPreferred: own < peer)
         {
-            // The one in use is the lower PeerID's: the other is only opened for a while.
-            outputs.append(.keepForOpening(channel.token, until: now + Limits.replacedChannelTime))
+            outputs.append(
+                .keepForOpening(channel.token, until: now + Limits.replacedChannelTime))
         } else {
             pair.channel = channel
             pair.suspectedRun = nil

@@ -11,9 +11,20 @@ struct InvitationPair: Sendable, Hashable {
     struct Channel: Sendable, Hashable {
         var token: ChannelToken
         var run: RunID
+        /// The client's number.
+        var attempt: UInt16
         var weAreClient: Bool
         var peerHasRoute: Bool
         var peerNeighbourCount: Int
+
+        /// Whether this channel stays in use beside another of the same two runs: by rules that both
+        /// sides compute alike, in whatever order the channels were admitted. The lower PeerID's client
+        /// goes first; of one client the later attempt.
+        func outranks(_ other: Channel, isClientPreferred: Bool) -> Bool {
+            guard run == other.run else { return false }
+            guard weAreClient == other.weAreClient else { return weAreClient == isClientPreferred }
+            return Int16(bitPattern: attempt &- other.attempt) > 0
+        }
     }
 
     enum State: Sendable, Hashable {

@@ -40,7 +40,7 @@ final class Channel {
 
     let token: ChannelToken
     let key: AttemptKey
-    /// Ours in the tie-break, for channels that we invited to.
+    /// The client's number in the tie-break.
     let attemptNumber: UInt16
     /// Whom we invited; proved or refused by the handshake.
     let expectedPeer: PeerID?

@@ -32,8 +32,13 @@ final class Association {
     /// Since when the peer is neither a neighbour nor routed to.
     var unreachableSince: Instant?
     var openedAt: Instant
+    /// When the client of the channel begins a new one beside it.
+    var rekeyAt: Instant
 
-    init(peer: PeerID, token: ChannelToken, session: SessionMachine, now: Instant) {
+    init(
+        peer: PeerID, token: ChannelToken, session: SessionMachine, rekeyAt: Instant, now: Instant
+    ) {
+        self.rekeyAt = rekeyAt
         self.peer = peer
         self.token = token
         self.session = session
@@ -42,7 +47,7 @@ final class Association {
 
     var nextDeadline: Instant? {
         let expiry = unreachableSince.map { $0 + Limits.unreachableTime }
-        return [session.nextDeadline, expiry].compactMap { $0 }.min()
+        return [session.nextDeadline, expiry, rekeyAt].compactMap { $0 }.min()
     }
 }
 
@@ -56,6 +61,8 @@ struct CollectorCall {
 }
 
 extension Limits {
+    /// Between attempts to renew the keys of a channel.
+    static let rekeyRetry = Duration.seconds(30)
     /// A channel whose peer is out of reach is kept so long: a node that moved comes back without a
     /// handshake.
     public static let unreachableTime = Duration.seconds(60)

@@ -146,7 +146,8 @@ extension Node {
         interpret(
             invitation.handle(
                 .admitted(
-                    channel.token, peer: peer, run: terms.run, weAreClient: channel.isClient,
+                    channel.token, peer: peer, run: terms.run, attempt: channel.attemptNumber,
+                    weAreClient: channel.isClient,
                     peerHasRoute: terms.hasRoute, peerNeighbourCount: Int(terms.neighbourCount)),
                 now: now), now)
     }
@@ -168,7 +169,8 @@ extension Node {
             forgetNeighbour(peer, now)
         }
         let association = Association(
-            peer: peer, token: channel.token, session: SessionMachine(), now: now)
+            peer: peer, token: channel.token, session: SessionMachine(),
+            rekeyAt: now + configuration.rekeyAfter, now: now)
         associations[peer] = association
         remember(peer, run: channel.peerTerms?.run)
         if collectorCall?.collector == peer { collectorCall?.nextAttempt = nil }

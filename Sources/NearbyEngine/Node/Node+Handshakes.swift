@@ -58,7 +58,8 @@ extension Node {
                             attempt: introduction.attempt),
                         now: now), now)
             }
-            let channel = add(handshake, key, attemptNumber: 0, expectedPeer: nil, now)
+            let channel = add(
+                handshake, key, attemptNumber: introduction?.attempt ?? 0, expectedPeer: nil, now)
             drive(channel, now)
         }
     }

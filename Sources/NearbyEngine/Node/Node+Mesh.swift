@@ -244,7 +244,8 @@ extension Node {
             interpret(
                 invitation.handle(
                     .admitted(
-                        channel.token, peer: peer, run: terms.run, weAreClient: channel.isClient,
+                        channel.token, peer: peer, run: terms.run, attempt: channel.attemptNumber,
+                        weAreClient: channel.isClient,
                         peerHasRoute: terms.hasRoute,
                         peerNeighbourCount: Int(terms.neighbourCount)),
                     now: now), now)

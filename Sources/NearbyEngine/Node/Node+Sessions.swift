@@ -72,10 +72,20 @@ extension Node {
     mutating func associationDeadlineReached(_ peer: PeerID, _ now: Instant) {
         guard let association = associations[peer] else { return }
         interpret(association.session.handle(.deadlineReached, now: now), of: association, now)
+        if now >= association.rekeyAt { renewKeys(association, now) }
         guard let since = association.unreachableSince, now >= since + Limits.unreachableTime,
             let channel = channels[association.token]
         else { return }
         close(channel, .leaving, now)
+    }
+
+    /// New keys by a new handshake beside the old channel; only its client begins.
+    private mutating func renewKeys(_ association: Association, _ now: Instant) {
+        association.rekeyAt = now + Limits.rekeyRetry
+        guard let channel = channels[association.token], channel.isClient else { return }
+        let path = neighbours[association.peer].map { Path.link($0.endpoint) } ?? channel.path
+        beginHandshake(
+            with: association.peer, over: path, attemptNumber: channel.attemptNumber &+ 1, now)
     }
 
     // MARK: The collector
