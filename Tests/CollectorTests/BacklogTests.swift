@@ -8,8 +8,8 @@ import Testing
 @Suite struct BacklogTests {
     private let peer = Fixture.peer(7)
 
-    /// The agent's clock reads 1,000 s less than ours; it measured once a second for a minute before
-    /// we came.
+    /// The agent's clock reads 1,000 s less than ours; it measured once a second for a minute
+    /// before we came.
     @Test(arguments: [false, true])
     func readingsFromBeforeTheFirstContactKeepTheirAge(reportsComeFirst: Bool) throws {
         var settings = Telemeter.Settings(
