@@ -1,4 +1,4 @@
-/// Durations as people write them: a whole number and a unit.
+/// Numbers with units, as people write them.
 enum Quantity {
     private static let durations: [(suffix: String, unit: Duration)] = [
         ("ms", .milliseconds(1)), ("min", .seconds(60)), ("s", .seconds(1)), ("h", .seconds(3_600)),
@@ -9,17 +9,36 @@ enum Quantity {
     static func duration(_ text: String) -> Duration? {
         if text == "0" { return .zero }
         for (suffix, unit) in durations where text.hasSuffix(suffix) {
-            let digits = text.dropLast(suffix.count)
-            guard !digits.isEmpty, digits.allSatisfy(\.isASCII), let number = Int64(digits),
-                number >= 0, number <= 1_000_000_000
-            else { continue }
-            return unit * Int(number)
+            guard let number = integer(String(text.dropLast(suffix.count))) else { continue }
+            return unit * number
         }
         return nil
     }
 
+    private static let sizes: [(suffix: String, unit: Int)] = [
+        ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
+    ]
+
+    /// `400`, `400B`, `64KiB`, `4MiB`, `1GiB`: bytes.
+    static func bytes(_ text: String) -> Int? {
+        for (suffix, unit) in sizes where text.hasSuffix(suffix) {
+            guard let number = integer(String(text.dropLast(suffix.count))) else { return nil }
+            let (bytes, overflow) = number.multipliedReportingOverflow(by: unit)
+            return overflow ? nil : bytes
+        }
+        return integer(text)
+    }
+
+    /// 1 to 9 decimal digits and nothing else.
+    static func integer(_ text: String) -> Int? {
+        guard (1...9).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { return nil }
+        return Int(text)
+    }
+
     static func text(_ duration: Duration) -> String {
-        if duration == .zero { return "0s" }
+        if duration == .zero { return "0" }
         let units: [(suffix: String, milliseconds: Int64)] = [
             ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1),
         ]
@@ -29,6 +48,12 @@ enum Quantity {
             return "\(milliseconds / size)\(suffix)"
         }
         return "\(milliseconds)ms"
+    }
+
+    static func text(bytes: Int) -> String {
+        let unit = sizes.first { bytes >= $0.unit && bytes % $0.unit == 0 }
+        guard let unit, unit.unit > 1 else { return String(bytes) }
+        return "\(bytes / unit.unit)\(unit.suffix)"
     }
 }
 

@@ -1,20 +1,41 @@
 extension Settings {
+    /// Every table of keys, in the order of the reference.
+    public static let tables: [KeyTable] =
+        [file, links, UDPSettings.table] + SensorSettings.tables.map(\.table)
+        + [report, collector]
+
     /// The reference of all keys in Markdown, from the tables that decode them.
     public static var reference: String {
-        var text =
-            "# Configuration\n\nOne YAML file for every role. `rivulet check FILE` names all mistakes.\n"
-        func add(_ title: String, _ keys: [Key]) {
-            text += "\n## \(title)\n\n| key | value | default | meaning |\n|---|---|---|---|\n"
-            for key in keys {
-                text += "| `\(key.name)` | \(key.kind) | \(key.standard) | \(key.meaning) |\n"
+        var text = """
+            # Configuration
+
+            One YAML file for every role. `rivulet check FILE` names every mistake.
+            Durations are whole numbers with ms, s, min, h or d; sizes are bytes, or have KiB, MiB
+            or GiB.
+
+            """
+        for table in tables {
+            text += "\n## \(table.name)\n\n| key | value | default | meaning |\n|---|---|---|---|\n"
+            for key in table.keys {
+                text +=
+                    "| `\(key.name)` | \(key.form.documented) | \(key.standard.documented) | "
+                    + "\(key.meaning) |\n"
+            }
+            if !table.later.isEmpty {
+                let names = table.later.map { "`\($0)`" }.joined(separator: ", ")
+                text += "\nNot in this version: \(names).\n"
             }
         }
-        add("The file", keys)
-        add("links", linkKeys)
-        add("links.udp", UDPSettings.keys)
-        for (name, keys) in SensorSettings.keysByDriver { add("sensors, driver \(name)", keys) }
-        add("report", reportKeys)
-        add("collector", collectorKeys)
         return text
+    }
+}
+
+extension Key.Standard {
+    fileprivate var documented: String {
+        switch self {
+        case .value(let text): "`\(text)`"
+        case .described(let words): words
+        case .required: "must be given"
+        }
     }
 }

@@ -1,30 +1,40 @@
 /// A network's secret: 128 random bits, printed with a checksum so that a slip of the pen is
 /// noticed.
 ///
-///     rvs1-xxxxx-xxxxx-xxxxx-xxxxx-xxxxx-xxxxx      base32 (RFC 4648 §6) of 16 bytes and their CRC-16
+///     rvs1-xxxxx-xxxxx-xxxxx-xxxxx-xxxxx-xxxx
+///
+/// The digits are base32 (RFC 4648 §6) of the 16 bytes and their CRC-16.
 public enum Secret {
     public static let byteCount = 16
+    /// Secrets in one file.
+    public static let countMax = 8
     private static let prefix = "rvs1-"
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
     /// Why a line is no secret; never repeats the line.
-    public enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
+    public indirect enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
         case notASecret
         case damaged
         case unreadable(String)
         case open(permissions: String)
         case empty
         case tooMany
+        /// Which line of a file, from 1.
+        case line(Int, Fault)
 
         public var description: String {
             switch self {
             case .notASecret: "not a secret; make one with `rivulet secret`"
-            case .damaged: "the checksum is wrong: a character is mistyped or missing"
-            case .unreadable(let why): "\(why); make it with `rivulet secret > FILE`"
+            case .damaged:
+                "a character is mistyped or missing (the checksum is wrong); copy it again, "
+                    + "or make one with `rivulet secret`"
+            case .unreadable(let why):
+                "\(why); make it with `umask 077; rivulet secret > FILE`"
             case .open(let permissions):
                 "others can read it (\(permissions)); run `chmod 600` on it"
             case .empty: "no secret in it; make one with `rivulet secret`"
-            case .tooMany: "more than 8 secrets"
+            case .tooMany: "more than \(countMax) secrets; remove the oldest"
+            case .line(let number, let fault): "line \(number): \(fault)"
             }
         }
     }
@@ -55,9 +65,15 @@ public enum Secret {
         return text
     }
 
-    /// Reads what `text` writes; case and hyphens behind the prefix do not matter.
+    /// Whether the text begins as secrets do: then it must not be shown.
+    static func looksLikeOne(_ text: String) -> Bool {
+        text.utf8.prefix(prefix.utf8.count).map { $0 | 0x20 }
+            .elementsEqual(prefix.utf8.map { $0 | 0x20 })
+    }
+
+    /// Reads what `text` writes; case and hyphens do not matter.
     public static func parse(_ line: String) -> Result<[UInt8], Fault> {
-        guard line.hasPrefix(prefix) else { return .failure(.notASecret) }
+        guard looksLikeOne(line) else { return .failure(.notASecret) }
         var bytes: [UInt8] = []
         var bits = 0
         var value: UInt32 = 0
@@ -88,36 +104,33 @@ public enum Secret {
 
     /// Reads a file of one secret a line; `#` begins a comment. Others must not be able to read it.
     public static func load(_ path: String) -> Result<[[UInt8]], Fault> {
-        guard let permissions = SmallFile.permissions(path) else {
-            return .failure(.unreadable("cannot be read"))
-        }
-        guard permissions & 0o077 == 0 else {
-            return .failure(.open(permissions: "0" + String(permissions, radix: 8)))
-        }
-        do throws(Mistake) {
-            return try parseLines(SmallFile.read(path, limit: 4_096))
+        do throws(SmallFile.Fault) {
+            return parseLines(try SmallFile.read(path, limit: 4_096, isPrivate: true))
         } catch {
-            return .failure(.unreadable(error.message))
+            if case .open(let permissions) = error {
+                return .failure(.open(permissions: "0" + String(permissions, radix: 8)))
+            }
+            return .failure(.unreadable("\(error)"))
         }
     }
 
     private static func parseLines(_ bytes: [UInt8]) -> Result<[[UInt8]], Fault> {
         var secrets: [[UInt8]] = []
-        for line in bytes.split(separator: UInt8(ascii: "\n")) {
-            let text = String(decoding: line, as: UTF8.self)
-            let trimmed = String(text.filter { !$0.isWhitespace })
-            if trimmed.isEmpty || trimmed.hasPrefix("#") { continue }
-            switch parse(trimmed) {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let text = String(decoding: line, as: UTF8.self).filter { !$0.isWhitespace }
+            if text.isEmpty || text.hasPrefix("#") { continue }
+            switch parse(text) {
             case .success(let secret): secrets.append(secret)
-            case .failure(let fault): return .failure(fault)
+            case .failure(let fault): return .failure(.line(index + 1, fault))
             }
         }
         if secrets.isEmpty { return .failure(.empty) }
-        return secrets.count <= 8 ? .success(secrets) : .failure(.tooMany)
+        return secrets.count <= countMax ? .success(secrets) : .failure(.tooMany)
     }
 
     /// CRC-16/CCITT-FALSE.
-    private static func checksum(_ bytes: [UInt8]) -> UInt16 {
+    static func checksum(_ bytes: [UInt8]) -> UInt16 {
         var crc: UInt16 = 0xffff
         for byte in bytes {
             crc ^= UInt16(byte) << 8

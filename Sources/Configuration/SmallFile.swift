@@ -2,31 +2,50 @@ import Glibc
 
 /// Reads whole files that must be small.
 enum SmallFile {
-    static func read(_ path: String, limit: Int) throws(Mistake) -> [UInt8] {
-        let start = Mark(line: 1, column: 1)
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else {
-            throw Mistake(file: path, mark: start, message: String(cString: strerror(errno)))
-        }
-        defer { close(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16 * 1_024)
-        while true {
-            let count = Glibc.read(file, &buffer, buffer.count)
-            guard count >= 0 else {
-                throw Mistake(file: path, mark: start, message: String(cString: strerror(errno)))
-            }
-            if count == 0 { return bytes }
-            bytes += buffer[..<count]
-            guard bytes.count <= limit else {
-                throw Mistake(file: path, mark: start, message: "longer than \(limit) bytes")
+    enum Fault: Error, Equatable, CustomStringConvertible {
+        case system(Int32)
+        case tooLong(limit: Int)
+        case notAFile
+        /// Others than the owner may read or write it.
+        case open(permissions: UInt32)
+
+        var description: String {
+            switch self {
+            case .system(let code): String(cString: strerror(code)) + "; check the path"
+            case .tooLong(let limit): "longer than \(limit) bytes; is it the right file?"
+            case .notAFile: "not a file; check the path"
+            case .open(let permissions):
+                "others can read it (0\(String(permissions, radix: 8))); run `chmod 600` on it"
             }
         }
     }
 
-    /// The permission bits, or nil if it is not there.
-    static func permissions(_ path: String) -> UInt32? {
+    /// At most `limit` bytes. A private file must be a plain one that only its owner can read; this
+    /// is asked of the opened file, so that nobody can exchange it in between.
+    static func read(
+        _ path: String, limit: Int, isPrivate: Bool = false
+    ) throws(Fault) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC | (isPrivate ? O_NONBLOCK : 0))
+        guard file >= 0 else { throw .system(errno) }
+        defer { close(file) }
+        if isPrivate { try checkPrivate(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16 * 1_024)
+        while true {
+            let count = Glibc.read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .system(errno) }
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+            guard bytes.count <= limit else { throw .tooLong(limit: limit) }
+        }
+    }
+
+    private static func checkPrivate(_ file: Int32) throws(Fault) {
         var status = stat()
-        return stat(path, &status) == 0 ? UInt32(status.st_mode) & 0o777 : nil
+        guard fstat(file, &status) == 0 else { throw .system(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile }
+        let permissions = UInt32(status.st_mode) & 0o777
+        guard permissions & 0o077 == 0 else { throw .open(permissions: permissions) }
     }
 }

@@ -18,6 +18,9 @@ public final class AgentProgram {
     /// When a collector was first addressed, nanoseconds since 1970.
     private var firstConnected: Int64?
     private var sensors: [any SensorDriver] = []
+    /// For each sensor, what it gave last, and whether it hangs.
+    private var channels: [KnownChannels] = []
+    private var isOverdue: [Bool] = []
     private var schedule = SamplingSchedule(periods: [])
     /// Raised with every change of the sensors: results of earlier ones are out of date.
     private var generation = 0
@@ -101,6 +104,8 @@ public final class AgentProgram {
     private func use(_ settings: [SensorSettings]) {
         generation += 1
         sensors = settings.map { makeDriver($0) }
+        channels = sensors.map { KnownChannels($0.name, unit: "1") }
+        isOverdue = sensors.map { _ in false }
         schedule = SamplingSchedule(periods: settings.map(\.every))
         sample(.start, MonotonicClock.now())
     }
@@ -109,12 +114,30 @@ public final class AgentProgram {
         for output in schedule.handle(input, now: now) {
             switch output {
             case .sample(let index): begin(index)
-            case .overdue(let index):
-                drops.count(.samplerQueueFull)
-                log.write(.warning, "\(sensors[index].name) is still being read; it is left out")
+            case .overdue(let index): overdue(index, now)
             }
         }
         if let samplingTimer { program.loop.set(samplingTimer, to: schedule.nextDeadline) }
+    }
+
+    /// A sensor that hangs is null, and is told of once.
+    private func overdue(_ index: Int, _ now: Instant) {
+        drops.count(.samplerQueueFull)
+        if !isOverdue[index] {
+            log.write(.warning, "\(sensors[index].name) is still being read; it is null meanwhile")
+        }
+        isOverdue[index] = true
+        give(channels[index].nulls(.timeout), from: now, now)
+    }
+
+    private func give(_ measurements: [Measurement], from time: Instant, _ now: Instant) {
+        for measurement in measurements {
+            guard let sample = Sample(measurement, time: time) else {
+                drops.count(.reportMalformed)
+                continue
+            }
+            give(.sample(sample), now)
+        }
     }
 
     private func begin(_ index: Int) {
@@ -136,13 +159,9 @@ public final class AgentProgram {
         guard result.generation == generation else { return }
         let now = MonotonicClock.now()
         _ = schedule.handle(.completed(result.sensor), now: now)
-        for measurement in result.measurements {
-            guard let sample = Sample(measurement, time: result.time) else {
-                drops.count(.reportMalformed)
-                continue
-            }
-            give(.sample(sample), now)
-        }
+        isOverdue[result.sensor] = false
+        channels[result.sensor].note(result.measurements)
+        give(result.measurements, from: result.time, now)
     }
 
     private func makeDriver(_ settings: SensorSettings) -> any SensorDriver {
@@ -172,7 +191,13 @@ public final class AgentProgram {
 
     private var statusDetails: [(String, JSONValue)] {
         [
-            ("sensors", .array(sensors.map { .string($0.name) })),
+            (
+                "sensors",
+                .array(
+                    sensors.map { sensor in
+                        .string(sensor.name + (sensor.remark.map { ": \($0)" } ?? ""))
+                    })
+            ),
             ("firstConnectedNanoseconds", firstConnected.map { .integer($0) } ?? .null),
             ("readings", .integer(telemeter.readingCount)),
             ("readingsWaiting", .integer(telemeter.waitingCount)),

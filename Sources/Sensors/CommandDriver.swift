@@ -1,59 +1,101 @@
 import Glibc
 import NearbyCore
+import Synchronization
 import Telemetry
 
 /// Runs a program and reads what it prints: a number, a JSON object of numbers, or InfluxDB lines.
 ///
-/// No shell is involved. The program gets its own process group, which is killed at the time limit,
-/// an environment of PATH and LANG only, and at most 64 KiB of output. Any failure is a null with
-/// its reason.
+/// No shell is involved. The program gets its own process group, which is killed at the time limit
+/// and when the program has ended, an environment of PATH and LANG only, and at most 64 KiB of
+/// output. Any failure is a null with its reason for each channel that the last success gave.
 public final class CommandDriver: SensorDriver {
     public let name: String
     private let arguments: [String]
     private let timeLimit: Duration
     private let channel: String
+    private let prefix: String?
     private let unit: String
+    private let state: Mutex<State>
+
+    private struct State {
+        var known: KnownChannels
+        /// A process that even SIGKILL has not ended (it hangs in the kernel); no other is started
+        /// beside it.
+        var undead: pid_t?
+    }
 
     static let outputBytesMax = 64 * 1_024
 
+    /// `channel` names a lone number, and begins the names of all others; without it the program's
+    /// name is the channel.
     public init(run arguments: [String], timeLimit: Duration, channel: String?, unit: String) {
         self.arguments = arguments
         self.timeLimit = timeLimit
         let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "command"
         self.channel = channel ?? program
+        prefix = channel
         self.unit = unit
         name = "command \(program)"
+        state = Mutex(State(known: KnownChannels(channel ?? program, unit: unit)))
     }
 
     public func sample() -> [Measurement] {
-        switch run() {
-        case .failure(let fault): [Measurement(channel, unit, .null(fault.reason))]
-        case .success(let output):
-            CommandOutput.parse(output, channel: channel, unit: unit)
-                ?? [Measurement(channel, unit, .null(.malformed))]
+        state.withLock { state in
+            if let undead = state.undead {
+                guard Self.hasEnded(undead) else { return state.known.nulls(.timeout) }
+                waitpid(undead, nil, 0)
+                state.undead = nil
+            }
+            switch run(&state) {
+            case .failure(let fault): return state.known.nulls(fault.reason)
+            case .success(let output):
+                let measurements = CommandOutput.parse(
+                    output, channel: channel, prefix: prefix, unit: unit)
+                guard let measurements else { return state.known.nulls(.malformed) }
+                state.known.note(measurements)
+                return measurements
+            }
         }
     }
 
-    struct Fault: Error { let reason: NullReason }
+    private struct Fault: Error { let reason: NullReason }
 
-    private func run() -> Result<String, Fault> {
-        var pipeEnds: [Int32] = [-1, -1]
-        guard pipe(&pipeEnds) == 0 else { return .failure(Fault(reason: .failed)) }
-        // Not inherited by what another worker starts meanwhile, but for the instant between the
-        // two calls.
-        for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { close(pipeEnds[0]) }
-        guard let process = spawn(output: pipeEnds[1]) else {
-            close(pipeEnds[1])
-            return .failure(Fault(reason: errno == EACCES ? .denied : .absent))
-        }
-        close(pipeEnds[1])
-        let (bytes, fault) = read(pipeEnds[0])
+    private func run(_ state: inout State) -> Result<[UInt8], Fault> {
+        let (process, output, code) = Self.starting.withLock { _ in start() }
+        guard let process else { return .failure(Fault(reason: Self.reason(code))) }
+        defer { close(output) }
+        let (bytes, fault) = read(output)
         if fault != nil { kill(-process, SIGKILL) }
-        let status = end(process)
+        guard let status = end(process) else {
+            state.undead = process
+            return .failure(Fault(reason: .timeout))
+        }
         if let fault { return .failure(fault) }
         guard status == 0 else { return .failure(Fault(reason: .commandFailed)) }
-        return .success(String(decoding: bytes, as: UTF8.self))
+        return .success(bytes)
+    }
+
+    /// Held from the making of a pipe until its closing end is closed here: what another worker
+    /// started meanwhile would inherit that end, and keep it open.
+    private static let starting = Mutex(())
+
+    /// The process and the end of the pipe to read its output from, or the error's number.
+    private func start() -> (process: pid_t?, output: Int32, code: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return (nil, -1, errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let (process, code) = spawn(output: ends[1])
+        close(ends[1])
+        if process == nil { close(ends[0]) }
+        return (process, ends[0], code)
+    }
+
+    private static func reason(_ code: Int32) -> NullReason {
+        switch code {
+        case ENOENT, ENOTDIR: .absent
+        case EACCES, EPERM: .denied
+        default: .failed
+        }
     }
 
     /// Everything until the end of file, the time limit or too much of it.
@@ -69,31 +111,46 @@ public final class CommandDriver: SensorDriver {
             if ready < 0, errno != EINTR { return (bytes, Fault(reason: .failed)) }
             guard ready > 0 else { continue }
             let count = Glibc.read(file, &buffer, buffer.count)
-            if count <= 0 { return (bytes, nil) }
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { return (bytes, Fault(reason: .failed)) }
+            if count == 0 { return (bytes, nil) }
             bytes += buffer[..<count]
             if bytes.count > Self.outputBytesMax { return (bytes, Fault(reason: .malformed)) }
         }
     }
 
-    /// Waits for the program, which has closed its output or was killed; a second is enough, then
-    /// its group is killed.
-    private func end(_ process: pid_t) -> Int32 {
-        var status: Int32 = 0
-        let deadline = Self.milliseconds() + 1_000
-        while waitpid(process, &status, WNOHANG) == 0 {
+    /// The status of the program, which has closed its output or was killed. It has a second to
+    /// end, then a second after SIGKILL; nil if that was not enough either.
+    private func end(_ process: pid_t) -> Int32? {
+        var deadline = Self.milliseconds() + 1_000
+        var isKilled = false
+        var pause: UInt32 = 100
+        while !Self.hasEnded(process) {
             if Self.milliseconds() > deadline {
+                if isKilled { return nil }
                 kill(-process, SIGKILL)
-                waitpid(process, &status, 0)
-                break
+                isKilled = true
+                deadline += 1_000
             }
-            usleep(2_000)
+            usleep(pause)
+            pause = min(pause * 2, 10_000)
         }
-        // Children that it left behind.
+        // Children that it left behind; before its number, which is its group's, is free again.
         kill(-process, SIGKILL)
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
         return status
     }
 
-    private func spawn(output: Int32) -> pid_t? {
+    /// Whether the process can be waited for without blocking.
+    private static func hasEnded(_ process: pid_t) -> Bool {
+        var information = siginfo_t()
+        let code = waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT | WNOHANG)
+        return code != 0 ? errno != EINTR : information.si_signo != 0
+    }
+
+    /// The process, or the error's number.
+    private func spawn(output: Int32) -> (process: pid_t?, code: Int32) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -122,9 +179,9 @@ public final class CommandDriver: SensorDriver {
             + [nil]
         defer { for word in words + environment { free(word) } }
         var process: pid_t = 0
-        let code = posix_spawn(&process, arguments[0], &actions, &attributes, &words, &environment)
-        errno = code
-        return code == 0 ? process : nil
+        guard let program = arguments.first else { return (nil, ENOENT) }
+        let code = posix_spawn(&process, program, &actions, &attributes, &words, &environment)
+        return code == 0 ? (process, 0) : (nil, code)
     }
 
     private static func milliseconds() -> Int64 {

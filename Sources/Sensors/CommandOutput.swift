@@ -4,173 +4,140 @@ import Telemetry
 /// What a command printed, taken apart.
 enum CommandOutput {
     /// A number, a JSON object of numbers (nested ones joined by dots), or InfluxDB lines; nil
-    /// where it is none of these.
-    static func parse(_ output: String, channel: String, unit: String) -> [Measurement]? {
-        let text = trimmed(output[...])
-        guard let first = text.first else { return nil }
-        if first == "{" {
-            guard let parser = JSONNumbers(text) else { return nil }
-            return parser.measurements(unit: unit)
-        }
-        if let value = try? DecimalValue(parsing: text) {
+    /// where it is none of these. A lone number is `channel`; all others begin with `prefix` and a
+    /// dot, if there is one.
+    static func parse(
+        _ output: [UInt8], channel: String, prefix: String?, unit: String
+    ) -> [Measurement]? {
+        let text = String(decoding: output, as: UTF8.self)
+        let bytes = trimmed(Array(text.utf8)[...])
+        guard let first = bytes.first else { return nil }
+        let found: [(name: String, outcome: Outcome)]?
+        if first == UInt8(ascii: "{") {
+            found = JSONNumbers(bytes)?.found
+        } else if let value = try? DecimalValue(parsing: String(decoding: bytes, as: UTF8.self)) {
             return [Measurement(channel, unit, .value(value))]
+        } else {
+            found = influx(bytes)
         }
-        var all: [Measurement] = []
-        for line in text.split(separator: "\n") {
-            let line = trimmed(line)
-            if line.isEmpty || line.first == "#" { continue }
-            guard let fields = influxFields(line) else { return nil }
-            all += fields.map { Measurement($0.name, unit, .value($0.value)) }
+        guard let found, !found.isEmpty, found.count <= Limits.channelsPerSensorMax else {
+            return nil
         }
-        return all.isEmpty || all.count > Limits.channelsPerSensorMax ? nil : all
+        return found.map { name, outcome in
+            Measurement(prefix.map { "\($0).\(name)" } ?? name, unit, outcome)
+        }
     }
 
-    /// `measurement[,tag=value…] field=value[,field=value…] [timestamp]`: the channel is
-    /// measurement.field; strings and flags are passed over, integers lose their `i`.
-    private static func influxFields(_ line: Substring) -> [(name: String, value: DecimalValue)]? {
-        let parts = line.split(separator: " ")
-        guard (2...3).contains(parts.count), let measurement = parts[0].split(separator: ",").first
-        else { return nil }
+    /// Lines of which each is empty, a comment, or a point; nil if any is none of these.
+    private static func influx(_ bytes: ArraySlice<UInt8>) -> [(name: String, outcome: Outcome)]? {
+        var found: [(name: String, outcome: Outcome)] = []
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            let line = trimmed(line)
+            if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
+            guard let fields = InfluxPoint.fields(line) else { return nil }
+            found += fields.map { ($0.name, .value($0.value)) }
+            if found.count > Limits.channelsPerSensorMax { return nil }
+        }
+        return found
+    }
+
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0d).contains(byte) }
+        var rest = bytes.drop(while: isSpace)
+        while let last = rest.last, isSpace(last) { rest.removeLast() }
+        return rest
+    }
+}
+
+/// One line of InfluxDB's line protocol:
+///
+///     measurement[,tag=value…] field=value[,field=value…] [timestamp]
+enum InfluxPoint {
+    /// The numeric fields, each named `measurement[.tag value…].field`; strings and flags are
+    /// passed over. Nil if the line is none. The timestamp is checked and not used: the reading
+    /// has the time at which the command was run.
+    static func fields(_ line: ArraySlice<UInt8>) -> [(name: String, value: DecimalValue)]? {
+        let parts = split(line, at: UInt8(ascii: " ")).filter { !$0.isEmpty }
+        guard (2...3).contains(parts.count) else { return nil }
+        if parts.count == 3, Int64(String(decoding: parts[2], as: UTF8.self)) == nil { return nil }
+        let key = split(parts[0], at: UInt8(ascii: ","))
+        guard let measurement = key.first, !measurement.isEmpty else { return nil }
+        var path = [text(measurement)]
+        for tag in key.dropFirst() {
+            guard let (_, value) = pair(tag) else { return nil }
+            path.append(text(value))
+        }
         var fields: [(name: String, value: DecimalValue)] = []
-        for field in parts[1].split(separator: ",") {
-            let pair = field.split(separator: "=", maxSplits: 1)
-            guard pair.count == 2 else { return nil }
-            let isInteger = pair[1].last == "i" || pair[1].last == "u"
-            let number = isInteger ? pair[1].dropLast() : pair[1]
-            if let value = try? DecimalValue(parsing: number) {
-                fields.append(("\(measurement).\(pair[0])", value))
+        for field in split(parts[1], at: UInt8(ascii: ",")) {
+            guard let (name, value) = pair(field) else { return nil }
+            if let number = number(value) {
+                fields.append(((path + [text(name)]).joined(separator: "."), number))
+            } else if !isStringOrFlag(value) {
+                return nil
             }
         }
         return fields
     }
 
-    private static func trimmed(_ text: Substring) -> Substring {
-        var text = text
-        while let last = text.last, last.isWhitespace { text.removeLast() }
-        while let first = text.first, first.isWhitespace { text.removeFirst() }
-        return text
-    }
-}
-
-/// Reads the numbers out of a JSON object (RFC 8259), at most eight deep; everything else in it is
-/// checked for form and passed over.
-struct JSONNumbers {
-    private let bytes: [UInt8]
-    private var index = 0
-    private var found: [(name: String, text: String)] = []
-
-    private struct Malformed: Error {}
-    private static let depthMax = 8
-
-    init?(_ text: Substring) {
-        bytes = Array(text.utf8)
-        do {
-            try object(path: "", depth: 0)
-            skipSpace()
-            guard index == bytes.count else { return nil }
-        } catch {
-            return nil
-        }
+    private static func number(_ value: ArraySlice<UInt8>) -> DecimalValue? {
+        let isInteger = value.last == UInt8(ascii: "i") || value.last == UInt8(ascii: "u")
+        let digits = isInteger ? value.dropLast() : value
+        return try? DecimalValue(parsing: String(decoding: digits, as: UTF8.self))
     }
 
-    func measurements(unit: String) -> [Measurement]? {
-        guard !found.isEmpty, found.count <= Limits.channelsPerSensorMax else { return nil }
-        return found.map { Measurement($0.name, unit, number: $0.text) }
+    private static func isStringOrFlag(_ value: ArraySlice<UInt8>) -> Bool {
+        let quote = UInt8(ascii: "\"")
+        if value.count >= 2, value.first == quote, value.last == quote { return true }
+        let word = String(decoding: value, as: UTF8.self).lowercased()
+        return ["t", "f", "true", "false"].contains(word)
     }
 
-    private mutating func object(path: String, depth: Int) throws {
-        guard depth < Self.depthMax else { throw Malformed() }
-        try expect("{")
-        skipSpace()
-        if take("}") { return }
-        repeat {
-            skipSpace()
-            let key = try string()
-            try expect(":")
-            try value(path: path.isEmpty ? key : "\(path).\(key)", depth: depth + 1)
-            skipSpace()
-        } while take(",")
-        try expect("}")
+    /// Both sides of the first `=`; nil if one is empty.
+    private static func pair(
+        _ bytes: ArraySlice<UInt8>
+    ) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
+        let name = split(bytes, at: UInt8(ascii: "="))[0]
+        let value = bytes[name.endIndex...].dropFirst()
+        return name.isEmpty || value.isEmpty ? nil : (name, value)
     }
 
-    private mutating func value(path: String, depth: Int) throws {
-        skipSpace()
-        guard index < bytes.count else { throw Malformed() }
-        switch bytes[index] {
-        case UInt8(ascii: "{"): try object(path: path, depth: depth)
-        case UInt8(ascii: "["): try array(path: path, depth: depth)
-        case UInt8(ascii: "\""): _ = try string()
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-            let start = index
-            while index < bytes.count, Self.isNumeric(bytes[index]) { index += 1 }
-            found.append((path, String(decoding: bytes[start..<index], as: UTF8.self)))
-        default: try word()
-        }
-    }
-
-    private mutating func array(path: String, depth: Int) throws {
-        guard depth < Self.depthMax else { throw Malformed() }
-        try expect("[")
-        skipSpace()
-        if take("]") { return }
-        var number = 0
-        repeat {
-            try value(path: "\(path).\(number)", depth: depth + 1)
-            number += 1
-            skipSpace()
-        } while take(",")
-        try expect("]")
-    }
-
-    private mutating func string() throws -> String {
-        try expect("\"")
-        var result: [UInt8] = []
-        while index < bytes.count {
+    /// Splits where the separator is neither escaped nor within quotation marks.
+    private static func split(
+        _ bytes: ArraySlice<UInt8>, at separator: UInt8
+    ) -> [ArraySlice<UInt8>] {
+        var parts: [ArraySlice<UInt8>] = []
+        var start = bytes.startIndex
+        var isEscaped = false
+        var isQuoted = false
+        for index in bytes.indices {
             let byte = bytes[index]
-            index += 1
-            switch byte {
-            case UInt8(ascii: "\""): return String(decoding: result, as: UTF8.self)
-            case UInt8(ascii: "\\"):
-                guard index < bytes.count else { throw Malformed() }
-                // Escapes have no place in a channel's name: keep the letter.
-                result.append(bytes[index])
-                index += 1
-            case ..<0x20: throw Malformed()
-            default: result.append(byte)
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            } else if byte == separator, !isQuoted {
+                parts.append(bytes[start..<index])
+                start = index + 1
             }
         }
-        throw Malformed()
+        return parts + [bytes[start...]]
     }
 
-    private mutating func word() throws {
-        for word in ["true", "false", "null"] where bytes[index...].starts(with: word.utf8) {
-            index += word.utf8.count
-            return
+    /// Without the backslashes before commas, equals signs, spaces and themselves.
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        var result: [UInt8] = []
+        var isEscaped = false
+        for byte in bytes {
+            if !isEscaped, byte == UInt8(ascii: "\\") {
+                isEscaped = true
+                continue
+            }
+            if isEscaped, ![0x2c, 0x3d, 0x20, 0x5c].contains(byte) { result.append(0x5c) }
+            isEscaped = false
+            result.append(byte)
         }
-        throw Malformed()
-    }
-
-    private mutating func skipSpace() {
-        while index < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[index]) { index += 1 }
-    }
-
-    private mutating func take(_ character: Unicode.Scalar) -> Bool {
-        guard index < bytes.count, bytes[index] == UInt8(ascii: character) else { return false }
-        index += 1
-        return true
-    }
-
-    private mutating func expect(_ character: Unicode.Scalar) throws {
-        skipSpace()
-        guard take(character) else { throw Malformed() }
-    }
-
-    private static func isNumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        case UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."): true
-        case UInt8(ascii: "e"), UInt8(ascii: "E"): true
-        default: false
-        }
+        return String(decoding: result, as: UTF8.self)
     }
 }

@@ -9,6 +9,13 @@ public protocol SensorDriver: AnyObject, Sendable {
     /// One measurement of each of its channels. What cannot be read is a null with its reason,
     /// never an old value.
     func sample() -> [Measurement]
+    /// What `rivulet status` should say beside the name, such as how many lines were bad. Asked on
+    /// the logic thread: it must not wait for a sample that hangs.
+    var remark: String? { get }
+}
+
+extension SensorDriver {
+    public var remark: String? { nil }
 }
 
 /// What a driver read, before it has a time and a number.

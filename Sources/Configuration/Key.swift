@@ -1,0 +1,116 @@
+/// A key of the configuration: the same entry decodes and documents it.
+public struct Key: Sendable {
+    public var name: String
+    public var form: Form
+    public var standard: Standard
+    public var meaning: String
+
+    /// What holds where the key is left out.
+    public enum Standard: Sendable {
+        /// As it would be written in the file; decoded like a value from there.
+        case value(String)
+        /// Found by other means, or nothing: told in words.
+        case described(String)
+        /// The key must be given.
+        case required
+    }
+
+    /// What a value may be.
+    public enum Form: Sendable {
+        /// Text without control characters, bytes of UTF-8.
+        case text(ClosedRange<Int>)
+        case path
+        case networkName
+        case secret
+        case integer(ClosedRange<Int>)
+        /// Bytes, as a plain number or with B, KiB, MiB or GiB.
+        case size(ClosedRange<Int>)
+        case duration(ClosedRange<Duration>)
+        case flag
+        /// `later` are values of versions to come.
+        case choice([String], later: [String] = [])
+        /// A list of at most `most`; `element` says what each of them is.
+        case list(element: String, most: Int)
+        case pairs(most: Int)
+        case section
+        case sections(most: Int)
+    }
+
+    init(_ name: String, _ form: Form, _ standard: Standard, _ meaning: String) {
+        self.name = name
+        self.form = form
+        self.standard = standard
+        self.meaning = meaning
+    }
+}
+
+extension Key.Form {
+    /// For messages: "port must be …".
+    var expected: String {
+        switch self {
+        case .text(let bytes):
+            "text of \(bytes.lowerBound) to \(bytes.upperBound) bytes without control characters"
+        case .path: "a path of at most \(Self.pathBytesMax) bytes"
+        case .networkName:
+            "1 to 15 of a–z, 0–9 and hyphen, with a letter, and hyphens only between others"
+        case .secret: "a line made by `rivulet secret`"
+        case .integer(let range):
+            "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .size(let range):
+            "a size such as 400, 64KiB or 4MiB, \(Quantity.text(bytes: range.lowerBound)) to "
+                + Quantity.text(bytes: range.upperBound)
+        case .duration(let range):
+            "a duration such as 250ms, 10s, 5min, 2h or 90d, \(Quantity.text(range.lowerBound)) to "
+                + Quantity.text(range.upperBound)
+        case .flag: "true or false"
+        case .choice(let names, _): "one of " + names.joined(separator: ", ")
+        case .list(let element, let most): "a list of at most \(most), each \(element)"
+        case .pairs(let most): "a mapping of at most \(most) pairs of text"
+        case .section: "a mapping of keys to values"
+        case .sections(let most): "a list of at most \(most) mappings, each beginning with -"
+        }
+    }
+
+    /// For the reference.
+    var documented: String {
+        switch self {
+        case .text(let bytes): "text, \(bytes.lowerBound) to \(bytes.upperBound) bytes"
+        case .path: "path"
+        case .networkName: "1 to 15 of a–z, 0–9, hyphen"
+        case .secret: "a line from `rivulet secret`"
+        case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
+        case .size(let range):
+            "size, \(Quantity.text(bytes: range.lowerBound)) to "
+                + Quantity.text(bytes: range.upperBound)
+        case .duration(let range):
+            "duration, \(Quantity.text(range.lowerBound)) to \(Quantity.text(range.upperBound))"
+        case .flag: "true or false"
+        case .choice(let names, _): names.joined(separator: ", ")
+        case .list(let element, let most): "list of at most \(most), each \(element)"
+        case .pairs(let most): "mapping of text to text, at most \(most)"
+        case .section: "section"
+        case .sections(let most): "list of at most \(most) sections"
+        }
+    }
+
+    /// Linux's PATH_MAX without its zero.
+    static let pathBytesMax = 4_095
+}
+
+/// The keys of one mapping.
+public struct KeyTable: Sendable {
+    /// For people: `links.udp`, `the command sensor`.
+    public var name: String
+    public var keys: [Key]
+    /// Keys of versions to come: named rather than guessed at.
+    public var later: [String]
+
+    init(_ name: String, _ keys: [Key], later: [String] = []) {
+        self.name = name
+        self.keys = keys
+        self.later = later
+    }
+
+    /// Nil for a key that is not in the table.
+    func key(_ name: String) -> Key? { keys.first { $0.name == name } }
+}

@@ -1,0 +1,203 @@
+/// Gathers mistakes while a tree is decoded: all of them, not the first.
+final class MistakeList {
+    let file: String
+    private(set) var mistakes: [Mistake] = []
+
+    init(file: String) { self.file = file }
+
+    func add(_ mark: Mark, _ message: String) {
+        mistakes.append(Mistake(file: file, mark: mark, message: message))
+    }
+}
+
+/// A mapping whose keys are in a table: reads values as the table says and reports what does not
+/// fit.
+///
+/// Each accessor gives the table's default where the key is left out or wrong, so that decoding
+/// goes on and finds the other mistakes.
+struct Section {
+    let mark: Mark
+    private let table: KeyTable
+    private let values: [String: YAMLNode]
+    private let mistakes: MistakeList
+
+    /// What is no mapping counts as an empty one, with a mistake.
+    init(_ node: YAMLNode, _ table: KeyTable, _ mistakes: MistakeList) {
+        self.table = table
+        self.mistakes = mistakes
+        mark = node.mark
+        guard case .mapping(let pairs) = node.value else {
+            mistakes.add(node.mark, "\(table.name) must be \(Key.Form.section.expected)")
+            values = [:]
+            return
+        }
+        var values: [String: YAMLNode] = [:]
+        for (key, value) in pairs {
+            guard case .scalar(let name, _) = key.value else {
+                mistakes.add(key.mark, "a key of \(table.name) must be a plain word")
+                continue
+            }
+            if let earlier = values[name] {
+                let line = earlier.mark.line
+                mistakes.add(
+                    key.mark, "\(name) comes twice, first in line \(line); leave one out")
+            } else if table.key(name) != nil {
+                values[name] = value
+            } else {
+                mistakes.add(key.mark, Self.refusal(of: name, table))
+            }
+        }
+        self.values = values
+        for key in table.keys where values[key.name] == nil {
+            guard case .required = key.standard else { continue }
+            mistakes.add(
+                mark,
+                "\(table.name) needs the key \(key.name); it must be \(key.form.expected)")
+        }
+    }
+
+    /// The node of a key that was given.
+    func node(_ key: String) -> YAMLNode? { values[key] }
+
+    /// The section below a key; an empty one if the key was not given.
+    func section(_ key: String, _ table: KeyTable) -> Section {
+        let empty = YAMLNode(value: .mapping([]), mark: mark)
+        return Section(values[key] ?? empty, table, mistakes)
+    }
+
+    /// Says that something is wrong at a key, or with the section if the key was not given.
+    func add(_ key: String, _ message: String) { mistakes.add(values[key]?.mark ?? mark, message) }
+
+    // MARK: Values
+
+    func text(_ key: String) -> String? {
+        read(key) { form, text in
+            switch form {
+            case .text(let bytes):
+                bytes.contains(text.utf8.count) && PlainText.isPrintable(text) ? text : nil
+            case .path:
+                (1...Key.Form.pathBytesMax).contains(text.utf8.count)
+                    && PlainText.isPrintable(text) ? text : nil
+            case .networkName: NetworkName.isValid(text) ? text : nil
+            case .choice(let names, _): names.contains(text) ? text : nil
+            default: mismatch(key)
+            }
+        }
+    }
+
+    func choice<Choice: RawRepresentable>(_ key: String) -> Choice?
+    where Choice.RawValue == String {
+        text(key).flatMap(Choice.init)
+    }
+
+    func integer(_ key: String) -> Int {
+        needed(
+            key,
+            read(key, plainOnly: true) { form, text in
+                switch form {
+                case .integer(let range): Quantity.integer(text).flatMap { within(range, $0) }
+                case .size(let range): Quantity.bytes(text).flatMap { within(range, $0) }
+                default: mismatch(key)
+                }
+            })
+    }
+
+    func flag(_ key: String) -> Bool {
+        needed(
+            key,
+            read(key, plainOnly: true) { _, text in
+                text == "true" ? true : text == "false" ? false : nil
+            })
+    }
+
+    func duration(_ key: String) -> Duration {
+        needed(
+            key,
+            read(key) { form, text in
+                guard case .duration(let range) = form else { return mismatch(key) }
+                return Quantity.duration(text).flatMap { within(range, $0) }
+            })
+    }
+
+    /// The entries of a list with their places; `isGood` says whether one is what the table names.
+    /// Empty if the key was not given.
+    func list(
+        _ key: String, where isGood: (String) -> Bool = { _ in true }
+    ) -> [(text: String, mark: Mark)] {
+        guard let form = table.key(key)?.form, case .list(let element, let most) = form else {
+            return mismatch(key)
+        }
+        guard let node = values[key] else { return [] }
+        guard case .sequence(let items) = node.value, items.count <= most else {
+            mistakes.add(node.mark, "\(key) must be \(form.expected)")
+            return []
+        }
+        return items.compactMap { item in
+            guard case .scalar(let text, _) = item.value else {
+                mistakes.add(item.mark, "an entry of \(key) must be \(element)")
+                return nil
+            }
+            guard PlainText.isPrintable(text), isGood(text) else {
+                mistakes.add(
+                    item.mark, "\(key) has '\(PlainText.shown(text))'; it must be \(element)")
+                return nil
+            }
+            return (text, item.mark)
+        }
+    }
+
+    // MARK: Parts
+
+    /// The value that was given, otherwise the default; `decode` gives nil for what does not fit.
+    private func read<Value>(
+        _ name: String, plainOnly: Bool = false, _ decode: (Key.Form, String) -> Value?
+    ) -> Value? {
+        guard let key = table.key(name) else { return mismatch(name) }
+        let standard =
+            if case .value(let text) = key.standard { decode(key.form, text) } else { Value?.none }
+        guard let node = values[name] else { return standard }
+        guard case .scalar(let text, let isQuoted) = node.value else {
+            mistakes.add(node.mark, "\(name) must be \(key.form.expected)")
+            return standard
+        }
+        if text.isEmpty, !isQuoted {
+            mistakes.add(node.mark, "\(name) has no value; it must be \(key.form.expected)")
+            return standard
+        }
+        if !(plainOnly && isQuoted), let value = decode(key.form, text) { return value }
+        mistakes.add(node.mark, Self.refusal(ofValue: text, plainOnly && isQuoted, key))
+        return standard
+    }
+
+    private static func refusal(ofValue text: String, _ isQuoted: Bool, _ key: Key) -> String {
+        let expected = key.form.expected
+        if case .choice(_, let later) = key.form, later.contains(text) {
+            return "\(key.name): \(text) is not in this version; it must be \(expected)"
+        }
+        return "\(key.name) is '\(PlainText.shown(text))'; it must be \(expected)"
+            + (isQuoted ? ", without quotation marks" : "")
+    }
+
+    private static func refusal(of key: String, _ table: KeyTable) -> String {
+        if table.later.contains(key) {
+            return "\(key) is not in this version; leave it out"
+        }
+        return "unknown key \(PlainText.shown(key)) in \(table.name); "
+            + Suggestion.text(for: key, among: table.keys.map(\.name))
+    }
+
+    private func within<Value>(_ range: ClosedRange<Value>, _ value: Value) -> Value? {
+        range.contains(value) ? value : nil
+    }
+
+    private func needed<Value>(_ key: String, _ value: Value?) -> Value {
+        guard let value else {
+            preconditionFailure("\(key) in \(table.name) has no default of its own type")
+        }
+        return value
+    }
+
+    private func mismatch<Value>(_ key: String) -> Value {
+        preconditionFailure("\(key) is read as what the table of \(table.name) does not say")
+    }
+}

@@ -1,0 +1,64 @@
+/// What to write instead of a word that is not known.
+enum Suggestion {
+    /// `did you mean …?`, or the list of known words where none is near.
+    static func text(for word: String, among known: [String]) -> String {
+        let nearest = known.map { (distance: editDistance(word, $0), name: $0) }.min { $0 < $1 }
+        if let nearest, nearest.distance <= max(2, nearest.name.count / 2) {
+            return "did you mean \(nearest.name)?"
+        }
+        return "known are " + known.joined(separator: ", ")
+    }
+
+    /// Levenshtein's distance, over the first 64 characters.
+    static func editDistance(_ left: String, _ right: String) -> Int {
+        let a = Array(left.prefix(64))
+        let b = Array(right.prefix(64))
+        var row = Array(0...b.count)
+        for i in a.indices {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for j in b.indices {
+                let cost = min(row[j + 1] + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1))
+                diagonal = row[j + 1]
+                row[j + 1] = cost
+            }
+        }
+        return row[b.count]
+    }
+}
+
+/// Text for people.
+enum PlainText {
+    /// No ASCII control characters: what is shown on a terminal or given to the kernel has none.
+    static func isPrintable(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
+    }
+
+    /// A value as a message repeats it: at most 40 characters, none of them control characters;
+    /// never what looks like a secret, wherever it was written.
+    static func shown(_ text: String) -> String {
+        if text.lowercased().contains("rvs1") { return "(a secret, not shown)" }
+        let start = text.unicodeScalars.prefix(40)
+        let plain = start.map { $0.value < 0x20 || $0.value == 0x7f ? "?" : String($0) }.joined()
+        return text.unicodeScalars.count > 40 ? plain + "…" : plain
+    }
+}
+
+/// The name that all nodes of a network share; as a service type, so that DNS-SD can carry it.
+enum NetworkName {
+    static let bytesMax = 15
+
+    /// 1–15 of a–z, 0–9 and hyphen, at least one letter, no leading, trailing or doubled hyphen
+    /// (RFC 6335 §5.1).
+    static func isValid(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        let hyphen = UInt8(ascii: "-")
+        let isLetter = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+        let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+        return (1...bytesMax).contains(bytes.count)
+            && bytes.allSatisfy { isLetter($0) || isDigit($0) || $0 == hyphen }
+            && bytes.contains(where: isLetter)
+            && bytes.first != hyphen && bytes.last != hyphen
+            && !zip(bytes, bytes.dropFirst()).contains { $0 == hyphen && $1 == hyphen }
+    }
+}
