@@ -35,6 +35,8 @@ struct CollectedPeer: Sendable {
     var held: [HeldReport] = []
 
     /// Returns whether it is new: another run, or the next birth of a known one.
+    ///
+    /// - Parameter birth: without the time of sending, which differs between copies.
     mutating func take(_ birth: Birth) -> Bool {
         if let index = runs.firstIndex(where: { $0.birth.run == birth.run }) {
             let known = runs[index].birth
@@ -74,7 +76,7 @@ struct CollectedPeer: Sendable {
             }
             return true
         }
-        if let newest { observe(newest, birth: birth, arrival: incoming.arrival) }
+        if let newest { observe(newest, boot: birth.boot, arrival: incoming.arrival) }
         let delivery = Delivery(
             peer: peer, birth: birth, readings: readings, arrival: incoming.arrival,
             hops: incoming.hops,
@@ -83,11 +85,12 @@ struct CollectedPeer: Sendable {
         return .taken(delivery, duplicates: duplicates, tooOld: tooOld, unknownChannels: unknown)
     }
 
-    private mutating func observe(_ newest: Instant, birth: Birth, arrival: Instant) {
-        if clocks[birth.boot] == nil {
-            clocks[birth.boot] = ClockEstimate(sent: newest, arrived: arrival)
+    /// Compares the agent's clock with ours; `sent` is the newest time in a message.
+    mutating func observe(_ sent: Instant, boot: BootID, arrival: Instant) {
+        if clocks[boot] == nil {
+            clocks[boot] = ClockEstimate(sent: sent, arrived: arrival)
         } else {
-            clocks[birth.boot]?.observe(sent: newest, arrived: arrival)
+            clocks[boot]?.observe(sent: sent, arrived: arrival)
         }
     }
 }

@@ -84,12 +84,15 @@ public struct CollectorMachine: Sendable {
     }
 
     private mutating func take(
-        _ birth: Birth, from peer: PeerID, now: Instant, into outputs: inout [Output]
+        _ copy: Birth, from peer: PeerID, now: Instant, into outputs: inout [Output]
     ) {
         makeRoom(for: peer, into: &outputs)
         var state = peers[peer] ?? CollectedPeer()
         state.lastHeard = now
+        var birth = copy
+        birth.sent = nil
         if state.take(birth) { outputs.append(.born(peer, birth)) }
+        if let sent = copy.sent { state.observe(sent, boot: birth.boot, arrival: now) }
         let waiting = state.held
         heldCount -= waiting.count
         state.held = []

@@ -49,7 +49,8 @@ struct PrintableText {
         if scalar.value < 0x300 { return 1 }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark: return 0
-        default: return isWide(scalar.value) ? 2 : 1
+        default:
+            return isWide(scalar.value) || scalar.properties.isEmojiPresentation ? 2 : 1
         }
     }
 

@@ -73,15 +73,15 @@ public struct TablePrinter: Sendable {
         if lost > 0 { parts.append("\(lost) lost") }
         if late > 0 { parts.append("\(late) late") }
         if !window.isClosed { parts.append("still open") }
-        return parts.joined(separator: " · ")
+        return PrintableText(parts.joined(separator: " · ")).fitted(to: Self.width)
     }
 
     private func counted(_ count: Int, _ noun: String) -> String {
         "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 
-    // With a space between each two columns: 80.
-
+    /// With a space between each two columns.
+    private static let width = 80
     private static let nodeWidth = 10
     private static let channelWidth = 15
     private static let numberWidth = 8

@@ -70,6 +70,9 @@ public struct WindowAggregator: Sendable {
         return start(of: firstOpen.addingSaturating(1)) + settings.lateness
     }
 
+    /// Runs of all agents that windows are kept for.
+    public var runCount: Int { runs.count }
+
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
         var outputs: [Output] = []
         closeDue(now: now, into: &outputs)
@@ -95,7 +98,7 @@ public struct WindowAggregator: Sendable {
         let first = firstOpen ?? dueNumber(at: delivery.arrival)
         firstOpen = first
         let key = RunKey(peer: delivery.peer, run: delivery.birth.run)
-        if runs[key] == nil { newestRuns[delivery.peer] = delivery.birth.run }
+        let isNewRun = runs[key] == nil
         var full = 0
         var outside = 0
         // Taken out and put back, so that the series are changed in place.
@@ -116,7 +119,11 @@ public struct WindowAggregator: Sendable {
                 generator: &generator)
             if !isInside { outside += 1 }
         }
-        runs[key] = run
+        // A run of which nothing could be taken in is not kept, so that runs are bounded by series.
+        if !run.series.isEmpty {
+            runs[key] = run
+            if isNewRun { newestRuns[delivery.peer] = delivery.birth.run }
+        }
         if full > 0 { outputs.append(.drop(.readingTableFull, count: full)) }
         if outside > 0 { outputs.append(.drop(.readingOutsideWindows, count: outside)) }
     }

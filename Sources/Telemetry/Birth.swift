@@ -17,6 +17,7 @@ public struct PreviousRun: Hashable, Sendable {
 ///     0x01 · number 2 · run 8 · boot id 16 · node (NodeDescription) · channel count varint ·
 ///     channels (Channel, each counted) · trailing fields (type varint, counted bytes)
 ///     trailing field 1: previous run 8 · last sequence on disk varint
+///     trailing field 2: when it was sent varint, milliseconds of CLOCK_BOOTTIME
 ///
 /// It lists every channel of the run so far, so that it serves for the reports of the run's earlier
 /// births too. The first birth of a run takes the low 16 bits of the run id as its number and each
@@ -30,10 +31,13 @@ public struct Birth: Hashable, Sendable {
     /// In ascending order of their numbers.
     public var channels: [Channel]
     public var previous: PreviousRun?
+    /// When this copy was sent, the agent's clock in whole milliseconds. It dates readings that
+    /// were kept until somebody came: they are older than the report that brings them.
+    public var sent: Instant?
 
     public init(
         number: UInt16, run: RunID, boot: BootID, node: NodeDescription, channels: [Channel],
-        previous: PreviousRun? = nil
+        previous: PreviousRun? = nil, sent: Instant? = nil
     ) {
         self.number = number
         self.run = run
@@ -41,6 +45,7 @@ public struct Birth: Hashable, Sendable {
         self.node = node
         self.channels = channels
         self.previous = previous
+        self.sent = sent
     }
 
     /// The number of the first birth of a run.
@@ -68,6 +73,7 @@ public struct Birth: Hashable, Sendable {
 
 extension Birth {
     private static let previousRunField: UInt64 = 1
+    private static let sentField: UInt64 = 2
 
     /// Parses what follows the tag.
     init(parsing reader: inout ByteReader, skippedFields: inout Int) throws(WireError) {
@@ -88,14 +94,18 @@ extension Birth {
             channels.append(channel)
         }
         previous = nil
+        sent = nil
         while let field = try TrailingField(parsing: &reader) {
-            guard field.type == Self.previousRunField else {
+            var inner = ByteReader(field.bytes)
+            switch field.type {
+            case Self.previousRunField:
+                let run = RunID(value: try inner.readUInt64())
+                previous = PreviousRun(run: run, lastSequence: try inner.readVarint())
+            case Self.sentField: sent = try Self.readTime(from: &inner)
+            default:
                 skippedFields += 1
                 continue
             }
-            var inner = ByteReader(field.bytes)
-            let run = RunID(value: try inner.readUInt64())
-            previous = PreviousRun(run: run, lastSequence: try inner.readVarint())
             if inner.remainingCount > 0 { skippedFields += 1 }
         }
     }
@@ -114,6 +124,19 @@ extension Birth {
             inner.writeVarint(previous.lastSequence)
             TrailingField(type: Self.previousRunField, bytes: inner.bytes[...]).emit(into: &writer)
         }
+        if let sent {
+            var inner = ByteWriter()
+            inner.writeVarint(UInt64(max(0, sent.nanoseconds / 1_000_000)))
+            TrailingField(type: Self.sentField, bytes: inner.bytes[...]).emit(into: &writer)
+        }
+    }
+
+    private static func readTime(from reader: inout ByteReader) throws(WireError) -> Instant {
+        let milliseconds = try reader.readVarint()
+        guard milliseconds <= UInt64(Report.Entry.millisecondsMax) else {
+            throw .invalid(field: "sent")
+        }
+        return Instant(nanoseconds: Int64(milliseconds) * 1_000_000)
     }
 }
 

@@ -22,9 +22,8 @@ public struct ReportBatcher: Sendable {
     private var oldestReading = Instant.distantFuture
 
     /// - Parameters:
-    ///   - bytesMax: the size of a report, 64…`Limits.messageBytesMax` bytes; other values are
-    ///   clamped. - wait: how old the oldest reading of a report may grow; 0 sends each reading at
-    ///   once.
+    ///   - bytesMax: the size of a report, 64…`Limits.messageBytesMax` bytes; clamped.
+    ///   - wait: how old the oldest reading of a report may grow; 0 sends each at once.
     public init(bytesMax: Int, wait: Duration) {
         self.bytesMax = min(max(bytesMax, 64), Limits.messageBytesMax)
         self.wait = max(wait, .zero)

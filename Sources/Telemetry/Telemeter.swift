@@ -152,7 +152,7 @@ public struct Telemeter: Sendable {
         }
         let index = destinations.firstIndex { $0.peer > peer } ?? destinations.endIndex
         destinations.insert(Destination(peer: peer), at: index)
-        sendBirths(into: &outputs)
+        sendBirths(now: now, into: &outputs)
         pump(now: now, into: &outputs)
     }
 
@@ -181,7 +181,7 @@ public struct Telemeter: Sendable {
             }
             destinations[index].lastAnswer = now
             destinations[index].birthNumber = nil
-            sendBirths(into: &outputs)
+            sendBirths(now: now, into: &outputs)
         } catch .unknownType {
             outputs.append(.drop(.telemetryUnknownType))
         } catch {
@@ -203,7 +203,7 @@ public struct Telemeter: Sendable {
         _ input: ReportBatcher.Input, now: Instant, into outputs: inout [Output]
     ) {
         for case .complete(let report) in batcher.handle(input, now: now) {
-            sendBirths(into: &outputs)
+            sendBirths(now: now, into: &outputs)
             let lowestHeld = min(journal.lowestHeld ?? report.firstSequence, report.firstSequence)
             let bytes = report.bytes(birthNumber: birthNumber, lowestHeld: lowestHeld)
             for destination in destinations {
@@ -215,14 +215,16 @@ public struct Telemeter: Sendable {
     }
 
     /// Raises the birth if channels changed, and sends it to those that do not have it.
-    private mutating func sendBirths(into outputs: inout [Output]) {
+    private mutating func sendBirths(now: Instant, into outputs: inout [Output]) {
         guard !destinations.isEmpty else { return }
         if isBirthStale, wasBirthSent { birthNumber &+= 1 }
         isBirthStale = false
         wasBirthSent = true
         let waiting = destinations.indices.filter { destinations[$0].birthNumber != birthNumber }
         guard !waiting.isEmpty else { return }
-        let bytes = TelemetryMessage.birth(birth).bytes
+        var copy = birth
+        copy.sent = now
+        let bytes = TelemetryMessage.birth(copy).bytes
         for index in waiting {
             destinations[index].birthNumber = birthNumber
             outputs.append(.sendReliable(bytes, to: destinations[index].peer))

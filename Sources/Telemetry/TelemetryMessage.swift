@@ -29,7 +29,13 @@ public enum TelemetryMessage: Hashable, Sendable {
         let tag = try reader.readUInt8()
         switch TelemetryTag(rawValue: tag) {
         case .birth: self = .birth(try Birth(parsing: &reader, skippedFields: &skippedFields))
-        case .report: self = .report(try Report(parsing: &reader, skippedFields: &skippedFields))
+        case .report:
+            // Reports travel as unreliable messages; one that came reliably may not be longer,
+            // because collectors hold reports by number.
+            guard bytes.count <= Limits.messageBytesMax else {
+                throw .tooLong(limit: Limits.messageBytesMax, actual: bytes.count)
+            }
+            self = .report(try Report(parsing: &reader, skippedFields: &skippedFields))
         case .birthRequest:
             self = .birthRequest(number: try reader.readUInt16())
             while try TrailingField(parsing: &reader) != nil { skippedFields += 1 }

@@ -14,6 +14,27 @@ import Testing
         for line in text.split(separator: "\n") { #expect(PrintableText(String(line)).width <= 80) }
     }
 
+    @Test func theHeadingKeepsWithinEightyColumnsWhateverWasLost() throws {
+        var window = try window()
+        for index in window.rows.indices {
+            window.rows[index].lostCount = .max
+            window.rows[index].lateCount = 1_000_000_000_000
+        }
+        window.isClosed = false
+        var printer = TablePrinter()
+        for line in printer.print(window, clock: clock).split(separator: "\n") {
+            #expect(PrintableText(String(line)).width <= 80)
+        }
+    }
+
+    /// Symbols that terminals draw over two columns though they lie outside the emoji blocks.
+    @Test(arguments: [
+        ("⚡", 2), ("✅", 2), ("⌚", 2), ("温", 2), ("é", 1), ("e\u{301}", 1), ("→", 1),
+    ])
+    func widthsAreThoseOfATerminal(text: String, width: Int) {
+        #expect(PrintableText(text).width == width)
+    }
+
     @Test func aSecondTableFollowsTheFirstUnlessLive() throws {
         var plain = TablePrinter()
         let first = plain.print(try window(), clock: clock)

@@ -183,6 +183,26 @@ import Testing
         #expect(row.statistics.max == DecimalValue(coefficient: 9_999, exponent: -2))
     }
 
+    @Test func runsBeyondTheLimitOfSeriesAreCountedAndNotKept() throws {
+        var aggregator = WindowAggregator()
+        let channels = (0..<Limits.channelsPerRunMax).map { ("c\($0)", Unit.none, Int8(0)) }
+        let readings = (1...UInt64(channels.count)).map {
+            Fixture.reading($0, channel: UInt16($0), at: 12_000, 1)
+        }
+        let full = UInt64(Limits.windowSeriesMax / channels.count)
+        var dropped = 0
+        for run in 1...(full + 3) {
+            let delivery = Delivery(
+                peer: Fixture.peer(1), birth: try Fixture.birth(run: run, channels: channels),
+                readings: readings, arrival: Fixture.at(12_000))
+            for case .drop(.readingTableFull, let count) in aggregator.handle(
+                .delivery(delivery), now: delivery.arrival)
+            { dropped += count }
+        }
+        #expect(dropped == 3 * channels.count)
+        #expect(aggregator.runCount == Int(full))
+    }
+
     @Test func absurdTimesNeitherTrapNorOpenWindows() throws {
         var aggregator = WindowAggregator()
         let most = Report.Entry.millisecondsMax

@@ -52,6 +52,16 @@ import Testing
         #expect(try TelemetryMessage(parsing: report.bytes) == .report(report))
     }
 
+    @Test func aReportLongerThanAnUnreliableMessageIsRefused() {
+        let entries = (1...2_000).map {
+            Report.Entry(sequence: $0, channel: 1, milliseconds: 0, cell: .scaled(7))
+        }
+        let bytes = Report(birthNumber: 1, lowestHeld: 1, entries: entries).bytes
+        #expect(throws: WireError.tooLong(limit: 1_000, actual: bytes.count)) {
+            try TelemetryMessage(parsing: bytes)
+        }
+    }
+
     @Test func sequencesThatWouldWrapAreRefused() {
         // A report that begins with the last number and holds two readings.
         var writer = ByteWriter()
@@ -134,7 +144,7 @@ extension Report {
         var entries: [Entry] = []
         var sequence = UInt64.random(in: 0...100_000, using: &generator)
         let lowest = UInt64.random(in: 0...sequence, using: &generator)
-        for _ in 0..<Int.random(in: 1...60, using: &generator) {
+        for _ in 0..<Int.random(in: 1...50, using: &generator) {
             let cell: Cell
             switch Int.random(in: 0..<8, using: &generator) {
             case 0: cell = .null(NullReason(rawValue: UInt8.random(in: 0...255, using: &generator)))
