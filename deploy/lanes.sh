@@ -73,7 +73,7 @@ build_release() {
 
 lane_footprint() {
     expect "release build" build_release || return
-    expect "no Foundation in the agent" no_foundation
+    expect "no Foundation and no regular expressions in the agent" no_foundation
     as_root env "BIN=$BIN" bash Tests/Footprint/check.sh >"$logs/footprint" 2>&1
     local status=$?
     cat "$logs/footprint"
@@ -81,7 +81,8 @@ lane_footprint() {
 }
 
 no_foundation() {
-    ! nm -C "$BIN/rivulet-agent" 2>/dev/null | grep -q Foundation &&
+    nm -C "$BIN/rivulet-agent" >"$logs/symbols" &&
+        ! grep -m 3 -E 'Foundation|_RegexParser' "$logs/symbols" &&
         ! ldd "$BIN/rivulet-agent" | grep -Ei 'foundation|libswift'
 }
 

@@ -56,3 +56,11 @@ static inline int clinux_clock_state(void) {
 
 // MSG_NOSIGNAL of <sys/socket.h>, an enumerator behind a macro of its own name.
 static inline int clinux_msg_nosignal(void) { return MSG_NOSIGNAL; }
+
+// glibc 2.34's posix_spawn_file_actions_addclosefrom_np, which Swift's Glibc module leaves out.
+#include <spawn.h>
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+
+static inline int clinux_spawn_close_from(void *actions, int first) {
+    return posix_spawn_file_actions_addclosefrom_np((posix_spawn_file_actions_t *)actions, first);
+}

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import NearbyCore
 import Synchronization
@@ -61,7 +62,7 @@ public final class CommandDriver: SensorDriver {
     private struct Fault: Error { let reason: NullReason }
 
     private func run(_ state: inout State) -> Result<[UInt8], Fault> {
-        let (process, output, code) = Self.starting.withLock { _ in start() }
+        let (process, output, code) = start()
         guard let process else { return .failure(Fault(reason: Self.reason(code))) }
         defer { close(output) }
         let (bytes, fault) = read(output)
@@ -74,10 +75,6 @@ public final class CommandDriver: SensorDriver {
         guard status == 0 else { return .failure(Fault(reason: .commandFailed)) }
         return .success(bytes)
     }
-
-    /// Held from the making of a pipe until its closing end is closed here: what another worker
-    /// started meanwhile would inherit that end, and keep it open.
-    private static let starting = Mutex(())
 
     /// The process and the end of the pipe to read its output from, or the error's number.
     private func start() -> (process: pid_t?, output: Int32, code: Int32) {
@@ -157,6 +154,8 @@ public final class CommandDriver: SensorDriver {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        // Whatever another thread opened meanwhile: a pipe with an end in strange hands never ends.
+        clinux_spawn_close_from(&actions, 3)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

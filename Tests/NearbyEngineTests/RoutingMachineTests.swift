@@ -142,11 +142,9 @@ struct RoutingMachineTests {
                     let other = pair.low == node ? pair.high : pair.low
                     return metrics[other].map { $0 + network.cost(from: node, to: other) }
                 }
-                withKnownIssue("a cheaper way that is too old is not asked for", isIntermittent: true) {
-                    #expect(
-                        metric * 9 <= (offers.min() ?? 0) * 10,
-                        "\(node) to \(destination): \(metric), \(offers), optimal \(best)")
-                }
+                #expect(
+                    metric * 9 <= (offers.min() ?? 0) * 10,
+                    "\(node) to \(destination): \(metric), \(offers), optimal \(best)")
             }
         }
     }

@@ -42,6 +42,8 @@ public struct LivenessMachine: Sendable, Hashable {
     private var lastHeard: Instant
     /// Of 65,536: an average over the last frames that wanted an answer.
     private var loss: UInt32 = 0
+    /// The loss before the frames that are unanswered now: a dead link is not taken for a lossy one.
+    private var usualLoss: UInt32 = 0
     private var announcedCost: UInt16
     private var jitter: Duration
 
@@ -145,8 +147,9 @@ public struct LivenessMachine: Sendable, Hashable {
     }
 
     private mutating func unanswered(_ count: Int, _ now: Instant) -> [Output] {
+        if count == 1 { usualLoss = loss }
         loss += (65_536 - loss) / 16
-        guard count < unansweredMax else {
+        guard count <= unansweredMax else {
             state = .suspect(
                 answers: 0, isAnswered: false, next: now + Limits.suspectProbeInterval)
             announcedCost = RoutingMessage.metricInfinite
@@ -156,8 +159,8 @@ public struct LivenessMachine: Sendable, Hashable {
         return [.send(LivenessFrame.probe.bytes)]
     }
 
-    /// Three on a good link; more where frames are lost as a matter of course.
-    private var unansweredMax: Int { 3 + Int(loss / 6_554) }
+    /// Probes: three on a good link; more where frames are lost as a matter of course.
+    private var unansweredMax: Int { 3 + Int(usualLoss / 6_554) }
 
     private var helloInterval: Duration { Limits.helloInterval - jitter }
 

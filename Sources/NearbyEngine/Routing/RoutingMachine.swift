@@ -52,9 +52,8 @@ public struct RoutingMachine: Sendable {
     var nextCollection: Instant?
     private let forwards: Bool
 
-    /// - Parameter firstSeqno: random, so that what others still know of an earlier run is told
-    /// from what
-    ///   they know of this one.
+    /// - Parameter firstSeqno: random, so that what others still know of an earlier run is told from
+    ///   what they know of this one.
     public init(own: PeerID, isCollector: Bool, forwards: Bool = true, firstSeqno: UInt32 = 1) {
         self.own = own
         self.firstSeqno = firstSeqno
@@ -253,6 +252,10 @@ public struct RoutingMachine: Sendable {
         if chosen == nil, !destination.candidates.isEmpty, let bound = destination.feasibility {
             nextCollection = min(nextCollection ?? .distantFuture, now + Limits.requestTime)
             request(id, bound.seqno &+ 1, hopLimit: Limits.requestHopLimit, except: nil, now)
+        } else if let chosen, let bound = destination.feasibility,
+            isCheaperBeyondBound(destination, than: chosen.metric)
+        {
+            request(id, bound.seqno &+ 1, hopLimit: Limits.requestHopLimit, except: nil, now)
         }
         if before.hop != chosen?.hop { version &+= 1 }
         guard before != (chosen?.hop, destination.metric, destination.seqno) else { return }
@@ -279,6 +282,15 @@ public struct RoutingMachine: Sendable {
         return UInt32(best.metric) * 10 > UInt32(metric) * 9
             && metric != RoutingMessage.metricInfinite
             ? (metric, current) : best
+    }
+
+    /// Whether only the feasibility distance keeps us from a clearly cheaper way: a newer seqno frees
+    /// it (RFC 8966 §3.8.2.2).
+    private func isCheaperBeyondBound(_ destination: Destination, than metric: UInt16) -> Bool {
+        destination.candidates.contains { hop, candidate in
+            let offer = candidate.metric.adding(neighbours[hop]?.cost ?? .max)
+            return UInt32(offer) * 10 <= UInt32(metric) * 9 && !destination.isFeasible(via: hop)
+        }
     }
 
     private mutating func request(
