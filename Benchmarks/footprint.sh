@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the agent's resident and private memory in kB: 20 channels at 1 Hz, a collector, encryption on.
+# Prints the agent's resident memory and what of it is its own and written, in kB: 20 channels at 1 Hz, a collector, encryption on.
 # As root, with BIN.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,5 +26,5 @@ agent a
 sleep 10
 sync
 grep -q channel20 "$LAB/collect.out" || { cat "$LAB"/*.err >&2; exit 1; }
-awk '/^Rss:/ { rss += $2 } /^Private_(Clean|Dirty):/ { private += $2 } END { print rss, private }' \
+awk '/^Rss:/ { rss += $2 } /^Private_Dirty:/ { private += $2 } END { print rss, private }' \
     "/proc/$agent_a/smaps_rollup"

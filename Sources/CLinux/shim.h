@@ -64,3 +64,27 @@ extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *
 static inline int clinux_spawn_close_from(void *actions, int first) {
     return posix_spawn_file_actions_addclosefrom_np((posix_spawn_file_actions_t *)actions, first);
 }
+
+// dl_iterate_phdr(3), whose callback takes what Swift cannot name: the pages of all loaded files that are
+// mapped without being writable, given back. They stay in the kernel's cache and come again when touched;
+// pages that were ever written (relocations) lie in writable segments and are left alone.
+#include <link.h>
+#include <sys/mman.h>
+
+static inline int clinux_give_back_object(struct dl_phdr_info *object, size_t size, void *context) {
+    const unsigned long page = (unsigned long)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || segment->p_flags & PF_W) continue;
+        unsigned long first = object->dlpi_addr + segment->p_vaddr;
+        unsigned long end = (first + segment->p_memsz) & ~(page - 1);
+        first = (first + page - 1) & ~(page - 1);
+        if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
+    }
+    (void)size, (void)context;
+    return 0;
+}
+
+static inline void clinux_give_back_pages(void) {
+    dl_iterate_phdr(clinux_give_back_object, NULL);
+}

@@ -52,6 +52,7 @@ package final class NodeProgram {
             try loop.register(signals) { [unowned self] in received(signal: $0) }
             openControl()
             startWatchdog()
+            giveBackPagesLater()
             try runner.start()
             log.write(
                 .information,
@@ -84,6 +85,12 @@ package final class NodeProgram {
         }
         watchdog = timer
         loop.set(timer, to: MonotonicClock.now())
+    }
+
+    /// Once, when what belongs to the start is over and the first neighbours are admitted.
+    private func giveBackPagesLater() {
+        let timer = loop.addTimer { _ in LoadedPages.giveBack() }
+        loop.set(timer, to: started + .seconds(5))
     }
 
     /// Without its control socket a node still does its work.

@@ -19,5 +19,5 @@ within "agent, stripped" $(($(stat -c %s "$stripped") / 1000)) "$agent_stripped_
 rm -f "$stripped"
 read -r resident private <<<"$(bash Benchmarks/footprint.sh)"
 within "agent, resident" "$resident" "$agent_resident_kB" kB
-within "agent, private" "$private" "$agent_private_kB" kB
+within "agent, private dirty" "$private" "$agent_private_kB" kB
 exit $status

@@ -49,13 +49,16 @@ struct RoutingNetwork {
 
     init(count: Int, seed: UInt64, isCollector: (Int) -> Bool = { $0 == 0 }) {
         self.count = count
+        var random = SeededGenerator(seed: seed)
         machines = (0..<count).map {
-            RoutingMachine(own: Self.peer($0), isCollector: isCollector($0))
+            RoutingMachine(
+                own: Self.peer($0), isCollector: isCollector($0),
+                firstSeqno: .random(in: 1...(1 << 24), using: &random))
         }
         admitted = Array(repeating: [:], count: count)
         restarts = Array(repeating: 0, count: count)
         planned = Array(repeating: .distantFuture, count: count)
-        random = SeededGenerator(seed: seed)
+        self.random = random
     }
 
     /// A tree and some more links, connected, with costs of the three classes and between.
@@ -117,7 +120,9 @@ struct RoutingNetwork {
     /// All state is gone; the neighbours notice by their time-out, or when the node comes back.
     mutating func restart(_ node: Int) {
         for pair in links.keys.sorted() where pair.low == node || pair.high == node { cut(pair) }
-        machines[node] = RoutingMachine(own: Self.peer(node), isCollector: node == 0)
+        machines[node] = RoutingMachine(
+            own: Self.peer(node), isCollector: node == 0,
+            firstSeqno: .random(in: 1...(1 << 24), using: &random))
         admitted[node] = [:]
         planned[node] = .distantFuture
         check(nil)

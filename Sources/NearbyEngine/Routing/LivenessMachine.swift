@@ -42,7 +42,7 @@ public struct LivenessMachine: Sendable, Hashable {
     private var lastHeard: Instant
     /// Of 65,536: an average over the last frames that wanted an answer.
     private var loss: UInt32 = 0
-    /// The loss before the frames that are unanswered now: a dead link is not taken for a lossy one.
+    /// The loss before the frames that are unanswered now: a dead link is no lossy one.
     private var usualLoss: UInt32 = 0
     private var announcedCost: UInt16
     private var jitter: Duration

@@ -52,8 +52,8 @@ public struct RoutingMachine: Sendable {
     var nextCollection: Instant?
     private let forwards: Bool
 
-    /// - Parameter firstSeqno: random, so that what others still know of an earlier run is told from
-    ///   what they know of this one.
+    /// - Parameter firstSeqno: random, so that what others still know of an earlier run is told
+    ///   from what they know of this one.
     public init(own: PeerID, isCollector: Bool, forwards: Bool = true, firstSeqno: UInt32 = 1) {
         self.own = own
         self.firstSeqno = firstSeqno
@@ -284,8 +284,8 @@ public struct RoutingMachine: Sendable {
             ? (metric, current) : best
     }
 
-    /// Whether only the feasibility distance keeps us from a clearly cheaper way: a newer seqno frees
-    /// it (RFC 8966 §3.8.2.2).
+    /// Whether only the feasibility distance keeps us from a clearly cheaper way: a newer seqno
+    /// frees it (RFC 8966 §3.8.2.2).
     private func isCheaperBeyondBound(_ destination: Destination, than metric: UInt16) -> Bool {
         destination.candidates.contains { hop, candidate in
             let offer = candidate.metric.adding(neighbours[hop]?.cost ?? .max)
@@ -331,6 +331,7 @@ extension Limits {
     public static let sourceTime = Duration.seconds(180)
     /// The neighbours' time-out and half a second.
     public static let restartedForwardingDelay = Duration.milliseconds(3_500)
-    /// A request that names a seqno further ahead raises ours by one only.
-    static let seqnoStepMax: UInt32 = 1 << 16
+    /// A request that names a seqno further ahead raises ours by one only. More than two runs of
+    /// one node differ at their start, so that who knows an earlier one can be satisfied.
+    static let seqnoStepMax: UInt32 = 1 << 25
 }
