@@ -280,10 +280,11 @@ public struct InvitationMachine: Sendable, Hashable {
                     until: now + Limits.nudgePatience + random.duration(below: .seconds(1)),
                     sentAt: now)
                 outputs.append(.nudge(peer, attempt: nextAttempt))
-            case .overdue:
+            case .overdue where isWanted || !isFull:
                 guard free > 0 else { continue }
                 free -= 1
                 invite(peer, &pair, &outputs, now)
+            case .overdue: pair.state = .idle
             default: continue
             }
             pairs[peer] = pair

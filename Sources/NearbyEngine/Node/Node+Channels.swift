@@ -117,7 +117,7 @@ extension Node {
     /// called.
     private mutating func verdict(for channel: Channel, _ now: Instant) -> DecisionFrame {
         guard let peer = channel.peer, let terms = channel.peerTerms, channel.path.endpoint != nil,
-            associations[peer] == nil
+            neighbours[peer] == nil
         else { return DecisionFrame(verdict: .accepted, retryAfter: .zero) }
         let (decision, steps) = invitation.decision(
             forInvitationFrom: peer, hasRoute: terms.hasRoute,

@@ -239,6 +239,9 @@ extension Node {
         channel.challenge = nil
         channel.path = pending.path
         let isNew = neighbours[peer] == nil
+        if isNew, invitation.isFull, resumptions[peer] == nil {
+            return close(channel, .dropped, now)
+        }
         adopt(peer, at: endpoint, channel, now)
         if isNew, let terms = channel.peerTerms {
             interpret(

@@ -285,9 +285,10 @@ public struct RoutingMachine: Sendable {
     }
 
     /// Whether only the feasibility distance keeps us from a clearly cheaper way: a newer seqno
-    /// frees it (RFC 8966 §3.8.2.2).
+    /// frees it (RFC 8966 §3.8.2.2). An offer with an older seqno is about to be renewed.
     private func isCheaperBeyondBound(_ destination: Destination, than metric: UInt16) -> Bool {
         destination.candidates.contains { hop, candidate in
+            guard candidate.seqno == destination.feasibility?.seqno else { return false }
             let offer = candidate.metric.adding(neighbours[hop]?.cost ?? .max)
             return UInt32(offer) * 10 <= UInt32(metric) * 9 && !destination.isFeasible(via: hop)
         }
