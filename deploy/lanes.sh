@@ -1,5 +1,8 @@
 # Sourced by test.sh: the lanes. Each adds to `passed` and `failed` and leaves its log in $logs.
 
+# How our own programs sum up.
+SUMMARY='^[0-9]+ passed, [0-9]+ failed$'
+
 # count PASSED FAILED
 count() {
     passed=$((passed + $1))
@@ -90,7 +93,7 @@ lane_network() {
     expect "release build for the network" build_release || return
     as_root env "BIN=$BIN" Tests/Network/run.sh 2>&1 | tee "$logs/network"
     local line
-    line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$logs/network" | tail -1)
+    line=$(grep -E "$SUMMARY" "$logs/network" | tail -1)
     if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
 }
 
@@ -108,23 +111,24 @@ lane_debian13() {
     count_swift_testing "$logs/debian13" $status
 }
 
-# Random worlds with random faults, on both cores; and one seed in two processes.
+# Random worlds with random faults, and 200 nodes that join, on both cores; one seed in two processes.
 lane_simulate() {
     swift build -c release --product simulate >"$logs/simulate-build" 2>&1
     expect "simulator build" [ $? = 0 ] || { tail -n 40 "$logs/simulate-build"; return; }
     local simulate half=$((SEEDS / 2)) first second
     simulate=$(swift build -c release --show-bin-path)/simulate
-    "$simulate" 1 $half >"$logs/simulate-1" 2>&1 &
+    { "$simulate" 1 $half; "$simulate" join 1 2; } >"$logs/simulate-1" 2>&1 &
     first=$!
-    "$simulate" $((half + 1)) "$SEEDS" >"$logs/simulate-2" 2>&1 &
+    { "$simulate" $((half + 1)) "$SEEDS"; "$simulate" join 3 4; } >"$logs/simulate-2" 2>&1 &
     second=$!
     wait $first
     wait $second
     local log line
     for log in "$logs/simulate-1" "$logs/simulate-2"; do
         cat "$log"
-        line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -1)
-        if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
+        # A line for the swarms and one for those that join.
+        [ "$(grep -cE "$SUMMARY" "$log")" = 2 ] || count 0 1
+        while read -r line; do count_line "$line"; done < <(grep -E "$SUMMARY" "$log")
     done
     expect "the same seed gives the same trace in two processes" \
         [ "$("$simulate" hash 77)" = "$("$simulate" hash 77)" ]

@@ -9,7 +9,7 @@ lanes=("$@")
 [ ${#lanes[@]} -gt 0 ] || lanes=(format unit simulate footprint network debian13)
 passed=0 failed=0
 # How many random worlds the simulator runs.
-SEEDS=${SEEDS:-200}
+SEEDS=${SEEDS:-500}
 logs=$TOP/.build-logs
 mkdir -p "$logs"
 

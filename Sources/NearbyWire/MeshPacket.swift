@@ -53,11 +53,12 @@ public struct MeshPacket: Hashable, Sendable {
         writer.write(contentsOf: inside)
     }
 
-    /// The packet for the next relay; nil where the hop limit is used up.
+    /// The packet for the next relay; nil where the hop limit is used up. None goes further than
+    /// one that begins with `hopLimitAtStart`.
     public func forwarded() -> MeshPacket? {
         guard hopLimit > 1 else { return nil }
         var packet = self
-        packet.hopLimit -= 1
+        packet.hopLimit = min(hopLimit, Self.hopLimitAtStart) - 1
         return packet
     }
 

@@ -2,9 +2,9 @@ import NearbyCore
 
 /// Which network a frame belongs to: 64 bits, so that strangers are dropped before any other work.
 ///
-/// With a network secret it is derived from the secret (the node does so); without one it is the
-/// hash of the network's name and the service type. It proves nothing: the proof at a frame's end
-/// does.
+/// The programs take the first 8 bytes of SHA-256 over the network's name, so that nodes of one
+/// network hear each other while its secret is changed. It proves nothing: the proof at a frame's
+/// end does.
 public struct NetworkTag: Hashable, Sendable {
     public let value: UInt64
 

@@ -88,13 +88,13 @@ struct SessionAttackTests {
     @Test func aLengthThatNoMessageHasEndsTheStream() {
         var session = SessionMachine()
         let huge = session.handle(segment(0, at: 0, [0xff, 0xff, 0xff, 0x7f]), now: .zero)
-        #expect(huge == [.drop(.messageMalformed)])
+        #expect(huge == [.drop(.messageMalformed), .broken])
         let after = session.handle(segment(1, at: 4, [1, 1]), now: .zero)
         #expect(after == [.drop(.messageMalformed)])
         #expect(session.nextDeadline == nil)
         var padded = SessionMachine()
         let long = padded.handle(segment(0, at: 0, [0x80, 0x00]), now: .zero)
-        #expect(long == [.drop(.messageMalformed)])
+        #expect(long == [.drop(.messageMalformed), .broken])
     }
 
     @Test func acknowledgementOfWhatWasNeverSentIsRefused() throws {

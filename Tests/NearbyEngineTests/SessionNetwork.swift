@@ -45,6 +45,7 @@ struct SessionNetwork {
             case .delivered(let message, true): delivered[side].append(message)
             case .delivered(let message, false): unreliable[side].append(message)
             case .drop(let reason): drops[reason, default: 0] += 1
+            case .broken: drops[.messageMalformed, default: 0] += 1
             }
         }
     }

@@ -143,7 +143,10 @@ public final class Simulator {
             mix(bytes, number)
             handle(.datagram(bytes, from: source, isMulticast: isMulticast), at: number)
         case .deadline(let number, let generation):
-            guard hosts[number].isUp, hosts[number].generation == generation else { return }
+            // A deadline that was brought forward fires once, at its new time.
+            guard hosts[number].isUp, hosts[number].generation == generation,
+                hosts[number].wakeUp == now
+            else { return }
             hosts[number].wakeUp = nil
             handle(.deadlineReached, at: number)
         case .traffic(let number): traffic(from: number)

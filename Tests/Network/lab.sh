@@ -99,6 +99,7 @@ status() { "$BIN/rivulet" status --json --socket "$LAB/$1.sock"; }
 drops() { status "$1" | tr ',{}' '\n' | sed -n "s/^ *\"$2\": *//p" | head -1; }
 
 lab_down() {
+    umount "$LAB/full" 2>/dev/null
     local id name
     for id in "${PIDS[@]}"; do kill -KILL "$id" 2>/dev/null; done
     for id in "${PIDS[@]}"; do wait "$id" 2>/dev/null; done

@@ -2,9 +2,12 @@ import NearbyCore
 import NearbySimulator
 
 // simulate FIRST LAST: runs the seeds, prints a line for each that fails, and how to replay it;
-// closes with `N passed, N failed`. simulate hash SEED: the trace hash, to be compared between
-// processes.
-let arguments = CommandLine.arguments.dropFirst()
+// closes with `N passed, N failed`. simulate join FIRST LAST: the same, 200 nodes joining one LAN.
+// simulate hash SEED: the trace hash, to be compared between processes.
+var arguments = CommandLine.arguments.dropFirst()
+let joins = arguments.first == "join"
+if joins { arguments.removeFirst() }
+let joinCount = arguments.count == 3 ? arguments.popLast().flatMap { Int($0) } ?? 200 : 200
 if arguments.first == "hash", let seed = arguments.last.flatMap(UInt64.init) {
     print(SwarmRun(seed: seed, isShort: true).traceHash)
 } else if arguments.count == 2, let first = arguments.first.flatMap(UInt64.init),
@@ -12,15 +15,13 @@ if arguments.first == "hash", let seed = arguments.last.flatMap(UInt64.init) {
 {
     var failed = 0
     for seed in first...last {
-        let run = SwarmRun(seed: seed)
-        guard !run.failures.isEmpty else { continue }
+        let failures = joins ? JoinRun(seed: seed, count: joinCount).failures : SwarmRun(seed: seed).failures
+        guard let failure = failures.first else { continue }
         failed += 1
-        print(
-            "seed \(seed), \(run.hostCount) hosts: \(run.failures[0]); "
-                + "replay: simulate \(seed) \(seed)"
-        )
+        let mode = joins ? "join " : ""
+        print("seed \(seed): \(failure); replay: simulate \(mode)\(seed) \(seed)")
     }
     print("\(Int(last - first) + 1 - failed) passed, \(failed) failed")
 } else {
-    print("usage: simulate FIRST LAST | simulate hash SEED")
+    print("usage: simulate [join] FIRST LAST [COUNT] | simulate hash SEED")
 }

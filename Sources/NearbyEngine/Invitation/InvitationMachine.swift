@@ -305,13 +305,13 @@ public struct InvitationMachine: Sendable, Hashable {
     private func wantedPeers() -> [PeerID] {
         guard wantsCount > 0 else { return [] }
         let connected = connectedCount
+        let vacancies = wantsCount - connected
+        guard vacancies > 0 || !hasRoute && connected < acceptsCount else { return [] }
         let candidates = pairs.filter { $0.value.channel == nil && $0.value.isAvailable }
             .sorted { ($0.value.cost, $0.key) < ($1.value.cost, $1.key) }
-        let vacancies = wantsCount - connected
         if vacancies <= 0 {
             // Enough of them, but none leads to a collector: one that does is worth a place more.
-            guard !hasRoute, connected < acceptsCount,
-                let rescuer = candidates.first, rescuer.value.sighting?.costToCollector != nil
+            guard let rescuer = candidates.first, rescuer.value.sighting?.costToCollector != nil
             else { return [] }
             return [rescuer.key]
         }

@@ -31,6 +31,8 @@ final class Association {
     var session: SessionMachine
     /// Since when the peer is neither a neighbour nor routed to.
     var unreachableSince: Instant?
+    /// The neighbour over which its frames leave.
+    var firstHop: PeerID?
     var openedAt: Instant
     /// When the client of the channel begins a new one beside it.
     var rekeyAt: Instant
@@ -46,8 +48,9 @@ final class Association {
     }
 
     var nextDeadline: Instant? {
-        let expiry = unreachableSince.map { $0 + Limits.unreachableTime }
-        return [session.nextDeadline, expiry, rekeyAt].compactMap { $0 }.min()
+        var earliest = rekeyAt
+        if let since = unreachableSince { earliest = min(earliest, since + Limits.unreachableTime) }
+        return min(earliest, session.nextDeadline ?? .distantFuture)
     }
 }
 

@@ -174,6 +174,8 @@ extension Node {
         associations[peer] = association
         remember(peer, run: channel.peerTerms?.run)
         if collectorCall?.collector == peer { collectorCall?.nextAttempt = nil }
+        association.firstHop =
+            neighbours[peer] == nil ? routing.nextHop(to: peer.short) : peer
         if let endpoint = channel.path.endpoint { adopt(peer, at: endpoint, channel, now) }
         if let previous {
             for message in previous.session.takeUnacknowledged() {

@@ -205,7 +205,7 @@ extension Node {
             case .send(let message, let peer): enqueue(message.bytes, to: peer, .control, now)
             case .drop(let reason): drops.count(reason)
             case .routeChanged(let peer, let hop, let metric, let isCollector):
-                reachabilityChanged(peer, isReachable: hop != nil, now)
+                reachabilityChanged(peer, nextHop: hop, now)
                 guard isCollector || collectorChoice.current == peer else { continue }
                 let cost = hop == nil || !isCollector ? nil : metric
                 interpret(collectorChoice.handle(.route(peer, metric: cost), now: now), now)
@@ -215,12 +215,15 @@ extension Node {
         }
     }
 
-    private mutating func reachabilityChanged(_ peer: PeerID, isReachable: Bool, _ now: Instant) {
+    private mutating func reachabilityChanged(
+        _ peer: PeerID, nextHop: PeerID?, _ now: Instant
+    ) {
         guard let association = associations[peer] else {
-            if isReachable, collectorCall?.collector == peer { callAgain(peer, now) }
+            if nextHop != nil, collectorCall?.collector == peer { callAgain(peer, now) }
             return
         }
-        if isReachable || neighbours[peer] != nil {
+        if nextHop != nil || neighbours[peer] != nil {
+            wayChanged(of: association, to: neighbours[peer] == nil ? nextHop : peer, now)
             association.unreachableSince = nil
         } else if association.unreachableSince == nil {
             association.unreachableSince = now

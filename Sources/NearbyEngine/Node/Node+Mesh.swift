@@ -174,7 +174,10 @@ extension Node {
             liveness: LivenessMachine(linkClass: linkClass, seed: random.next(), now: now),
             queue: SendQueue())
         neighbours[peer] = neighbour
-        associations[peer]?.unreachableSince = nil
+        if let association = associations[peer] {
+            association.unreachableSince = nil
+            wayChanged(of: association, to: peer, now)
+        }
         outputs.append(.notice(.neighbourUp(peer, name: name, at: endpoint)))
         interpret(discovery.handle(.inUse(peer, true), now: now), now)
         interpret(routing.handle(.neighbourUp(peer, cost: neighbour.liveness.cost), now: now), now)
@@ -187,7 +190,9 @@ extension Node {
         interpret(routing.handle(.neighbourDown(peer), now: now), now)
         interpret(discovery.handle(.inUse(peer, false), now: now), now)
         if let association = associations[peer] {
-            if routing.nextHop(to: peer.short) == nil { association.unreachableSince = now }
+            let hop = routing.nextHop(to: peer.short)
+            if hop == nil { association.unreachableSince = now }
+            wayChanged(of: association, to: hop, now)
             interpret(invitation.handle(.channelClosed(association.token), now: now), now)
             challengeElsewhere(peer, except: neighbour.endpoint, now)
         }

@@ -54,8 +54,19 @@ extension Node {
             case .delivered(let message, let isReliable):
                 deliver(message, from: association.peer, isReliable: isReliable)
             case .drop(let reason): drops.count(reason)
+            case .broken:
+                if let channel = channels[association.token] { close(channel, .dropped, now) }
             }
         }
+    }
+
+    /// What was measured on the old way says nothing of the new one.
+    mutating func wayChanged(of association: Association, to hop: PeerID?, _ now: Instant) {
+        guard let hop, hop != association.firstHop else { return }
+        let isFirst = association.firstHop == nil
+        association.firstHop = hop
+        guard !isFirst else { return }
+        interpret(association.session.handle(.pathReset, now: now), of: association, now)
     }
 
     private mutating func deliver(_ message: [UInt8], from peer: PeerID, isReliable: Bool) {

@@ -141,20 +141,28 @@ public struct Node {
     }
 
     private mutating func deadlineReached(_ now: Instant) {
-        interpret(discovery.handle(.deadlineReached, now: now), now)
-        interpret(invitation.handle(.deadlineReached, now: now), now)
-        interpret(routing.handle(.deadlineReached, now: now), now)
-        interpret(collectorChoice.handle(.deadlineReached, now: now), now)
+        if isDue(discovery.nextDeadline, now) {
+            interpret(discovery.handle(.deadlineReached, now: now), now)
+        }
+        if isDue(invitation.nextDeadline, now) {
+            interpret(invitation.handle(.deadlineReached, now: now), now)
+        }
+        if isDue(routing.nextDeadline, now) {
+            interpret(routing.handle(.deadlineReached, now: now), now)
+        }
+        if isDue(collectorChoice.nextDeadline, now) {
+            interpret(collectorChoice.handle(.deadlineReached, now: now), now)
+        }
         for (peer, neighbour) in neighbours.sorted(by: { $0.key < $1.key })
-        where neighbour.nextDeadline ?? .distantFuture <= now {
+        where isDue(neighbour.nextDeadline, now) {
             neighbourDeadlineReached(peer, now)
         }
         for (token, channel) in channels.sorted(by: { $0.key < $1.key })
-        where channel.nextDeadline ?? .distantFuture <= now {
+        where isDue(channel.nextDeadline, now) {
             channelDeadlineReached(token, now)
         }
         for (peer, association) in associations.sorted(by: { $0.key < $1.key })
-        where association.nextDeadline ?? .distantFuture <= now {
+        where isDue(association.nextDeadline, now) {
             associationDeadlineReached(peer, now)
         }
         for (peer, resumption) in resumptions.sorted(by: { $0.key < $1.key })
@@ -163,6 +171,10 @@ public struct Node {
             interpret(invitation.handle(.failed(peer, resumption.attempt), now: now), now)
         }
         callCollectorIfDue(now)
+    }
+
+    private func isDue(_ deadline: Instant?, _ now: Instant) -> Bool {
+        deadline ?? .distantFuture <= now
     }
 
     private mutating func stop(_ now: Instant) {

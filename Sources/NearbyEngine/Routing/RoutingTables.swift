@@ -93,6 +93,13 @@ struct RoutingNeighbour: Sendable {
         changed.insert(id)
     }
 
+    /// Whether `nextMessage` may have one.
+    func hasWord(_ now: Instant) -> Bool {
+        if owedAcknowledgement != 0 { return true }
+        if let outstanding { return now >= outstanding.resendAt }
+        return known != nil || !requests.isEmpty || !changed.isEmpty
+    }
+
     /// The message to send now, if any: one at a time is under way, and it is repeated until
     /// acknowledged.
     mutating func nextMessage(
@@ -155,7 +162,9 @@ extension RoutingMachine {
     /// Sends each neighbour what it has still to be told.
     mutating func sendDue(_ now: Instant, _ outputs: inout [Output]) {
         for peer in neighbours.keys.sorted() {
-            guard var neighbour = neighbours[peer] else { continue }
+            guard neighbours[peer]?.hasWord(now) == true, var neighbour = neighbours[peer] else {
+                continue
+            }
             let message = neighbour.nextMessage(now: now) { update($0, for: peer) }
             neighbours[peer] = neighbour
             if let message { outputs.append(.send(message, to: peer)) }

@@ -24,6 +24,9 @@ public struct SessionMachine: Sendable {
         case frame([UInt8], Priority)
         case delivered([UInt8], isReliable: Bool)
         case drop(DropReason)
+        /// The peer's stream of reliable messages cannot be read any further: only a new channel
+        /// helps.
+        case broken
     }
 
     private var sender = ReliableSender()
@@ -55,7 +58,8 @@ public struct SessionMachine: Sendable {
     }
 
     public var nextDeadline: Instant? {
-        [sender.nextDeadline, receiver.nextDeadline].compactMap { $0 }.min()
+        guard let ours = sender.nextDeadline else { return receiver.nextDeadline }
+        return min(ours, receiver.nextDeadline ?? ours)
     }
 
     /// Whole reliable messages that the peer may not have delivered, in order, for a new channel.
@@ -101,7 +105,7 @@ public struct SessionMachine: Sendable {
                 outputs.append(.delivered(message, isReliable: true))
             }
         } catch {
-            outputs.append(.drop(.messageMalformed))
+            outputs += [.drop(.messageMalformed), .broken]
         }
     }
 
