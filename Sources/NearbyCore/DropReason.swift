@@ -6,6 +6,8 @@ public enum DropReason: String, CaseIterable, Sendable {
     case beaconBadProof = "beacon-bad-proof"
     case beaconVersion = "beacon-version"
     case beaconEcho = "beacon-echo"
+    /// A nudge from a neighbour that needs none.
+    case beaconNeedless = "beacon-needless"
     case beaconAnswerRate = "beacon-answer-rate"
     case beaconEndpointLimit = "beacon-endpoint-limit"
     case discoveryTableFull = "discovery-table-full"

@@ -39,6 +39,8 @@ public final class CollectorProgram {
     private let clock: Collector.WallClock
     private let isTerminal = isatty(STDOUT_FILENO) == 1
     private var readingCount = 0
+    /// Why standard output takes nothing any more.
+    private var outputFault: StartError?
 
     public init(_ settings: Settings, _ options: CollectOptions) throws(StartError) {
         self.options = options
@@ -72,6 +74,7 @@ public final class CollectorProgram {
         windowTimer = loop.addTimer { [unowned self] in give(.deadlineReached, $0) }
         let end = options.limit.map { MonotonicClock.now() + $0 } ?? .distantFuture
         try program.serve(until: end)
+        if let outputFault { throw outputFault }
     }
 
     private func interpret(_ output: Node.Output, _ now: Instant) {
@@ -126,6 +129,7 @@ public final class CollectorProgram {
     }
 
     /// Standard output may be a pipe whose reader went away: then there is nobody to collect for.
+    /// Any other fault is told at the end.
     private func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -133,7 +137,13 @@ public final class CollectorProgram {
                 Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return program.loop.stop() }
+            guard count > 0 else {
+                if errno != EPIPE {
+                    let text = String(cString: strerror(errno))
+                    outputFault = StartError("standard output: \(text): nothing more is collected")
+                }
+                return program.loop.stop()
+            }
             bytes = bytes.dropFirst(count)
         }
     }

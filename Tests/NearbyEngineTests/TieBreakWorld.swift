@@ -164,9 +164,7 @@ struct TieBreakWorld: Hashable {
             .admitted(
                 ChannelToken(value: UInt32(id)), peer: Self.peers[1 - side],
                 run: RunID(value: handshakes[id].runs[1 - side]),
-                attempt: handshakes[id].attempt, weAreClient: handshakes[id].client == side,
-                peerHasRoute: true,
-                peerNeighbourCount: 1))
+                attempt: handshakes[id].attempt, weAreClient: handshakes[id].client == side))
     }
 
     private mutating func give(_ side: Int, _ input: InvitationMachine.Input) {

@@ -16,19 +16,23 @@ public final class Host {
     var wakeUp: Instant?
     private var random: SeededGenerator
     private let driftPPM: Int64
+    private let rekeyAfter: Duration
 
-    init(number: Int, role: Role, lans: [Int], seed: UInt64, driftPPM: Int64) {
+    init(
+        number: Int, role: Role, lans: [Int], seed: UInt64, driftPPM: Int64, rekeyAfter: Duration
+    ) {
         self.number = number
         self.role = role
         self.lans = lans
         self.driftPPM = driftPPM
+        self.rekeyAfter = rekeyAfter
         random = SeededGenerator(seed: seed)
         peer = PeerID(high: random.next(), low: random.next())
     }
 
     public var isUp: Bool { node != nil }
 
-    static func link(_ lan: Int) -> LinkID { LinkID(value: UInt32(lan) + 1) }
+    public static func link(_ lan: Int) -> LinkID { LinkID(value: UInt32(lan) + 1) }
 
     static func lan(_ link: LinkID) -> Int { Int(link.value) - 1 }
 
@@ -40,6 +44,7 @@ public final class Host {
             run: RunID(value: random.next()), seed: random.next())
         configuration.secrets = [[UInt8](repeating: 0x42, count: 16)]
         configuration.dataPort = 1
+        configuration.rekeyAfter = rekeyAfter
         node = Node(
             configuration, cryptography: SimulatedCryptography(peer: peer, seed: random.next()))
     }

@@ -39,7 +39,13 @@ public final class Simulator {
     private var random: SeededGenerator
     private var isFaulty = true
 
-    public init(seed: UInt64, world: World, faults: Faults = Faults()) {
+    /// Sees every datagram that leaves, with its addressee.
+    public var tap: (([UInt8], Int) -> Void)?
+
+    public init(
+        seed: UInt64, world: World, faults: Faults = Faults(),
+        rekeyAfter: Duration = .seconds(86_400)
+    ) {
         self.seed = seed
         self.world = world
         self.faults = faults
@@ -51,7 +57,7 @@ public final class Simulator {
             hosts.append(
                 Host(
                     number: number, role: world.roles[number], lans: links, seed: random.next(),
-                    driftPPM: ppm))
+                    driftPPM: ppm, rekeyAfter: rekeyAfter))
         }
     }
 
@@ -71,6 +77,13 @@ public final class Simulator {
     }
 
     public func crash(host: Int) { perform(.crash(host: host)) }
+
+    /// A datagram that no host sent, with whatever source address.
+    public func inject(_ bytes: [UInt8], to host: Int, from source: Endpoint) {
+        heap.insert(
+            .datagram(bytes, to: host, from: source, isMulticast: false),
+            at: now + .microseconds(1))
+    }
 
     public func cut(lan: Int) { cuts.append(.lan(lan)) }
 
@@ -221,6 +234,7 @@ public final class Simulator {
         }
         let members = world.lans[Host.lan(endpoint.link)]
         guard members.contains(sender), members.contains(Int(number)) else { return }
+        tap?(bytes, Int(number))
         deliver(bytes, from: sender, to: Int(number), on: endpoint.link, isMulticast: false)
     }
 

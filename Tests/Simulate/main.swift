@@ -15,7 +15,8 @@ if arguments.first == "hash", let seed = arguments.last.flatMap(UInt64.init) {
 {
     var failed = 0
     for seed in first...last {
-        let failures = joins ? JoinRun(seed: seed, count: joinCount).failures : SwarmRun(seed: seed).failures
+        let failures =
+            joins ? JoinRun(seed: seed, count: joinCount).failures : SwarmRun(seed: seed).failures
         guard let failure = failures.first else { continue }
         failed += 1
         let mode = joins ? "join " : ""

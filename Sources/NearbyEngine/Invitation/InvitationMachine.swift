@@ -29,9 +29,7 @@ public struct InvitationMachine: Sendable, Hashable {
         /// Our handshake with the peer moved.
         case progress(PeerID, UInt16)
         case admitted(
-            ChannelToken, peer: PeerID, run: RunID, attempt: UInt16, weAreClient: Bool,
-            peerHasRoute: Bool,
-            peerNeighbourCount: Int)
+            ChannelToken, peer: PeerID, run: RunID, attempt: UInt16, weAreClient: Bool)
         case failed(PeerID, UInt16)
         case declined(PeerID, UInt16, retryAfter: Duration)
         case channelClosed(ChannelToken)
@@ -89,12 +87,9 @@ public struct InvitationMachine: Sendable, Hashable {
         case .nudged(let peer, let run, _): nudged(peer, run, now, &outputs)
         case .handshakeSeen(let peer, _, _): pairs[peer]?.inboundSeen(now)
         case .progress(let peer, let attempt): pairs[peer]?.progressed(attempt, now)
-        case .admitted(
-            let token, let peer, let run, let attempt, let weAreClient, let hasRoute, let count):
+        case .admitted(let token, let peer, let run, let attempt, let weAreClient):
             let channel = InvitationPair.Channel(
-                token: token, run: run, attempt: attempt, weAreClient: weAreClient,
-                peerHasRoute: hasRoute,
-                peerNeighbourCount: count)
+                token: token, run: run, attempt: attempt, weAreClient: weAreClient)
             admitted(channel, with: peer, now, &outputs)
         case .failed(let peer, let attempt): failed(peer, attempt, now)
         case .declined(let peer, let attempt, let retryAfter):
@@ -127,21 +122,29 @@ public struct InvitationMachine: Sendable, Hashable {
 
     /// What to answer an admitted peer that invites us. A full node makes room for one that has no
     /// way to a collector, or fewer than two neighbours, if one of its own neighbours can do
-    /// without it.
+    /// without it: one that reaches at least three others on other ways, and those that lead us to
+    /// a collector last.
+    ///
+    /// - Parameter reach: what a neighbour offers ways to now; what it said when it was admitted
+    ///   may be long out of date.
     public mutating func decision(
-        forInvitationFrom peer: PeerID, hasRoute: Bool, neighbourCount: Int, now: Instant
+        forInvitationFrom peer: PeerID, hasRoute: Bool, neighbourCount: Int,
+        reach: (PeerID) -> NeighbourReach, now: Instant
     ) -> (DecisionFrame, [Output]) {
         let accepted = DecisionFrame(verdict: .accepted, retryAfter: .zero)
         guard isFull, pairs[peer]?.channel == nil else { return (accepted, []) }
-        let dispensable = pairs.filter { ($0.value.channel?.peerNeighbourCount ?? 0) >= 4 }
-            .min { ($0.value.usefulness, $0.key) < ($1.value.usefulness, $1.key) }
-        if !hasRoute || neighbourCount < 2, let dispensable, let channel = dispensable.value.channel
-        {
-            pairs[dispensable.key]?.channel = nil
-            pairs[dispensable.key]?.state = .resting(until: now + Limits.fullRetry)
-            return (accepted, [.close(channel.token, .dropped)])
+        let full = DecisionFrame(verdict: .full, retryAfter: Limits.fullRetry)
+        guard !hasRoute || neighbourCount < 2 else { return (full, []) }
+        let dispensable = pairs.filter { $0.value.channel != nil }
+            .map { (reach: reach($0.key), peer: $0.key) }
+            .filter { $0.reach.others >= 3 }
+            .min { ($0.reach.usefulness, $0.peer) < ($1.reach.usefulness, $1.peer) }
+        guard let dropped = dispensable?.peer, let channel = pairs[dropped]?.channel else {
+            return (full, [])
         }
-        return (DecisionFrame(verdict: .full, retryAfter: Limits.fullRetry), [])
+        pairs[dropped]?.channel = nil
+        pairs[dropped]?.state = .resting(until: now + Limits.fullRetry)
+        return (accepted, [.close(channel.token, .dropped)])
     }
 
     // MARK: Inputs

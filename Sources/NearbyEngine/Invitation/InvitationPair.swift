@@ -14,8 +14,6 @@ struct InvitationPair: Sendable, Hashable {
         /// The client's number.
         var attempt: UInt16
         var weAreClient: Bool
-        var peerHasRoute: Bool
-        var peerNeighbourCount: Int
 
         /// Whether this channel stays in use beside another of the same two runs: by rules that
         /// both sides compute alike, in whatever order the channels were admitted. The lower
@@ -65,12 +63,6 @@ struct InvitationPair: Sendable, Hashable {
     /// For choosing: collectors are cheapest, those without a way dearest.
     var cost: UInt32 {
         sighting?.role == .collector ? 0 : UInt32(sighting?.costToCollector ?? .max) + 1
-    }
-
-    /// For dropping: who has many neighbours and no way to a collector is missed least.
-    var usefulness: Int {
-        guard let channel else { return .max }
-        return (channel.peerHasRoute ? 1_000 : 0) - channel.peerNeighbourCount
     }
 
     /// Somebody who says that it is the peer has begun: give it its time.

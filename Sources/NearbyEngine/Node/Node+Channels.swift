@@ -121,7 +121,7 @@ extension Node {
         else { return DecisionFrame(verdict: .accepted, retryAfter: .zero) }
         let (decision, steps) = invitation.decision(
             forInvitationFrom: peer, hasRoute: terms.hasRoute,
-            neighbourCount: Int(terms.neighbourCount), now: now)
+            neighbourCount: Int(terms.neighbourCount), reach: routing.reach, now: now)
         interpret(steps, now)
         return decision
     }
@@ -147,8 +147,7 @@ extension Node {
             invitation.handle(
                 .admitted(
                     channel.token, peer: peer, run: terms.run, attempt: channel.attemptNumber,
-                    weAreClient: channel.isClient,
-                    peerHasRoute: terms.hasRoute, peerNeighbourCount: Int(terms.neighbourCount)),
+                    weAreClient: channel.isClient),
                 now: now), now)
     }
 
@@ -258,19 +257,28 @@ extension Node {
     }
 
     /// A frame for a channel that we do not have: its sender believes in a peer that restarted. It
-    /// is told, at most ten times a second in all.
+    /// is told: over a link at most ten times a second in all, over the mesh each in its turn.
     private mutating func unknownChannel(_ index: UInt32, from path: Path, _ now: Instant) {
         switch path {
         case .link(let endpoint):
             nudge(endpoint, attempt: 0, now)
         case .mesh(let source):
-            guard now - hintedAt >= Limits.hintInterval else { return }
-            hintedAt = now
+            guard mayHint(source, now) else { return }
             var writer = ByteWriter(reserving: 5)
             writer.write(DatagramKind.unknownChannelType)
             writer.write(index)
             originate(writer.bytes, to: source, .control, now)
         }
+    }
+
+    private mutating func mayHint(_ source: ShortID, _ now: Instant) -> Bool {
+        if let last = hintedAt[source], now - last < Limits.hintInterval { return false }
+        if hintedAt.count >= Limits.channelsMax {
+            hintedAt = hintedAt.filter { now - $0.value < Limits.hintInterval }
+        }
+        guard hintedAt.count < Limits.channelsMax else { return false }
+        hintedAt[source] = now
+        return true
     }
 
     /// The collector does not know our channel: begin anew beside it.
@@ -317,8 +325,8 @@ extension DropReason {
 }
 
 extension Limits {
-    /// Between two answers to frames for channels that we do not have.
-    static let hintInterval = Duration.milliseconds(100)
+    /// Between two answers to one node's frames for channels that we do not have.
+    static let hintInterval = Duration.milliseconds(500)
     /// Between two attempts to renew a channel that the collector seems not to have.
     static let renewalInterval = Duration.seconds(1)
     public static let invitationTimeout = Duration.seconds(30)

@@ -96,10 +96,17 @@ extension Node {
         }
     }
 
-    /// A nudge may come before any beacon of its sender, or with its first word of a restart.
+    /// A nudge may come before any beacon of its sender, or with its first word of a restart. A
+    /// neighbour whose sealed frames of the same run arrive has our channel: then somebody replays
+    /// nudges, or makes it send them.
     private mutating func nudged(
         by peer: PeerID, _ run: RunID, _ attempt: UInt16, at endpoint: Endpoint, _ now: Instant
     ) {
+        if let neighbour = neighbours[peer], terms(of: peer)?.run == run,
+            neighbour.liveness.wasJustHeard(now: now)
+        {
+            return drops.count(.beaconNeedless)
+        }
         if sightings[peer] == nil {
             sighted(
                 Sighting(

@@ -253,9 +253,7 @@ extension Node {
                 invitation.handle(
                     .admitted(
                         channel.token, peer: peer, run: terms.run, attempt: channel.attemptNumber,
-                        weAreClient: channel.isClient,
-                        peerHasRoute: terms.hasRoute,
-                        peerNeighbourCount: Int(terms.neighbourCount)),
+                        weAreClient: channel.isClient),
                     now: now), now)
         }
     }

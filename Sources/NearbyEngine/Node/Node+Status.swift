@@ -82,7 +82,7 @@ extension Node {
         ]
     }
 
-    private func terms(of peer: PeerID) -> AdmitFrame? {
+    func terms(of peer: PeerID) -> AdmitFrame? {
         associations[peer].flatMap { channels[$0.token]?.peerTerms }
     }
 }

@@ -39,8 +39,8 @@ public struct Node {
     var drops = DropCounters()
     var outputs: [Output] = []
     var isStopped = false
-    /// When a frame for an unknown channel was last answered over the mesh.
-    var hintedAt = Instant(nanoseconds: .min)
+    /// When a frame for an unknown channel was last answered over the mesh, by who sent it.
+    var hintedAt: [ShortID: Instant] = [:]
     /// Links that the frame in hand has crossed.
     var hopsInHand = 1
     /// What the program, and what beacons, were told last.

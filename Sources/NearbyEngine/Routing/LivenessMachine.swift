@@ -73,6 +73,12 @@ public struct LivenessMachine: Sendable, Hashable {
         }
     }
 
+    /// Whether the neighbour was heard within the last second and a half: what comes once a second
+    /// was not missed twice.
+    public func wasJustHeard(now: Instant) -> Bool {
+        now - lastHeard < Limits.helloInterval * 3 / 2
+    }
+
     public var nextDeadline: Instant? {
         var earliest = min(lastSent + helloInterval, lastHeard + Limits.neighbourTimeout)
         for deadline in [answerDue, answerExpected] {

@@ -10,6 +10,20 @@ public struct Route: Equatable, Sendable {
     public var isCollector: Bool
 }
 
+/// What one neighbour offers ways to, ways through ourselves left out.
+public struct NeighbourReach: Hashable, Sendable {
+    public var others: Int
+    public var leadsToCollector: Bool
+
+    public init(others: Int, leadsToCollector: Bool) {
+        self.others = others
+        self.leadsToCollector = leadsToCollector
+    }
+
+    /// For dropping: who reaches many without us and leads to no collector is missed least.
+    var usefulness: Int { (leadsToCollector ? 1 << 20 : 0) - others }
+}
+
 /// Distance-vector routing with Babel's feasibility condition (RFC 8966 §3.5.1), PeerIDs as router
 /// ids: loop-free at every moment.
 ///
@@ -105,6 +119,17 @@ public struct RoutingMachine: Sendable {
                 destination: peer, nextHop: hop, metric: destination.metric,
                 seqno: destination.seqno, isCollector: destination.isCollector)
         }
+    }
+
+    /// What a neighbour has ways to that do not lead through us.
+    public func reach(via neighbour: PeerID) -> NeighbourReach {
+        var reach = NeighbourReach(others: 0, leadsToCollector: false)
+        for (id, destination) in destinations {
+            guard destination.candidates[neighbour] != nil else { continue }
+            if id != neighbour { reach.others += 1 }
+            if destination.isCollector { reach.leadsToCollector = true }
+        }
+        return reach
     }
 
     public var destinationCount: Int { destinations.count }
