@@ -97,6 +97,15 @@ lane_network() {
     if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
 }
 
+# The first of README's two commands, as a user runs it.
+lane_demo() {
+    deploy/demo.sh >"$logs/demo" 2>&1
+    expect "the demo ends well" [ $? = 0 ]
+    expect "at least three tables" [ "$(grep -cE 'NODE +CHANNEL' "$logs/demo")" -ge 3 ]
+    expect "south is read through the relay" grep -qE '^ *south ' "$logs/demo"
+    expect "nothing is left running" [ -z "$(pgrep -f '/tmp/rivulet\..*\.yaml')" ]
+}
+
 # Debian 13's own compiler, in a root of its own below .build-debian13.
 lane_debian13() {
     if grep -q 'VERSION_ID="13"' /etc/os-release && ! command -v swiftly >/dev/null &&

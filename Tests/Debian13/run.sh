@@ -60,6 +60,7 @@ fi
 chroot "$ROOT" sh -euc '
     export HOME=/root PATH=/usr/bin:/usr/sbin:/bin:/sbin
     mkdir -p /build
+    rm -rf /build/Sources /build/Tests /build/Benchmarks
     cd /w
     tar -c --exclude=./.build* --exclude=./.git --exclude=./Package.resolved . | tar -x -C /build
     cd /build

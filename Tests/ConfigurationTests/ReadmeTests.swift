@@ -1,0 +1,25 @@
+import Foundation
+import Testing
+
+@testable import Configuration
+
+/// What README shows must be good.
+struct ReadmeTests {
+    @Test func theConfigurationsInREADMEAreGood() throws {
+        let here = "Tests/ConfigurationTests/ReadmeTests.swift"
+        let readme = try String(
+            contentsOfFile: #filePath.dropLast(here.utf8.count) + "README.md", encoding: .utf8)
+        let folder = TemporaryFolder()
+        let secret = folder.write("secret", Sample.secret + "\n")
+        let examples = readme.components(separatedBy: "```yaml\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "```").first }
+        try #require(!examples.isEmpty)
+        for example in examples {
+            let text = example.replacingOccurrences(of: "/etc/rivulet/secret", with: secret)
+            let outcome = Settings.decode(Array(text.utf8), file: "README.md")
+            #expect(Sample.texts(outcome) == [])
+            // Every key is really there: none is left out for being commented.
+            #expect(outcome.settings?.sensors.count == 3)
+        }
+    }
+}
