@@ -6,8 +6,7 @@ public enum DatagramKind: Equatable, Sendable {
     case record
     /// `HandshakeEnvelope`.
     case handshake
-    /// "I have no channel of that index": type 0x51 (1) | index (4). Only out of a mesh packet; on
-    /// a link a nudge says it. A hint, not a proof.
+    /// `UnknownChannelHint`.
     case unknownChannel
     /// Beacon, answer, nudge, information request and reply.
     case discovery
@@ -15,13 +14,11 @@ public enum DatagramKind: Equatable, Sendable {
     case sealed
     case unknown(UInt8)
 
-    public static let unknownChannelType: UInt8 = 0x51
-
     public init(firstByte: UInt8) {
         switch firstByte {
         case 20...63: self = .record
         case HandshakeEnvelope.type: self = .handshake
-        case Self.unknownChannelType: self = .unknownChannel
+        case UnknownChannelHint.type: self = .unknownChannel
         case 0x60...0x6f: self = .discovery
         case 0x80...0xbf: self = .sealed
         default: self = .unknown(firstByte)

@@ -39,6 +39,8 @@ public final class Simulator {
     private var random: SeededGenerator
     private var isFaulty = true
 
+    /// Discovery frames that each host sent.
+    public private(set) var discoveryFrameCounts: [Int]
     /// Sees every datagram that leaves, with its addressee.
     public var tap: (([UInt8], Int) -> Void)?
 
@@ -50,6 +52,7 @@ public final class Simulator {
         self.world = world
         self.faults = faults
         random = SeededGenerator(seed: seed)
+        discoveryFrameCounts = Array(repeating: 0, count: world.hostCount)
         for number in 0..<world.hostCount {
             let links = world.lans.indices.filter { world.lans[$0].contains(number) }
             let drift = faults.clockDriftPPM
@@ -201,11 +204,14 @@ public final class Simulator {
         host.node?.handle(input, now: local)
         for output in host.node?.flush(now: local) ?? [] {
             switch output {
-            case .transmit(let bytes, let endpoint): transmit(bytes, from: number, to: endpoint)
+            case .transmit(let bytes, let endpoint):
+                countDiscovery(bytes, from: number)
+                transmit(bytes, from: number, to: endpoint)
             case .multicast(let bytes, let link), .broadcast(let bytes, let link):
                 for receiver in world.lans[Host.lan(link)] where receiver != number {
                     deliver(bytes, from: number, to: receiver, on: link, isMulticast: true)
                 }
+                countDiscovery(bytes, from: number)
                 count(bytes)
             case .collector(let peer): host.collector = peer
             case .message(let message, let sender, let isReliable, _):
@@ -269,6 +275,12 @@ public final class Simulator {
     private func count(_ bytes: [UInt8]) {
         datagramCount += 1
         datagramBytes += bytes.count
+    }
+
+    private func countDiscovery(_ bytes: [UInt8], from sender: Int) {
+        if let first = bytes.first, DatagramKind(firstByte: first) == .discovery {
+            discoveryFrameCounts[sender] += 1
+        }
     }
 
     private func mix(_ bytes: [UInt8], _ receiver: Int) {

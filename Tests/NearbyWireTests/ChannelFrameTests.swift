@@ -66,6 +66,19 @@ struct ChannelFrameTests {
             parse: { try PathFrame(parsing: $0.dropFirst(), isResponse: false) })
     }
 
+    @Test func pathResponse() throws {
+        let frame = PathFrame(isResponse: true, token: 0x3132_3334_3536_3738)
+        try expectSound(
+            vector: "path-response", frame, emit: \.bytes,
+            parse: { try PathFrame(parsing: $0.dropFirst(), isResponse: true) })
+    }
+
+    @Test func unknownChannel() throws {
+        try expectSound(
+            vector: "unknown-channel", UnknownChannelHint(index: 0x0102_0304), emit: \.bytes,
+            parse: UnknownChannelHint.init(parsing:))
+    }
+
     @Test func laterFieldsAreSkipped() throws {
         let frame = InviteFrame(timeout: .seconds(1), context: [9])
         #expect(try InviteFrame(parsing: (frame.bytes + [1, 2, 3]).dropFirst()) == frame)

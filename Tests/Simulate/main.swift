@@ -1,28 +1,34 @@
 import NearbyCore
 import NearbySimulator
 
-// simulate FIRST LAST: runs the seeds, prints a line for each that fails, and how to replay it;
-// closes with `N passed, N failed`. simulate join FIRST LAST: the same, 200 nodes joining one LAN.
+// simulate [join|power] FIRST LAST: runs the seeds, prints a line for each that fails, and how to
+// replay it; closes with `N passed, N failed`. Without a word: random worlds with random faults;
+// join: 200 nodes join one LAN one by one; power: 200 nodes start at once.
 // simulate hash SEED: the trace hash, to be compared between processes.
-var arguments = CommandLine.arguments.dropFirst()
-let joins = arguments.first == "join"
-if joins { arguments.removeFirst() }
-let joinCount = arguments.count == 3 ? arguments.popLast().flatMap { Int($0) } ?? 200 : 200
-if arguments.first == "hash", let seed = arguments.last.flatMap(UInt64.init) {
-    print(SwarmRun(seed: seed, isShort: true).traceHash)
-} else if arguments.count == 2, let first = arguments.first.flatMap(UInt64.init),
-    let last = arguments.last.flatMap(UInt64.init), first <= last
-{
-    var failed = 0
-    for seed in first...last {
-        let failures =
-            joins ? JoinRun(seed: seed, count: joinCount).failures : SwarmRun(seed: seed).failures
-        guard let failure = failures.first else { continue }
-        failed += 1
-        let mode = joins ? "join " : ""
-        print("seed \(seed): \(failure); replay: simulate \(mode)\(seed) \(seed)")
+let arguments = Array(CommandLine.arguments.dropFirst())
+let mode = arguments.first.flatMap { UInt64($0) == nil ? $0 : nil }
+let seeds = arguments.dropFirst(mode == nil ? 0 : 1).compactMap { UInt64($0) }
+
+/// What failed with a seed.
+func failures(_ seed: UInt64) -> [String] {
+    switch mode {
+    case "join": JoinRun(seed: seed).failures
+    case "power": PowerReturnsRun(seed: seed).failures
+    default: SwarmRun(seed: seed).failures
     }
-    print("\(Int(last - first) + 1 - failed) passed, \(failed) failed")
+}
+
+if mode == "hash", seeds.count == 1 {
+    print(SwarmRun(seed: seeds[0], isShort: true).traceHash)
+} else if [nil, "join", "power"].contains(mode), seeds.count == 2, seeds[0] <= seeds[1] {
+    var failed = 0
+    for seed in seeds[0]...seeds[1] {
+        guard let failure = failures(seed).first else { continue }
+        failed += 1
+        let replay = [mode, "\(seed)", "\(seed)"].compactMap { $0 }.joined(separator: " ")
+        print("seed \(seed): \(failure); replay: simulate \(replay)")
+    }
+    print("\(Int(seeds[1] - seeds[0]) + 1 - failed) passed, \(failed) failed")
 } else {
-    print("usage: simulate [join] FIRST LAST [COUNT] | simulate hash SEED")
+    print("usage: simulate [join|power] FIRST LAST | simulate hash SEED")
 }

@@ -161,8 +161,14 @@ public struct DiscoveryMachine: Sendable {
         return outputs
     }
 
-    /// "I want you", for the node to send to a peer's endpoints.
-    public func nudge(attempt: UInt16) -> DiscoveryFrame { frame(.nudge(attempt: attempt)) }
+    /// "I want you", for the node to send to a peer's address; nil where the limits forbid it now.
+    public mutating func nudge(
+        attempt: UInt16, to endpoint: Endpoint, now: Instant
+    ) -> DiscoveryFrame? {
+        self.now = max(self.now, now)
+        guard take(.nudge, to: endpoint.address) else { return nil }
+        return frame(.nudge(attempt: attempt))
+    }
 
     public func sighting(of peer: PeerID) -> Sighting? {
         table.index(of: peer).map { table[$0].sighting }

@@ -8,16 +8,14 @@ extension Limits {
     public static let discoveryRequestsPerSecond = 4
     /// What beacons may claim in advance; the rest serves answers even on a node of many links.
     public static let discoveryBeaconReserve = 6
-    /// Answers and info replies together in any second; to one address one of each kind.
-    public static let discoveryAnswersPerSecond = 10
 }
 
-/// How much discovery may send: 10 frames in any second, and one answer a second to one address.
+/// How much discovery may send: 10 frames in any second, and of those to one address one of a kind.
 ///
 /// Beacons of the links are never held back; everything else leaves only where it still fits, with
 /// the beacons that are to come in the next second. Keeps at most 32 entries.
 struct SendBudget: Sendable {
-    enum Kind: Equatable, Sendable { case beacon, request, answer, infoReply }
+    enum Kind: Equatable, Sendable { case beacon, request, answer, infoReply, nudge }
 
     private struct Sent: Sendable {
         let time: Instant
@@ -35,14 +33,15 @@ struct SendBudget: Sendable {
         forgetOld(now: now)
         let room = Limits.discoveryFramesPerSecond - min(reserved, Limits.discoveryBeaconReserve)
         guard sent.count < room else { return false }
-        if kind == .request {
+        switch kind {
+        case .beacon: break
+        case .request:
             let requests = sent.count { $0.kind == .request }
             guard requests < Limits.discoveryRequestsPerSecond else { return false }
-        } else {
-            let answers = sent.count { $0.kind == .answer || $0.kind == .infoReply }
-            guard answers < Limits.discoveryAnswersPerSecond,
-                !sent.contains(where: { $0.kind == kind && $0.address == address })
-            else { return false }
+        case .answer, .infoReply, .nudge:
+            guard !sent.contains(where: { $0.kind == kind && $0.address == address }) else {
+                return false
+            }
         }
         sent.append(Sent(time: now, kind: kind, address: address))
         return true

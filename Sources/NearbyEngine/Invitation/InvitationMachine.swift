@@ -309,11 +309,14 @@ public struct InvitationMachine: Sendable, Hashable {
         guard wantsCount > 0 else { return [] }
         let connected = connectedCount
         let vacancies = wantsCount - connected
-        guard vacancies > 0 || !hasRoute && connected < acceptsCount else { return [] }
+        let inviting = pairs.values.reduce(0) { $0 + ($1.isInviting ? 1 : 0) }
+        let canTakeRescuer = !hasRoute && connected + inviting < acceptsCount + wantsCount
+        guard vacancies > 0 || canTakeRescuer else { return [] }
         let candidates = pairs.filter { $0.value.channel == nil && $0.value.isAvailable }
             .sorted { ($0.value.cost, $0.key) < ($1.value.cost, $1.key) }
         if vacancies <= 0 {
-            // Enough of them, but none leads to a collector: one that does is worth a place more.
+            // Enough of them, or even all that we accept, but none leads to a collector: one that
+            // does is worth a place more.
             guard let rescuer = candidates.first, rescuer.value.sighting?.costToCollector != nil
             else { return [] }
             return [rescuer.key]

@@ -257,17 +257,14 @@ extension Node {
     }
 
     /// A frame for a channel that we do not have: its sender believes in a peer that restarted. It
-    /// is told: over a link at most ten times a second in all, over the mesh each in its turn.
+    /// is told: over a link by a nudge, over the mesh each in its turn.
     private mutating func unknownChannel(_ index: UInt32, from path: Path, _ now: Instant) {
         switch path {
         case .link(let endpoint):
             nudge(endpoint, attempt: 0, now)
         case .mesh(let source):
             guard mayHint(source, now) else { return }
-            var writer = ByteWriter(reserving: 5)
-            writer.write(DatagramKind.unknownChannelType)
-            writer.write(index)
-            originate(writer.bytes, to: source, .control, now)
+            originate(UnknownChannelHint(index: index).bytes, to: source, .control, now)
         }
     }
 
@@ -283,13 +280,11 @@ extension Node {
 
     /// The collector does not know our channel: begin anew beside it.
     mutating func unknownChannelHint(_ bytes: [UInt8], from path: Path, _ now: Instant) {
-        var reader = ByteReader(bytes[1...])
-        guard case .mesh(let source) = path, let index = try? reader.readUInt32() else {
-            return drops.count(.frameMalformed)
-        }
+        guard case .mesh(let source) = path, let hint = try? UnknownChannelHint(parsing: bytes[...])
+        else { return drops.count(.frameMalformed) }
         guard let call = collectorCall, call.collector.short == source,
             let association = associations[call.collector],
-            channels[association.token]?.seal?.remoteIndex == index,
+            channels[association.token]?.seal?.remoteIndex == hint.index,
             now - (call.renewedAt ?? association.openedAt) >= Limits.renewalInterval
         else { return }
         collectorCall?.renewedAt = now

@@ -59,18 +59,13 @@ extension Node {
         return proved.bytes
     }
 
-    /// Tells the peer at this address that we want it, or that we know nothing of its channel: at
-    /// most ten times a second, and once in half a second to one address.
+    /// Tells the peer at this address that we want it, or that we know nothing of its channel, as
+    /// far as discovery's limits allow.
     mutating func nudge(_ endpoint: Endpoint, attempt: UInt16, _ now: Instant) {
-        nudges.removeAll { now - $0.at >= .seconds(1) }
-        let lately = nudges.contains {
-            $0.endpoint == endpoint && now - $0.at < .milliseconds(500)
-        }
-        guard nudges.count < Limits.nudgesPerSecond, !lately else {
+        guard let frame = discovery.nudge(attempt: attempt, to: endpoint, now: now) else {
             return drops.count(.beaconAnswerRate)
         }
-        nudges.append((endpoint, now))
-        outputs.append(.transmit(emit(discovery.nudge(attempt: attempt)), to: endpoint))
+        outputs.append(.transmit(emit(frame), to: endpoint))
     }
 
     // MARK: Discovery's outputs
@@ -275,7 +270,6 @@ struct Resumption {
 }
 
 extension Limits {
-    public static let nudgesPerSecond = 10
     /// How long a peer may take to answer on a new link of an open channel.
     public static let resumptionTime = Duration.milliseconds(500)
 }

@@ -46,8 +46,6 @@ public struct Node {
     /// What the program, and what beacons, were told last.
     var announcedCollector: PeerID?
     var announcedState: DiscoveryMachine.OwnState?
-    /// Sent within the last second.
-    var nudges: [(endpoint: Endpoint, at: Instant)] = []
     /// Invitations that wait for an answer on a link of an open channel.
     var resumptions: [PeerID: Resumption] = [:]
 
