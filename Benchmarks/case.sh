@@ -19,7 +19,7 @@ pair_up() {
     config c collector
     config a agent "$sensor${1:-}"
     start collect c "$BIN/rivulet" collect --config "$LAB/c.yaml" --format json --trace
-    until_true 5 status c >/dev/null
+    until_true 5 status c >/dev/null 2>&1
     sleep 1
 }
 
@@ -51,8 +51,8 @@ report: {wait: 0s}"
     start collect c "$BIN/rivulet" collect --config "$LAB/c.yaml" --format json --trace
     agent a
     until_true 10 reported
-    in_host a timeout 8 tcpdump -i eth1 -c 4 -e -n 'udp[8] = 0x88' 2>/dev/null |
-        grep -o 'length [0-9]*' | awk 'NR % 2 { print $2 }' | sort -n | sed -n 2p
+    in_host a timeout 8 tcpdump -i eth1 -c 6 -e -n 'udp[8] = 0x88' 2>/dev/null |
+        grep -o 'length [0-9]*' | awk 'NR % 2 { print $2 }' | sort -n | tail -1
     ;;
 latency)
     names=(c)

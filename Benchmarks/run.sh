@@ -15,6 +15,8 @@ if [ -z "${BIN:-}" ]; then
 fi
 export BIN
 RUNS=${RUNS:-5}
+plain=$(mktemp)
+trap 'rm -f "$plain"' EXIT
 
 # median NAME UNIT: of the numbers on standard input.
 median() {
@@ -43,8 +45,15 @@ for what in "${@:-connect}"; do
             awk '{ print $1 }' <<<"$results" | median "one way over $relays relays, p50" µs
             awk '{ print $2 }' <<<"$results" | median "one way over $relays relays, p99" µs
         done
-        echo "the same through a plain UDP forwarder in C (half of a round trip):"
-        bash Benchmarks/udp_forward.sh
+        # The yardstick in the same run: half of a round trip of as many bytes, nanoseconds before.
+        for _ in $(seq "$RUNS"); do sh Benchmarks/udp_forward.sh 1000; done >"$plain"
+        for relays in 0 1 3; do
+            for part in p50 p99; do
+                awk -v relays="$relays" -v part=$part '$2 == relays {
+                    for (i = 3; i < NF; i += 2) if ($i == part) printf "%.1f\n", $(i + 1) / 2000
+                }' "$plain" | median "one way over $relays relays, $part, plain UDP in C" µs
+            done
+        done
         ;;
     *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency …]" ;;
     esac

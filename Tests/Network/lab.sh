@@ -98,11 +98,15 @@ status() { "$BIN/rivulet" status --json --socket "$LAB/$1.sock"; }
 # drops NAME REASON: one of its drop counters.
 drops() { status "$1" | tr ',{}' '\n' | sed -n "s/^ *\"$2\": *//p" | head -1; }
 
+# lab_down: ends and removes everything; what is gone already is no failure.
 lab_down() {
+    local status=$?
+    set +e
     umount "$LAB/full" 2>/dev/null
     local id name
     for id in "${PIDS[@]}"; do kill -KILL "$id" 2>/dev/null; done
     for id in "${PIDS[@]}"; do wait "$id" 2>/dev/null; done
     for name in "${NAMES[@]}"; do ip netns del "$NS-$name" 2>/dev/null; done
     [ -n "${KEEP_LAB:-}" ] || rm -rf "$LAB"
+    return $status
 }
