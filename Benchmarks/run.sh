@@ -15,8 +15,8 @@ if [ -z "${BIN:-}" ]; then
 fi
 export BIN
 RUNS=${RUNS:-5}
-plain=$(mktemp)
-trap 'rm -f "$plain"' EXIT
+scratch=$(mktemp)
+trap 'rm -f "$scratch"' EXIT
 
 # median NAME UNIT: of the numbers on standard input.
 median() {
@@ -32,12 +32,11 @@ for what in "${@:-connect}"; do
     first-reading) measure first-reading | median "start to first reading at the collector" ms ;;
     wire) measure wire | median "a lone reading on the wire, one hop, Ethernet and IPv4" bytes ;;
     footprint)
-        read -r resident private <<<"$(bash Benchmarks/footprint.sh)"
-        echo "agent with 20 channels at 1 Hz, resident: $resident kB"
-        echo "agent with 20 channels at 1 Hz, private: $private kB"
-        strip -o /tmp/agent.$$ "$BIN/rivulet-agent"
-        echo "agent, stripped: $(($(stat -c %s /tmp/agent.$$) / 1000)) kB"
-        rm -f /tmp/agent.$$
+        results=$(for _ in $(seq "$RUNS"); do bash Benchmarks/footprint.sh; done)
+        awk '{ print $1 }' <<<"$results" | median "agent with 20 channels at 1 Hz, resident" kB
+        awk '{ print $2 }' <<<"$results" | median "agent with 20 channels at 1 Hz, private dirty" kB
+        strip -o "$scratch" "$BIN/rivulet-agent"
+        echo "agent, stripped: $(($(stat -c %s "$scratch") / 1000)) kB"
         ;;
     latency)
         for relays in 0 1 3; do
@@ -46,12 +45,12 @@ for what in "${@:-connect}"; do
             awk '{ print $2 }' <<<"$results" | median "one way over $relays relays, p99" µs
         done
         # The yardstick in the same run: half of a round trip of as many bytes, nanoseconds before.
-        for _ in $(seq "$RUNS"); do sh Benchmarks/udp_forward.sh 1000; done >"$plain"
+        for _ in $(seq "$RUNS"); do sh Benchmarks/udp_forward.sh 1000; done >"$scratch"
         for relays in 0 1 3; do
             for part in p50 p99; do
                 awk -v relays="$relays" -v part=$part '$2 == relays {
                     for (i = 3; i < NF; i += 2) if ($i == part) printf "%.1f\n", $(i + 1) / 2000
-                }' "$plain" | median "one way over $relays relays, $part, plain UDP in C" µs
+                }' "$scratch" | median "one way over $relays relays, $part, plain UDP in C" µs
             done
         done
         ;;
