@@ -24,6 +24,8 @@ public struct InvitationMachine: Sendable, Hashable {
         case sighted(PeerID, run: RunID, role: Role, costToCollector: UInt16?)
         case lost(PeerID)
         case nudged(PeerID, RunID, attempt: UInt16)
+        /// The nudge to this peer may not leave now.
+        case nudgeHeldBack(PeerID)
         /// The first frame of an inbound handshake: unproved.
         case handshakeSeen(from: PeerID, run: RunID, attempt: UInt16)
         /// Our handshake with the peer moved.
@@ -85,6 +87,7 @@ public struct InvitationMachine: Sendable, Hashable {
             sighted(peer, run, role, cost, now, &outputs)
         case .lost(let peer): lost(peer)
         case .nudged(let peer, let run, _): nudged(peer, run, now, &outputs)
+        case .nudgeHeldBack(let peer): heldBack(peer, now)
         case .handshakeSeen(let peer, _, _): pairs[peer]?.inboundSeen(now)
         case .progress(let peer, let attempt): pairs[peer]?.progressed(attempt, now)
         case .admitted(let token, let peer, let run, let attempt, let weAreClient):
@@ -176,6 +179,12 @@ public struct InvitationMachine: Sendable, Hashable {
         pairs[peer] = pair
     }
 
+    private mutating func heldBack(_ peer: PeerID, _ now: Instant) {
+        guard case .nudging = pairs[peer]?.state else { return }
+        let wait = Limits.nudgeRetry + random.duration(below: Limits.nudgeRetry)
+        pairs[peer]?.state = .nudgeHeldBack(until: now + wait)
+    }
+
     /// Another run of a connected peer is a hint, which anybody may replay: ask on the channel, and
     /// begin anew beside it.
     private mutating func restarted(
@@ -246,6 +255,7 @@ public struct InvitationMachine: Sendable, Hashable {
                 pairs[peer]?.state = .idle
                 pairs[peer]?.isDeclined = false
             case .nudging(let until, _) where now >= until: pairs[peer]?.state = .overdue
+            case .nudgeHeldBack(let until) where now >= until: pairs[peer]?.state = .idle
             default: break
             }
         }
@@ -339,6 +349,8 @@ extension Limits {
     public static let invitationsAtOnce = 4
     /// A nudge's addressee invites within this time, or we do.
     public static let nudgePatience = Duration.seconds(3)
+    /// Before a nudge that was held back is tried again; up to twice that.
+    public static let nudgeRetry = Duration.milliseconds(150)
     public static let fullRetry = Duration.seconds(30)
     public static let pairsMax = 1_100
 }

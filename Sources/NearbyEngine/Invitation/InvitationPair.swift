@@ -30,6 +30,8 @@ struct InvitationPair: Sendable, Hashable {
         case inviting(attempt: UInt16, since: Instant)
         /// The lower one was told; it has until then.
         case nudging(until: Instant, sentAt: Instant)
+        /// Discovery's limits held the nudge back; it is tried again then.
+        case nudgeHeldBack(until: Instant)
         /// It did not: we invite.
         case overdue
         case resting(until: Instant)
@@ -47,7 +49,7 @@ struct InvitationPair: Sendable, Hashable {
 
     var nextDeadline: Instant? {
         switch state {
-        case .nudging(let until, _), .resting(let until): until
+        case .nudging(let until, _), .nudgeHeldBack(let until), .resting(let until): until
         default: nil
         }
     }

@@ -61,11 +61,16 @@ extension Node {
 
     /// Tells the peer at this address that we want it, or that we know nothing of its channel, as
     /// far as discovery's limits allow.
-    mutating func nudge(_ endpoint: Endpoint, attempt: UInt16, _ now: Instant) {
+    ///
+    /// - Returns: whether it leaves.
+    @discardableResult
+    mutating func nudge(_ endpoint: Endpoint, attempt: UInt16, _ now: Instant) -> Bool {
         guard let frame = discovery.nudge(attempt: attempt, to: endpoint, now: now) else {
-            return drops.count(.beaconAnswerRate)
+            drops.count(.beaconAnswerRate)
+            return false
         }
         outputs.append(.transmit(emit(frame), to: endpoint))
+        return true
     }
 
     // MARK: Discovery's outputs
@@ -128,7 +133,9 @@ extension Node {
             case .invite(let peer, let attempt): invite(peer, attempt, now)
             case .nudge(let peer, let attempt):
                 guard let endpoint = sightings[peer]?.endpoints.first else { continue }
-                nudge(endpoint, attempt: attempt, now)
+                if !nudge(endpoint, attempt: attempt, now) {
+                    interpret(invitation.handle(.nudgeHeldBack(peer), now: now), now)
+                }
             case .abandon(let peer, let attempt): abandon(peer, attempt)
             case .use(let token, _):
                 if let channel = channels[token] { use(channel, now) }
