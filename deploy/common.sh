@@ -29,7 +29,12 @@ need() {
 
 # A Swift compiler: the one on PATH, else Debian 13's own package.
 need_swift() {
-    command -v swift >/dev/null && return
+    if command -v swift >/dev/null; then
+        # The archive from swift.org brings no libraries of Debian's with it.
+        swift --version >/dev/null 2>&1 || need "${SWIFT_LIBRARIES[@]}"
+        swift --version >/dev/null || die "the Swift on PATH does not run"
+        return
+    fi
     if apt-cache show swiftlang >/dev/null 2>&1 ||
         { as_root apt-get -qq update && apt-cache show swiftlang >/dev/null 2>&1; }; then
         need swiftlang
@@ -37,6 +42,9 @@ need_swift() {
         die "needs Swift 6.0 or later on PATH: on Debian 12 take it from swift.org; Debian 13 has the package swiftlang"
     fi
 }
+
+# What Swift's own programs are linked with.
+SWIFT_LIBRARIES=(libcurl4 libedit2 libncurses6 libsqlite3-0 libxml2 zlib1g tzdata)
 
 # What building needs.
 BUILD_PACKAGES=(git g++ libc6-dev pkgconf libssl-dev libyaml-dev)
