@@ -37,9 +37,22 @@ struct RunSeries: Sendable {
     }
 }
 
+/// A reading among others of its channel: by time, and by sequence number where times are equal.
+struct Latest: Sendable {
+    var outcome: Outcome
+    var time: Instant
+    var sequence: UInt64
+
+    /// The newer of the two.
+    static func newer(_ held: Latest?, _ other: Latest) -> Latest {
+        guard let held else { return other }
+        return (held.time, held.sequence) < (other.time, other.sequence) ? other : held
+    }
+}
+
 /// One channel of one run.
 struct Series: Sendable {
-    private(set) var last: (outcome: Outcome, time: Instant, sequence: UInt64)?
+    private(set) var last: Latest?
     /// By window number; at most `Limits.openWindowsMax`.
     private(set) var open: [Int64: WindowAccumulator] = [:]
     private(set) var lateCount = 0
@@ -49,14 +62,13 @@ struct Series: Sendable {
         _ reading: Reading, time: Instant, window: Int64, firstOpen: Int64,
         generator: inout SeededGenerator
     ) -> Bool {
-        if last.map({ ($0.time, $0.sequence) < (time, reading.sequence) }) ?? true {
-            last = (reading.outcome, time, reading.sequence)
-        }
+        let latest = Latest(outcome: reading.outcome, time: time, sequence: reading.sequence)
+        last = Latest.newer(last, latest)
         guard window >= firstOpen, window - firstOpen < Limits.openWindowsMax else {
             lateCount += 1
             return false
         }
-        open[window, default: WindowAccumulator()].add(reading.outcome, generator: &generator)
+        open[window, default: WindowAccumulator()].add(latest, generator: &generator)
         return true
     }
 

@@ -20,9 +20,9 @@ public struct Window: Hashable, Sendable {
         public var statistics: Statistics
         /// Readings with a value, a second.
         public var rate: Double
-        /// The newest reading that ever came, which may be older than the window.
+        /// The window's newest reading; where it has none, the newest that ever came.
         public var last: Outcome
-        /// How long ago the newest reading was measured.
+        /// How long ago that reading was measured.
         public var age: Duration
         /// Readings of this channel that came since the last window closed and belong to closed
         /// ones.

@@ -30,14 +30,16 @@ public struct Statistics: Hashable, Sendable {
 struct WindowAccumulator: Sendable {
     private(set) var count = 0
     private(set) var nullCount = 0
+    private(set) var last: Latest?
     private var min: DecimalValue?
     private var max: DecimalValue?
     private var mean = 0.0
     private var squares = 0.0
     private var values: [Double] = []
 
-    mutating func add(_ outcome: Outcome, generator: inout SeededGenerator) {
-        guard let value = outcome.value else {
+    mutating func add(_ reading: Latest, generator: inout SeededGenerator) {
+        last = Latest.newer(last, reading)
+        guard let value = reading.outcome.value else {
             nullCount += 1
             return
         }
