@@ -2,8 +2,8 @@ import Glibc
 
 /// Plain lines on standard error: for people on a terminal, for journald otherwise.
 ///
-/// When standard error is not a terminal, each line begins with the kernel's level prefix (`<6>`),
-/// which journald understands (sd-daemon(3)). Never give it keys or contents of messages.
+/// Where standard error goes to journald, each line begins with the kernel's level prefix (`<6>`)
+/// that journald understands (sd-daemon(3)). Never give it keys or contents of messages.
 public struct StandardErrorLog: Sendable {
     /// syslog's levels, RFC 5424 §6.2.1. The lower, the graver.
     public enum Level: UInt8, Comparable, Sendable {
@@ -21,12 +21,23 @@ public struct StandardErrorLog: Sendable {
     private let hasPrefix: Bool
 
     public init(threshold: Level = .information) {
-        self.init(threshold: threshold, hasPrefix: isatty(STDERR_FILENO) == 0)
+        self.init(
+            threshold: threshold,
+            hasPrefix: Self.isJournal(
+                STDERR_FILENO, named: getenv("JOURNAL_STREAM").map { String(cString: $0) }))
     }
 
     init(threshold: Level, hasPrefix: Bool) {
         self.threshold = threshold
         self.hasPrefix = hasPrefix
+    }
+
+    /// Whether the descriptor is the stream that journald gave us. `JOURNAL_STREAM` has its device
+    /// and inode (systemd.exec(5)); it is inherited, so the name alone proves nothing.
+    static func isJournal(_ descriptor: Int32, named: String?) -> Bool {
+        var status = stat()
+        guard let named, fstat(descriptor, &status) == 0 else { return false }
+        return named == "\(status.st_dev):\(status.st_ino)"
     }
 
     /// Writes one line with one call, so that lines of several threads do not mix.

@@ -114,6 +114,16 @@ import Testing
         #expect(row.age == .seconds(12))
     }
 
+    @Test func aWindowsLastIsItsOwnThoughANewerReadingIsThereAlready() throws {
+        var aggregator = WindowAggregator()
+        feed(&aggregator, try delivery([(1, 12_000, 5), (2, 19_500, 6)], at: 19_600))
+        feed(&aggregator, try delivery([(3, 20_500, 7)], at: 20_600))
+        let windows = closed(aggregator.handle(.deadlineReached, now: Fixture.at(31_000)))
+        let rows = windows.flatMap(\.rows)
+        #expect(
+            rows.map(\.last) == [6, 7].map { .value(DecimalValue(coefficient: $0, exponent: -2)) })
+    }
+
     @Test func lossIsCountedInTheWindowInWhichItShows() throws {
         var aggregator = WindowAggregator()
         var first = try delivery([(1, 12_000, 5)], at: 12_000)

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import NearbyLinux
@@ -8,6 +9,16 @@ import Testing
         let terminal = StandardErrorLog(threshold: .information, hasPrefix: false)
         #expect(journal.line(.warning, "carrier lost") == "<4>carrier lost\n")
         #expect(terminal.line(.warning, "carrier lost") == "carrier lost\n")
+    }
+
+    @Test func aStreamIsTheJournalOnlyIfItIsTheOneThatWasNamed() throws {
+        var status = stat()
+        try #require(fstat(STDERR_FILENO, &status) == 0)
+        let name = "\(status.st_dev):\(status.st_ino)"
+        #expect(StandardErrorLog.isJournal(STDERR_FILENO, named: name))
+        #expect(!StandardErrorLog.isJournal(STDERR_FILENO, named: "\(status.st_dev):1"))
+        #expect(!StandardErrorLog.isJournal(STDERR_FILENO, named: nil))
+        #expect(!StandardErrorLog.isJournal(-1, named: name))
     }
 
     @Test func aNameFromOutsideCannotForgeALine() {
