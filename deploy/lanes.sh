@@ -53,7 +53,10 @@ parse_scripts() {
     for script in .ci/run deploy/*.sh Tests/*/*.sh Benchmarks/*.sh; do bash -n "$script" || return 1; done
 }
 
-nothing_built_is_committed() { ! git ls-files | grep -E '^\.build|Package\.resolved'; }
+nothing_built_is_committed() {
+    git rev-parse >/dev/null 2>&1 || return 0
+    ! git ls-files | grep -E '^\.build|Package\.resolved'
+}
 
 lane_unit() {
     swift build --build-tests --explicit-target-dependency-import-check error >"$logs/build" 2>&1
