@@ -53,6 +53,8 @@ struct Latest: Sendable {
 /// One channel of one run.
 struct Series: Sendable {
     private(set) var last: Latest?
+    /// The newest of those that lie in no open window.
+    private(set) var lastClosed: Latest?
     /// By window number; at most `Limits.openWindowsMax`.
     private(set) var open: [Int64: WindowAccumulator] = [:]
     private(set) var lateCount = 0
@@ -66,6 +68,7 @@ struct Series: Sendable {
         last = Latest.newer(last, latest)
         guard window >= firstOpen, window - firstOpen < Limits.openWindowsMax else {
             lateCount += 1
+            if window < firstOpen { lastClosed = Latest.newer(lastClosed, latest) }
             return false
         }
         open[window, default: WindowAccumulator()].add(latest, generator: &generator)
@@ -73,7 +76,9 @@ struct Series: Sendable {
     }
 
     mutating func close(_ number: Int64) {
-        open[number] = nil
+        if let last = open.removeValue(forKey: number)?.last {
+            lastClosed = Latest.newer(lastClosed, last)
+        }
         lateCount = 0
     }
 }

@@ -20,7 +20,7 @@ public struct Window: Hashable, Sendable {
         public var statistics: Statistics
         /// Readings with a value, a second.
         public var rate: Double
-        /// The window's newest reading; where it has none, the newest that ever came.
+        /// The window's newest reading; where it has none, the newest before it.
         public var last: Outcome
         /// How long ago that reading was measured.
         public var age: Duration

@@ -11,8 +11,8 @@ extension Limits {
 /// Sums up readings over windows of event time, all of one width, side by side.
 ///
 /// A window closes `lateness` after its end. A reading that comes later, or lies beyond the open
-/// windows, is counted and changes no window; but where a window holds nothing of a channel, it
-/// shows as the last value if it is the newest.
+/// windows, is counted and changes no window; but where a window holds nothing of a channel, the
+/// newest before it shows as the last value.
 public struct WindowAggregator: Sendable {
     public struct Settings: Sendable {
         public var width: Duration = .seconds(10)
@@ -155,14 +155,15 @@ public struct WindowAggregator: Sendable {
             guard let run = runs[key] else { continue }
             let isCurrent = newestRuns[key.peer] == key.run
             for channelNumber in run.series.keys.sorted() {
-                guard let series = run.series[channelNumber], let newest = series.last,
+                guard let series = run.series[channelNumber],
                     let channel = run.birth.channel(channelNumber)
                 else { continue }
                 let accumulator = series.open[number] ?? WindowAccumulator()
+                // Of a channel that began later there is nothing to say yet.
+                guard let last = accumulator.last ?? series.lastClosed else { continue }
                 // An ended run and a retired channel show only while they have something to say.
                 let isSilent = accumulator.count + accumulator.nullCount == 0
                 if isSilent, !isCurrent || channel.isRetired { continue }
-                let last = accumulator.last ?? newest
                 rows.append(
                     Window.Row(
                         peer: key.peer, run: key.run, node: run.birth.node, channel: channel,

@@ -124,6 +124,14 @@ import Testing
             rows.map(\.last) == [6, 7].map { .value(DecimalValue(coefficient: $0, exponent: -2)) })
     }
 
+    @Test func aChannelThatBeginsAfterAWindowIsNotInIt() throws {
+        var aggregator = WindowAggregator()
+        feed(&aggregator, try delivery([(1, 20_500, 7)], at: 20_600))
+        #expect(closed(aggregator.handle(.deadlineReached, now: Fixture.at(21_000))).isEmpty)
+        let windows = closed(aggregator.handle(.deadlineReached, now: Fixture.at(31_000)))
+        #expect(windows.map(\.start) == [Fixture.at(20_000)])
+    }
+
     @Test func lossIsCountedInTheWindowInWhichItShows() throws {
         var aggregator = WindowAggregator()
         var first = try delivery([(1, 12_000, 5)], at: 12_000)
