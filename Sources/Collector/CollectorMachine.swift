@@ -66,7 +66,8 @@ public struct CollectorMachine: Sendable {
             case .birth(let birth): take(birth, from: peer, now: now, into: &outputs)
             case .report(let report):
                 take(HeldReport(report, arrival: now, hops: hops), from: peer, into: &outputs)
-            case .birthRequest: outputs.append(.drop(.telemetryUnexpected, count: 1))
+            case .birthRequest, .receipt, .timeExchange, .gap:
+                outputs.append(.drop(.telemetryUnexpected, count: 1))
             }
         } catch .unknownType {
             outputs.append(.drop(.telemetryUnknownType, count: 1))

@@ -5,10 +5,9 @@ public enum TelemetryTag: UInt8, CaseIterable, Sendable {
     case birth = 1
     case report = 2
     case birthRequest = 3
-    /// Reserved: the collector has committed readings (cumulative number, missing ranges).
     case receipt = 4
-    /// Reserved: the four-timestamp exchange.
     case timeExchange = 5
+    case gap = 6
 }
 
 /// A message between agent and collector. What each field means stands with the types.
@@ -16,11 +15,14 @@ public enum TelemetryTag: UInt8, CaseIterable, Sendable {
 ///     birth request: 0x03 · birth number 2 (that of the report that could not be read) · trailing
 ///     fields
 ///
-/// Reserved and unknown tags throw `.unknownType`: the receiver counts the message and goes on.
+/// Unknown tags throw `.unknownType`: the receiver counts the message and goes on.
 public enum TelemetryMessage: Hashable, Sendable {
     case birth(Birth)
     case report(Report)
     case birthRequest(number: UInt16)
+    case receipt(Receipt)
+    case timeExchange(TimeExchange)
+    case gap(Gap)
 
     /// Parses one whole message. `skippedFields` grows by the fields of later versions that were
     /// passed over.
@@ -39,7 +41,12 @@ public enum TelemetryMessage: Hashable, Sendable {
         case .birthRequest:
             self = .birthRequest(number: try reader.readUInt16())
             while try TrailingField(parsing: &reader) != nil { skippedFields += 1 }
-        case .receipt, .timeExchange, nil: throw .unknownType(tag)
+        case .receipt: self = .receipt(try Receipt(parsing: &reader, skippedFields: &skippedFields))
+        case .timeExchange:
+            self = .timeExchange(
+                try TimeExchange(parsing: &reader, skippedFields: &skippedFields))
+        case .gap: self = .gap(try Gap(parsing: &reader, skippedFields: &skippedFields))
+        case nil: throw .unknownType(tag)
         }
     }
 
@@ -58,6 +65,15 @@ public enum TelemetryMessage: Hashable, Sendable {
         case .birthRequest(let number):
             writer.write(TelemetryTag.birthRequest.rawValue)
             writer.write(number)
+        case .receipt(let receipt):
+            writer.write(TelemetryTag.receipt.rawValue)
+            receipt.emit(into: &writer)
+        case .timeExchange(let exchange):
+            writer.write(TelemetryTag.timeExchange.rawValue)
+            exchange.emit(into: &writer)
+        case .gap(let gap):
+            writer.write(TelemetryTag.gap.rawValue)
+            gap.emit(into: &writer)
         }
         return writer.bytes
     }

@@ -176,7 +176,7 @@ import Testing
         var machine = CollectorMachine()
         let inputs: [([UInt8], DropReason)] = [
             ([], .messageMalformed), ([1, 2], .birthMalformed), ([2, 2], .reportMalformed),
-            ([3, 0, 1], .telemetryUnexpected), ([4], .telemetryUnknownType),
+            ([3, 0, 1], .telemetryUnexpected), ([4], .messageMalformed),
             ([99, 1], .telemetryUnknownType),
         ]
         for (bytes, reason) in inputs {

@@ -161,7 +161,7 @@ import Testing
     @Test func strangeMessagesAreCounted() throws {
         var telemeter = try telemeter(wait: .zero)
         let inputs: [([UInt8], DropReason)] = [
-            ([], .messageMalformed), ([4, 0], .telemetryUnknownType), ([3, 0], .messageMalformed),
+            ([], .messageMalformed), ([7, 0], .telemetryUnknownType), ([3, 0], .messageMalformed),
             (vector("report"), .telemetryUnexpected),
         ]
         for (bytes, reason) in inputs {

@@ -1,10 +1,22 @@
 /// A set of numbers kept as ranges in rising order that neither overlap nor touch.
-struct NumberRanges: Hashable, Sendable {
-    private(set) var ranges: [Range<UInt64>] = []
+public struct NumberRanges: Hashable, Sendable {
+    public private(set) var ranges: [Range<UInt64>] = []
+
+    public init() {}
+
+    /// How many numbers are in the set.
+    public var count: UInt64 { ranges.reduce(0) { $0 &+ ($1.upperBound - $1.lowerBound) } }
+
+    public var isEmpty: Bool { ranges.isEmpty }
+
+    public func contains(_ number: UInt64) -> Bool {
+        let index = firstIndex { $0.upperBound > number }
+        return index < ranges.count && ranges[index].lowerBound <= number
+    }
 
     /// Adds the numbers; false, and nothing added, if that takes more than `limit` ranges.
     @discardableResult
-    mutating func insert(_ added: Range<UInt64>, limit: Int = .max) -> Bool {
+    public mutating func insert(_ added: Range<UInt64>, limit: Int = .max) -> Bool {
         if added.isEmpty { return true }
         let low = firstIndex { $0.upperBound >= added.lowerBound }
         let high = firstIndex { $0.lowerBound > added.upperBound }
@@ -21,7 +33,7 @@ struct NumberRanges: Hashable, Sendable {
         return true
     }
 
-    mutating func remove(_ removed: Range<UInt64>) {
+    public mutating func remove(_ removed: Range<UInt64>) {
         if removed.isEmpty { return }
         let low = firstIndex { $0.upperBound > removed.lowerBound }
         let high = firstIndex { $0.lowerBound >= removed.upperBound }
@@ -37,12 +49,12 @@ struct NumberRanges: Hashable, Sendable {
     }
 
     /// Forgets the lowest ranges until `count` are left.
-    mutating func keepHighest(_ count: Int) {
+    public mutating func keepHighest(_ count: Int) {
         if ranges.count > count { ranges.removeFirst(ranges.count - count) }
     }
 
     /// The parts of `range` that are not in the set, in rising order.
-    func missing(in range: Range<UInt64>) -> [Range<UInt64>] {
+    public func missing(in range: Range<UInt64>) -> [Range<UInt64>] {
         var result: [Range<UInt64>] = []
         var position = range.lowerBound
         for present in ranges[firstIndex { $0.upperBound > range.lowerBound }...] {
@@ -55,7 +67,7 @@ struct NumberRanges: Hashable, Sendable {
     }
 
     /// Where the numbers that follow `start` without a gap end; `start` itself if it is missing.
-    func end(from start: UInt64) -> UInt64 {
+    public func end(from start: UInt64) -> UInt64 {
         let index = firstIndex { $0.upperBound > start }
         guard index < ranges.count, ranges[index].lowerBound <= start else { return start }
         return ranges[index].upperBound
