@@ -1,0 +1,101 @@
+import NearbyCore
+import Telemetry
+
+/// A run of an agent: with a sequence number it names a reading for ever.
+public struct RunKey: Hashable, Comparable, Sendable {
+    public var peer: PeerID
+    public var run: RunID
+
+    public init(peer: PeerID, run: RunID) {
+        self.peer = peer
+        self.run = run
+    }
+
+    public static func < (left: RunKey, right: RunKey) -> Bool {
+        (left.peer, left.run) < (right.peer, right.run)
+    }
+}
+
+/// How the clock of one boot of a node relates to UTC.
+public struct ClockMapping: Hashable, Sendable {
+    public var boot: BootID
+    public var clock: ClockReading
+    /// The error is believed to be at most this, the rank's own error left out.
+    public var uncertainty: Duration
+
+    public init(boot: BootID, clock: ClockReading, uncertainty: Duration) {
+        self.boot = boot
+        self.clock = clock
+        self.uncertainty = uncertainty
+    }
+}
+
+/// What goes into the store in one transaction. Either all of it is durable afterwards or nothing.
+public struct StoreBatch: Hashable, Sendable {
+    /// New readings of one run.
+    public struct Part: Hashable, Sendable {
+        public var key: RunKey
+        /// In any order; none is in the store already.
+        public var readings: [Reading]
+        /// The sequence numbers of the run that are settled once this batch is committed: those in
+        /// the store, and those that are known to be lost.
+        public var settled: NumberRanges
+        public var hops: UInt8
+
+        public init(key: RunKey, readings: [Reading], settled: NumberRanges, hops: UInt8) {
+            self.key = key
+            self.readings = readings
+            self.settled = settled
+            self.hops = hops
+        }
+    }
+
+    public struct PeerBirth: Hashable, Sendable {
+        public var peer: PeerID
+        public var birth: Birth
+
+        public init(peer: PeerID, birth: Birth) {
+            self.peer = peer
+            self.birth = birth
+        }
+    }
+
+    public struct PeerGap: Hashable, Sendable {
+        public var peer: PeerID
+        public var gap: Gap
+
+        public init(peer: PeerID, gap: Gap) {
+            self.peer = peer
+            self.gap = gap
+        }
+    }
+
+    /// Every run of `parts` and `gaps` has a birth here or in an earlier batch.
+    public var births: [PeerBirth] = []
+    /// At most one a run.
+    public var parts: [Part] = []
+    public var gaps: [PeerGap] = []
+    /// Mappings that are new or better.
+    public var clocks: [ClockMapping] = []
+
+    public init() {}
+
+    public var isEmpty: Bool {
+        births.isEmpty && parts.isEmpty && gaps.isEmpty && clocks.isEmpty
+    }
+
+    public var readingCount: Int { parts.reduce(0) { $0 + $1.readings.count } }
+}
+
+/// What a store knows of a run when it is opened.
+public struct StoredRun: Hashable, Sendable {
+    public var key: RunKey
+    public var birth: Birth
+    public var settled: NumberRanges
+
+    public init(key: RunKey, birth: Birth, settled: NumberRanges) {
+        self.key = key
+        self.birth = birth
+        self.settled = settled
+    }
+}
