@@ -18,12 +18,12 @@ struct HeldReport: Sendable {
 struct CollectedPeer: Sendable {
     struct Run: Sendable {
         var birth: Birth
-        var sequences = SequenceWindow()
+        var sequences = SequenceLedger()
     }
 
     enum Result {
         case needsBirth
-        case taken(Delivery, duplicates: Int, tooOld: Int, unknownChannels: Int)
+        case taken(Delivery, duplicates: Int, refused: Int, unknownChannels: Int)
     }
 
     /// Newest first, at most `Limits.collectorRunsMax`.
@@ -55,7 +55,31 @@ struct CollectedPeer: Sendable {
         return true
     }
 
-    mutating func take(_ incoming: HeldReport, from peer: PeerID) -> Result {
+    /// A run that is in the store already.
+    mutating func restore(_ stored: StoredRun) {
+        guard take(stored.birth), let index = index(of: stored.key.run) else { return }
+        runs[index].sequences = SequenceLedger(settled: stored.settled)
+    }
+
+    /// What is settled of a run once everything that came is committed.
+    func settled(of run: RunID) -> NumberRanges? {
+        index(of: run).map { runs[$0].sequences.settled }
+    }
+
+    /// Readings that nobody will send. Returns whether the run is known.
+    mutating func take(_ gap: Gap) -> Bool {
+        guard let index = index(of: gap.run) else { return false }
+        runs[index].sequences.giveUp(gap.range)
+        return true
+    }
+
+    private func index(of run: RunID) -> Int? { runs.firstIndex { $0.birth.run == run } }
+
+    /// - Parameter isBounded: refuses what would leave too many holes, instead of forgetting the
+    ///   oldest ones.
+    mutating func take(
+        _ incoming: HeldReport, from peer: PeerID, refusingAtLimit isBounded: Bool
+    ) -> Result {
         let report = incoming.report
         guard let index = runs.firstIndex(where: { $0.birth.covers(number: report.birthNumber) })
         else {
@@ -64,15 +88,16 @@ struct CollectedPeer: Sendable {
         let birth = runs[index].birth
         var (readings, unknown) = report.readings(using: birth)
         var duplicates = 0
-        var tooOld = 0
+        var refused = 0
         var newest: Instant?
+        runs[index].sequences.raiseFloor(to: report.lowestHeld)
         readings.removeAll { reading in
-            switch runs[index].sequences.accept(reading.sequence) {
+            switch runs[index].sequences.accept(reading.sequence, refusingAtLimit: isBounded) {
             case .fresh:
                 newest = max(newest ?? reading.time, reading.time)
                 return false
             case .duplicate: duplicates += 1
-            case .tooOld: tooOld += 1
+            case .refused: refused += 1
             }
             return true
         }
@@ -82,7 +107,7 @@ struct CollectedPeer: Sendable {
             hops: incoming.hops,
             offset: clocks[birth.boot]?.offset ?? .zero, rank: .estimate,
             expected: runs[index].sequences.expected, missing: runs[index].sequences.missing)
-        return .taken(delivery, duplicates: duplicates, tooOld: tooOld, unknownChannels: unknown)
+        return .taken(delivery, duplicates: duplicates, refused: refused, unknownChannels: unknown)
     }
 
     /// Compares the agent's clock with ours; `sent` is the newest time in a message.

@@ -5,7 +5,7 @@ extension Limits {
     /// Agents that a collector keeps state for; the one that was silent longest goes.
     public static let collectorPeersMax = 1_024
     /// Runs of one agent that a collector keeps state for; the oldest goes.
-    public static let collectorRunsMax = 3
+    public static let collectorRunsMax = 16
     /// Reports of one agent that wait for their birth.
     public static let heldReportsPerPeerMax = 16
     /// Reports of all agents that wait for their births.
@@ -15,11 +15,18 @@ extension Limits {
 }
 
 /// The collector's side of readings: understands reports by their births, drops what came twice,
-/// and maps the agents' clocks to ours.
+/// maps the agents' clocks to ours, and gives receipts for what its store has committed. Without a
+/// store it is a viewer, and gives none.
 public struct CollectorMachine: Sendable {
     public enum Input: Sendable {
         /// A telemetry message, reliable or not. `hops`: relays on its way, plus one.
         case received([UInt8], from: PeerID, hops: UInt8)
+        /// What the store holds, before anything is received.
+        case restored([StoredRun])
+        /// The batch of the last `.commit` is durable.
+        case committed
+        /// It is not, and nothing of it is; it will be handed over again.
+        case refused
         case deadlineReached
     }
 
@@ -29,19 +36,38 @@ public struct CollectorMachine: Sendable {
         case born(PeerID, Birth)
         /// To be sent reliably: a birth request.
         case send([UInt8], to: PeerID)
+        /// To be sent unreliably: a receipt.
+        case sendUnreliable([UInt8], to: PeerID)
+        /// To be written in one transaction; answered by `.committed` or `.refused`.
+        case commit(StoreBatch)
         case drop(DropReason, count: Int)
     }
 
+    private let isDurable: Bool
     private var peers: [PeerID: CollectedPeer] = [:]
+    private var ledger = CommitLedger()
+    /// What of each run is durable, as far as this process committed or found it.
+    private var committed: [RunKey: NumberRanges] = [:]
     private var heldCount = 0
     /// The earliest time at which a held report may expire.
     private var expiry = Instant.distantFuture
     /// Fields of later versions that were passed over.
     public private(set) var skippedFieldCount = 0
 
-    public init() {}
+    /// - Parameter isDurable: whether there is a store, and receipts are given.
+    public init(isDurable: Bool = false) { self.isDurable = isDurable }
 
-    public var nextDeadline: Instant? { heldCount == 0 ? nil : expiry }
+    public var nextDeadline: Instant? {
+        let earliest = min(
+            heldCount == 0 ? .distantFuture : expiry, ledger.deadline ?? .distantFuture)
+        return earliest == .distantFuture ? nil : earliest
+    }
+
+    /// Readings that are not in the store yet.
+    public var uncommittedCount: Int { ledger.readingCount }
+
+    /// Whether the store refused what it was given last.
+    public var isStoreRefusing: Bool { ledger.isRefused }
 
     public var peerCount: Int { peers.count }
 
@@ -53,7 +79,12 @@ public struct CollectorMachine: Sendable {
         switch input {
         case .received(let bytes, let peer, let hops):
             receive(bytes, from: peer, hops: hops, now: now, into: &outputs)
-        case .deadlineReached: expireHeld(now: now, into: &outputs)
+        case .restored(let runs): for run in runs { restore(run, into: &outputs) }
+        case .committed: batchCommitted(into: &outputs)
+        case .refused: ledger.refused(now: now)
+        case .deadlineReached:
+            expireHeld(now: now, into: &outputs)
+            commit(now: now, into: &outputs)
         }
         return outputs
     }
@@ -66,7 +97,8 @@ public struct CollectorMachine: Sendable {
             case .birth(let birth): take(birth, from: peer, now: now, into: &outputs)
             case .report(let report):
                 take(HeldReport(report, arrival: now, hops: hops), from: peer, into: &outputs)
-            case .birthRequest, .receipt, .timeExchange, .gap:
+            case .gap(let gap): take(gap, from: peer, now: now, into: &outputs)
+            case .birthRequest, .receipt, .timeExchange:
                 outputs.append(.drop(.telemetryUnexpected, count: 1))
             }
         } catch .unknownType {
@@ -92,7 +124,10 @@ public struct CollectorMachine: Sendable {
         state.lastHeard = now
         var birth = copy
         birth.sent = nil
-        if state.take(birth) { outputs.append(.born(peer, birth)) }
+        if state.take(birth) {
+            outputs.append(.born(peer, birth))
+            if isDurable { ledger.add(birth, of: peer, now: now) }
+        }
         if let sent = copy.sent { state.observe(sent, boot: birth.boot, arrival: now) }
         let waiting = state.held
         heldCount -= waiting.count
@@ -108,17 +143,68 @@ public struct CollectorMachine: Sendable {
         // A report that was held came earlier than what released it.
         let lastHeard = peers[peer]?.lastHeard ?? incoming.arrival
         peers[peer, default: CollectedPeer()].lastHeard = max(lastHeard, incoming.arrival)
-        let result = peers[peer]?.take(incoming, from: peer)
+        // Nothing is taken that cannot be committed: the agent keeps it and sends it again.
+        if isDurable, ledger.isFull { return outputs.append(.drop(.storeBehind, count: 1)) }
+        let result = peers[peer]?.take(incoming, from: peer, refusingAtLimit: isDurable)
         switch result {
         case .needsBirth: hold(incoming, from: peer, into: &outputs)
-        case .taken(let delivery, let duplicates, let tooOld, let unknown):
+        case .taken(let delivery, let duplicates, let refused, let unknown):
             if duplicates > 0 { outputs.append(.drop(.reportDuplicate, count: duplicates)) }
-            if tooOld > 0 { outputs.append(.drop(.readingLate, count: tooOld)) }
+            if refused > 0 { outputs.append(.drop(.readingTableFull, count: refused)) }
+            if isDurable { note(delivery, hasDuplicates: duplicates > 0, incoming.arrival) }
             if unknown > 0 { outputs.append(.drop(.readingUnknownChannel, count: unknown)) }
             if !delivery.readings.isEmpty { outputs.append(.accepted(delivery)) }
             if unknown > 0 { ask(peer, about: incoming, into: &outputs) }
         case nil: break
         }
+    }
+
+    // MARK: Commits and receipts
+
+    private mutating func restore(_ run: StoredRun, into outputs: inout [Output]) {
+        makeRoom(for: run.key.peer, into: &outputs)
+        peers[run.key.peer, default: CollectedPeer()].restore(run)
+        committed[run.key] = run.settled
+    }
+
+    private mutating func note(_ delivery: Delivery, hasDuplicates: Bool, _ now: Instant) {
+        if !delivery.readings.isEmpty { ledger.add(delivery, now: now) }
+        // Who sends what is settled has lost the receipt.
+        if hasDuplicates {
+            ledger.wantReceipt(RunKey(peer: delivery.peer, run: delivery.birth.run), now: now)
+        }
+    }
+
+    private mutating func take(
+        _ gap: Gap, from peer: PeerID, now: Instant, into outputs: inout [Output]
+    ) {
+        guard isDurable, peers[peer]?.take(gap) == true else {
+            return outputs.append(.drop(.telemetryUnexpected, count: 1))
+        }
+        ledger.add(gap, of: peer, now: now)
+    }
+
+    private mutating func commit(now: Instant, into outputs: inout [Output]) {
+        guard isDurable, let deadline = ledger.deadline, now >= deadline else { return }
+        let batch = ledger.takeDue(now: now) { key in
+            peers[key.peer]?.settled(of: key.run) ?? committed[key] ?? NumberRanges()
+        }
+        if let batch { return outputs.append(.commit(batch)) }
+        for key in ledger.takeReceiptsDue() { sendReceipt(key, into: &outputs) }
+    }
+
+    private mutating func batchCommitted(into outputs: inout [Output]) {
+        let settled = ledger.committed()
+        committed.merge(settled) { _, new in new }
+        for key in Set(ledger.takeReceiptsDue()).union(settled.keys).sorted() {
+            sendReceipt(key, into: &outputs)
+        }
+    }
+
+    private func sendReceipt(_ key: RunKey, into outputs: inout [Output]) {
+        guard let settled = committed[key], let receipt = Receipt(run: key.run, settled: settled)
+        else { return }
+        outputs.append(.sendUnreliable(TelemetryMessage.receipt(receipt).bytes, to: key.peer))
     }
 
     /// The agent that was silent longest goes; equal silence is decided by PeerID.
@@ -127,6 +213,7 @@ public struct CollectorMachine: Sendable {
         let oldest = peers.min { ($0.value.lastHeard, $0.key) < ($1.value.lastHeard, $1.key) }
         guard let oldest, let gone = peers.removeValue(forKey: oldest.key) else { return }
         heldCount -= gone.held.count
+        committed = committed.filter { $0.key.peer != oldest.key }
         outputs.append(.drop(.readingTableFull, count: 1))
     }
 

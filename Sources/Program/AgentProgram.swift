@@ -83,7 +83,7 @@ public final class AgentProgram {
         guard let peer else { return log.write(.notice, "no collector in reach") }
         if firstConnected == nil { firstConnected = WallClock.read().unixNanoseconds }
         log.write(.information, "collector: \(program.runner.node.name(of: peer) ?? "\(peer)")")
-        give(.destinationUp(peer), now)
+        give(.collectorUp(peer), now)
     }
 
     private func give(_ input: Telemeter.Input, _ now: Instant) {
@@ -91,9 +91,10 @@ public final class AgentProgram {
             switch output {
             case .sendReliable(let bytes, let peer):
                 program.runner.give(.sendReliable(bytes, to: peer), at: now)
-            case .sendUnreliable(let bytes, let peer):
-                program.runner.give(.sendUnreliable(bytes, to: peer, .fresh), at: now)
-            case .drop(let reason): drops.count(reason)
+            case .sendUnreliable(let bytes, let peer, let priority):
+                program.runner.give(.sendUnreliable(bytes, to: peer, priority), at: now)
+            case .drop(let reason, let count): drops.count(reason, UInt64(clamping: count))
+            case .spool, .fetch, .forget: break
             }
         }
         if let telemetryTimer { program.loop.set(telemetryTimer, to: telemeter.nextDeadline) }

@@ -100,6 +100,9 @@ public final class CollectorProgram {
                     .information, "\(birth.node.name) has \(birth.channels.count) channels")
             case .send(let bytes, let peer):
                 program.runner.give(.sendReliable(bytes, to: peer), at: now)
+            case .sendUnreliable(let bytes, let peer):
+                program.runner.give(.sendUnreliable(bytes, to: peer, .control), at: now)
+            case .commit: break
             case .drop(let reason, let count): drops[reason, default: 0] += count
             }
         }

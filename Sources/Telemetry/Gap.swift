@@ -12,12 +12,15 @@ public struct GapReason: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let spoolFull = GapReason(rawValue: 2)
     /// What was on disk cannot be read any more.
     public static let damaged = GapReason(rawValue: 3)
+    /// Between what is on disk of a run: in memory only when the agent ended, unless it was sent.
+    public static let power = GapReason(rawValue: 4)
 
     public var description: String {
         switch self {
         case .memoryFull: "memory-full"
         case .spoolFull: "spool-full"
         case .damaged: "damaged"
+        case .power: "power"
         default: "reason-\(rawValue)"
         }
     }

@@ -83,7 +83,7 @@ public struct NodeDescription: Hashable, Sendable {
 }
 
 /// The kernel's random boot id: runs of one boot share a clock.
-public struct BootID: Hashable, Sendable, CustomStringConvertible {
+public struct BootID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Bytes 0–7 and 8–15, big-endian.
     public let high: UInt64
     public let low: UInt64
@@ -107,6 +107,10 @@ public struct BootID: Hashable, Sendable, CustomStringConvertible {
         guard digits.count == 32 else { return nil }
         high = digits[..<16].reduce(0) { $0 << 4 | UInt64($1) }
         low = digits[16...].reduce(0) { $0 << 4 | UInt64($1) }
+    }
+
+    public static func < (left: BootID, right: BootID) -> Bool {
+        (left.high, left.low) < (right.high, right.low)
     }
 
     /// 32 lower-case hexadecimal digits.

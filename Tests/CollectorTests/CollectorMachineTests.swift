@@ -223,7 +223,7 @@ import Testing
         var machine = CollectorMachine()
         var samples: [Outcome] = []
         var network: [[UInt8]] = []
-        _ = telemeter.handle(.destinationUp(peer), now: .zero)
+        _ = telemeter.handle(.collectorUp(peer), now: .zero)
         var received: [UInt64: Outcome] = [:]
         for tick in 0..<5_000 {
             let now = Fixture.at(Int64(tick) * 10)
@@ -239,10 +239,10 @@ import Testing
             for output in telemeter.handle(.sample(sample), now: now) {
                 switch output {
                 case .sendReliable(let bytes, _): network.append(bytes)
-                case .sendUnreliable(let bytes, _):
+                case .sendUnreliable(let bytes, _, _):
                     network += [[UInt8]](
                         repeating: bytes, count: Int.random(in: 0...2, using: &generator))
-                case .drop: Issue.record("dropped")
+                case .drop, .spool, .fetch, .forget: Issue.record("\(output)")
                 }
             }
             guard tick % 100 == 0 else { continue }

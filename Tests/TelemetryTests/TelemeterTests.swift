@@ -6,10 +6,11 @@ import Testing
 @Suite struct TelemeterTests {
     private let collector = PeerID(high: 2, low: 0)
     private let viewer = PeerID(high: 1, low: 0)
+    private let other = PeerID(high: 3, low: 0)
 
     @Test func theBirthIsSentBeforeTheReportThatNeedsIt() throws {
         var telemeter = try telemeter(wait: .zero)
-        let first = telemeter.handle(.destinationUp(collector), now: .zero)
+        let first = telemeter.handle(.collectorUp(collector), now: .zero)
         #expect(try births(first).map(\.channels.count) == [0])
         let second = telemeter.handle(.sample(try sample("t", "21.5", at: 5)), now: at(5))
         #expect(second.count == 2)
@@ -24,7 +25,7 @@ import Testing
 
     @Test func channelsThatAppearTogetherCostOneBirth() throws {
         var telemeter = try telemeter(wait: .milliseconds(250))
-        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
         for index in 0..<20 {
             let outputs = telemeter.handle(.sample(try sample("c\(index)", "1", at: 5)), now: at(5))
             #expect(outputs.isEmpty)
@@ -36,7 +37,7 @@ import Testing
 
     @Test func theBirthNumberStartsWithTheRunAndRises() throws {
         var telemeter = try telemeter(wait: .zero, run: 0x1_ffff)
-        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
         #expect(telemeter.birth.number == 0xffff)
         _ = telemeter.handle(.sample(try sample("a", "1", at: 0)), now: .zero)
         #expect(telemeter.birth.number == 0)
@@ -46,7 +47,7 @@ import Testing
 
     @Test func oneCounterNumbersTheReadingsOfAllChannels() throws {
         var telemeter = try telemeter(wait: .milliseconds(250))
-        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
         for name in ["a", "b", "a", "c"] {
             _ = telemeter.handle(.sample(try sample(name, "1", at: 5)), now: at(5))
         }
@@ -78,27 +79,28 @@ import Testing
 
     @Test func reportsLeaveWhenTheirOldestReadingIsOld() throws {
         var telemeter = try telemeter(wait: .milliseconds(250))
-        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
         // Measured at 900 ms, handed over at 1,000 ms.
         let outputs = telemeter.handle(.sample(try sample("a", "1", at: 900)), now: at(1_000))
         #expect(outputs.isEmpty)
         #expect(telemeter.nextDeadline == at(1_150))
         #expect(telemeter.handle(.deadlineReached, now: at(1_149)).isEmpty)
         #expect(try reports(telemeter.handle(.deadlineReached, now: at(1_150))).count == 1)
-        #expect(telemeter.nextDeadline == nil)
+        // Now only its receipt is waited for.
+        #expect(telemeter.nextDeadline == at(1_150) + Limits.receiptPatience)
         #expect(telemeter.handle(.deadlineReached, now: at(2_000)).isEmpty)
     }
 
     @Test func reportsKeepWithinTheirSize() throws {
         var telemeter = try telemeter(wait: .seconds(10), bytes: 100)
-        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
         var generator = SeededGenerator(seed: 4)
         var reportCount = 0
         for index in 0..<500 {
             let text = DecimalValue.random(using: &generator).description
             let sample = try sample("c\(index % 7)", text, at: Int64(index))
             for output in telemeter.handle(.sample(sample), now: at(Int64(index))) {
-                guard case .sendUnreliable(let bytes, _) = output else { continue }
+                guard case .sendUnreliable(let bytes, _, _) = output else { continue }
                 #expect(bytes.count <= 100)
                 reportCount += 1
             }
@@ -106,37 +108,126 @@ import Testing
         #expect(reportCount > 10)
     }
 
-    @Test func readingsWaitForACollectorAndTheOldestGoFirst() throws {
-        var telemeter = try telemeter(wait: .zero, journal: Journal(limit: 3))
-        for index in 1...5 {
-            let outputs = telemeter.handle(.sample(try sample("a", "\(index)", at: 0)), now: .zero)
-            #expect(outputs == (index > 3 ? [.drop(.journalFull)] : []))
+    @Test func readingsWaitForACollectorAndTheNewestGoFirst() throws {
+        var telemeter = try telemeter(wait: .zero)
+        for index in 1...500 {
+            let outputs = telemeter.handle(
+                .sample(try sample("a", "\(index * 977)", at: Int64(index))), now: at(1_000))
+            #expect(outputs.isEmpty)
         }
-        let outputs = telemeter.handle(.destinationUp(collector), now: at(1))
-        #expect(try reports(outputs).flatMap(\.entries).map(\.sequence) == [3, 4, 5])
-        #expect(telemeter.waitingCount == 0)
+        #expect(telemeter.waitingCount == 500)
+        let sent = try reports(telemeter.handle(.collectorUp(collector), now: at(1_001)))
+        let sequences = sent.map { $0.entries.map(\.sequence) }
+        #expect(sequences.count > 1)
+        #expect(sequences.first?.last == 500)
+        for (newer, older) in zip(sequences, sequences.dropFirst()) {
+            #expect(older.last.map { $0 + 1 } == newer.first)
+        }
+        #expect(sent.allSatisfy { $0.lowestHeld == 1 })
     }
 
     @Test func anOpenReportSurvivesTheLossOfTheCollector() throws {
         var telemeter = try telemeter(wait: .seconds(1))
-        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
         _ = telemeter.handle(.sample(try sample("a", "1", at: 0)), now: .zero)
         _ = telemeter.handle(.destinationDown(collector), now: .zero)
         #expect(telemeter.nextDeadline == nil)
-        let outputs = telemeter.handle(.destinationUp(viewer), now: at(2_000))
+        let outputs = telemeter.handle(.collectorUp(other), now: at(2_000))
         #expect(try reports(outputs).flatMap(\.entries).map(\.sequence) == [1])
+    }
+
+    @Test func aViewerGetsCopiesAndSwallowsNothing() throws {
+        var telemeter = try telemeter(wait: .zero)
+        _ = telemeter.handle(.viewerUp(viewer), now: .zero)
+        let copies = telemeter.handle(.sample(try sample("a", "1", at: 0)), now: .zero)
+        #expect(try reports(copies).count == 1)
+        let word = try #require(Receipt(run: telemeter.birth.run, settled: ranges(1..<2)))
+        let bytes = TelemetryMessage.receipt(word).bytes
+        #expect(
+            telemeter.handle(.received(bytes, from: viewer), now: .zero)
+                == [.drop(.telemetryUnexpected, count: 1)])
+        #expect(telemeter.waitingCount == 1)
+        let outputs = telemeter.handle(.collectorUp(collector), now: at(1))
+        #expect(try reports(outputs).flatMap(\.entries).map(\.sequence) == [1])
+        #expect(telemeter.handle(.received(bytes, from: collector), now: at(2)).isEmpty)
+        #expect(telemeter.waitingCount == 0)
+    }
+
+    @Test func whatNoReceiptSettlesIsSentAgain() throws {
+        var telemeter = try telemeter(wait: .zero)
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
+        for index in 1...3 {
+            _ = telemeter.handle(.sample(try sample("a", "\(index)", at: 0)), now: .zero)
+        }
+        let word = try #require(Receipt(run: telemeter.birth.run, settled: ranges(1..<2, 3..<4)))
+        _ = telemeter.handle(
+            .received(TelemetryMessage.receipt(word).bytes, from: collector), now: at(1_000))
+        #expect(telemeter.waitingCount == 1)
+        #expect(telemeter.nextDeadline == Instant.zero + Limits.receiptPatience)
+        let again = telemeter.handle(.deadlineReached, now: Instant.zero + Limits.receiptPatience)
+        let report = try #require(try reports(again).first)
+        #expect(report.entries.map(\.sequence) == [2])
+        #expect(report.lowestHeld == 2)
+        #expect(
+            again.contains {
+                if case .sendUnreliable(_, _, .bulk) = $0 { return true }
+                return false
+            })
+        #expect(telemeter.resentCount == 1)
+    }
+
+    @Test func withoutAnyReceiptOneReportNowAndThenAsksForOne() throws {
+        var telemeter = try telemeter(wait: .zero)
+        for index in 1...2_000 {
+            _ = telemeter.handle(.sample(try sample("a", "\(index * 991)", at: 0)), now: .zero)
+        }
+        var times: [Int64] = []
+        var outputs = telemeter.handle(.collectorUp(collector), now: .zero)
+        var now = Instant.zero
+        while now < at(300_000) {
+            if try !reports(outputs).isEmpty { times.append(now.nanoseconds / 1_000_000) }
+            now = try #require(telemeter.nextDeadline)
+            outputs = telemeter.handle(.deadlineReached, now: now)
+        }
+        #expect(times.filter { $0 > 10_000 }.count < 30)
+        #expect(times.filter { $0 > 250_000 }.count >= 1)
+        #expect(telemeter.waitingCount == 2_000)
+    }
+
+    @Test func whatDoesNotFitInMemoryIsAnnouncedAsAGap() throws {
+        var journal = Journal.Settings()
+        journal.memoryBytesMax = 30_000
+        var telemeter = try telemeter(wait: .zero, journal: journal)
+        var dropped = 0
+        for index in 1...20_000 {
+            let outputs = telemeter.handle(
+                .sample(try sample("a", "\(index * 977 % 10_007)", at: Int64(index))),
+                now: at(Int64(index)))
+            for case .drop(.journalFull, let count) in outputs { dropped += count }
+            #expect(telemeter.memoryByteCount <= 30_000)
+        }
+        #expect(dropped > 0)
+        #expect(dropped + telemeter.waitingCount == 20_000)
+        let outputs = telemeter.handle(.collectorUp(collector), now: at(20_001))
+        var gaps: [Gap] = []
+        for case .sendReliable(let bytes, _) in outputs {
+            if case .gap(let gap) = try TelemetryMessage(parsing: bytes) { gaps.append(gap) }
+        }
+        #expect(gaps.map(\.range) == [1..<UInt64(dropped) + 1])
+        #expect(gaps.map(\.reason) == [.memoryFull])
+        #expect(try reports(outputs).allSatisfy { $0.lowestHeld == UInt64(dropped) + 1 })
     }
 
     @Test func everyDestinationGetsBirthAndReports() throws {
         var telemeter = try telemeter(wait: .zero)
-        _ = telemeter.handle(.destinationUp(collector), now: .zero)
-        _ = telemeter.handle(.destinationUp(viewer), now: .zero)
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
+        _ = telemeter.handle(.viewerUp(viewer), now: .zero)
         let outputs = telemeter.handle(.sample(try sample("a", "1", at: 0)), now: .zero)
         let kinds = outputs.map { output -> String in
             switch output {
             case .sendReliable(_, let peer): "birth \(peer.high)"
-            case .sendUnreliable(_, let peer): "report \(peer.high)"
-            case .drop: "drop"
+            case .sendUnreliable(_, let peer, _): "report \(peer.high)"
+            case .drop, .spool, .fetch, .forget: "other"
             }
         }
         #expect(kinds == ["birth 1", "birth 2", "report 1", "report 2"])
@@ -144,18 +235,18 @@ import Testing
 
     @Test func aBirthRequestIsAnsweredAtMostOnceASecond() throws {
         var telemeter = try telemeter(wait: .zero)
-        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
         let request = TelemetryMessage.birthRequest(number: 0).bytes
         #expect(
             try births(telemeter.handle(.received(request, from: collector), now: at(5))).count == 1
         )
         let second = telemeter.handle(.received(request, from: collector), now: at(6))
-        #expect(second == [.drop(.birthRequestRate)])
+        #expect(second == [.drop(.birthRequestRate, count: 1)])
         #expect(
             try births(telemeter.handle(.received(request, from: collector), now: at(1_005))).count
                 == 1)
         let stranger = telemeter.handle(.received(request, from: viewer), now: at(9_000))
-        #expect(stranger == [.drop(.telemetryUnexpected)])
+        #expect(stranger == [.drop(.telemetryUnexpected, count: 1)])
     }
 
     @Test func strangeMessagesAreCounted() throws {
@@ -166,7 +257,9 @@ import Testing
         ]
         for (bytes, reason) in inputs {
             #expect(
-                telemeter.handle(.received(bytes, from: collector), now: .zero) == [.drop(reason)])
+                telemeter.handle(.received(bytes, from: collector), now: .zero) == [
+                    .drop(reason, count: 1)
+                ])
         }
     }
 
@@ -176,7 +269,7 @@ import Testing
         for index in 0..<(Limits.channelsPerRunMax + 2) {
             let sample = try sample("c\(index)", "1", at: 0)
             drops += telemeter.handle(.sample(sample), now: .zero).count {
-                $0 == .drop(.readingTableFull)
+                $0 == .drop(.readingTableFull, count: 1)
             }
         }
         #expect(drops == 2)
@@ -187,7 +280,7 @@ import Testing
 
     @Test func aLoneReadingTakesAtMostTwentyBytes() throws {
         var telemeter = try telemeter(wait: .zero)
-        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
         // After a month of uptime and ten million readings.
         let entry = Report.Entry(
             sequence: 10_000_000, channel: 40, milliseconds: 30 * 86_400_000, cell: .scaled(2153))
@@ -197,7 +290,7 @@ import Testing
 
     @Test func twentyChannelsAtTenHertzTakeAtMostSixBytesAReading() throws {
         var telemeter = try telemeter(wait: .milliseconds(250))
-        _ = telemeter.handle(.destinationUp(collector), now: .zero)
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
         var generator = SeededGenerator(seed: 5)
         var bytesSent = 0
         var readingsSent = 0
@@ -213,7 +306,7 @@ import Testing
                     outcome: .value(value), time: now + .milliseconds(channel))
                 var outputs = telemeter.handle(.deadlineReached, now: now + .milliseconds(channel))
                 outputs += telemeter.handle(.sample(sample), now: now + .milliseconds(channel))
-                for case .sendUnreliable(let bytes, _) in outputs { bytesSent += bytes.count }
+                for case .sendUnreliable(let bytes, _, _) in outputs { bytesSent += bytes.count }
                 readingsSent += try reports(outputs).reduce(0) { $0 + $1.entries.count }
             }
         }
@@ -224,14 +317,22 @@ import Testing
     // MARK: Parts
 
     private func telemeter(
-        wait: Duration, bytes: Int = 400, run: UInt64 = 0x1_0000, journal: Journal = Journal()
+        wait: Duration, bytes: Int = 400, run: UInt64 = 0x1_0000,
+        journal: Journal.Settings = Journal.Settings()
     ) throws -> Telemeter {
         var settings = Telemeter.Settings(
             run: RunID(value: run), boot: BootID(high: 7, low: 8),
             node: try NodeDescription(name: "north"))
         settings.wait = wait
         settings.reportBytesMax = bytes
-        return Telemeter(settings: settings, journal: journal)
+        settings.journal = journal
+        return Telemeter(settings: settings)
+    }
+
+    private func ranges(_ ranges: Range<UInt64>...) -> NumberRanges {
+        var set = NumberRanges()
+        for range in ranges { set.insert(range) }
+        return set
     }
 
     private func sample(_ name: String, _ text: String, at milliseconds: Int64) throws -> Sample {
@@ -256,7 +357,7 @@ import Testing
 
     private func reports(_ outputs: [Telemeter.Output]) throws -> [Report] {
         var reports: [Report] = []
-        for case .sendUnreliable(let bytes, _) in outputs {
+        for case .sendUnreliable(let bytes, _, _) in outputs {
             if case .report(let report) = try TelemetryMessage(parsing: bytes) {
                 reports.append(report)
             }
