@@ -41,7 +41,7 @@ struct CollectedPeer: Sendable {
         if let index = runs.firstIndex(where: { $0.birth.run == birth.run }) {
             let known = runs[index].birth
             guard known != birth,
-                !known.covers(number: birth.number) || known.number == birth.number
+                !known.covers(birth.reference) || known.number == birth.number
             else {
                 return false
             }
@@ -81,7 +81,7 @@ struct CollectedPeer: Sendable {
         _ incoming: HeldReport, from peer: PeerID, refusingAtLimit isBounded: Bool
     ) -> Result {
         let report = incoming.report
-        guard let index = runs.firstIndex(where: { $0.birth.covers(number: report.birthNumber) })
+        guard let index = runs.firstIndex(where: { $0.birth.covers(report.birth) })
         else {
             return .needsBirth
         }

@@ -244,7 +244,7 @@ public struct CollectorMachine: Sendable {
         let now = peers[peer]?.lastHeard ?? held.arrival
         if let last = peers[peer]?.lastAsked, now < last + Limits.birthRequestInterval { return }
         peers[peer]?.lastAsked = now
-        let request = TelemetryMessage.birthRequest(number: held.report.birthNumber)
+        let request = TelemetryMessage.birthRequest(held.report.birth)
         outputs.append(.send(request.bytes, to: peer))
     }
 

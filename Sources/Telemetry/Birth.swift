@@ -20,9 +20,7 @@ public struct PreviousRun: Hashable, Sendable {
 ///     trailing field 2: when it was sent varint, milliseconds of CLOCK_BOOTTIME
 ///
 /// It lists every channel of the run so far, so that it serves for the reports of the run's earlier
-/// births too. The first birth of a run takes the low 16 bits of the run id as its number and each
-/// later one the next: the number alone tells the runs of a restarted node apart in all but one of
-/// 65,536 cases.
+/// births too. The first birth of a run has the number 1 and each later one the next.
 public struct Birth: Hashable, Sendable {
     public var number: UInt16
     public var run: RunID
@@ -48,16 +46,13 @@ public struct Birth: Hashable, Sendable {
         self.sent = sent
     }
 
-    /// The number of the first birth of a run.
-    public static func firstNumber(of run: RunID) -> UInt16 {
-        UInt16(truncatingIfNeeded: run.value)
-    }
+    /// How reports name it.
+    public var reference: BirthReference { BirthReference(run: run, number: number) }
 
-    /// Whether a report with this birth number can be read with this birth: its own number, or that
-    /// of an earlier birth of the run.
-    public func covers(number earlier: UInt16) -> Bool {
-        let first = Self.firstNumber(of: run)
-        return earlier &- first <= number &- first
+    /// Whether a report with this reference can be read with this birth: its own, or that of an
+    /// earlier birth of the run.
+    public func covers(_ earlier: BirthReference) -> Bool {
+        earlier.runTag == reference.runTag && earlier.number <= number
     }
 
     /// The channel of this number, if the birth lists it.
@@ -69,6 +64,33 @@ public struct Birth: Hashable, Sendable {
         }
         return channels.first { $0.number == number }
     }
+}
+
+/// The birth that a report needs: enough of the run id to tell the runs of one node apart.
+public struct BirthReference: Hashable, Sendable {
+    /// Low 32 bits of the run id.
+    public let runTag: UInt32
+    public let number: UInt16
+
+    public init(run: RunID, number: UInt16) {
+        runTag = UInt32(truncatingIfNeeded: run.value)
+        self.number = number
+    }
+
+    init(parsing reader: inout ByteReader) throws(WireError) {
+        runTag = try reader.readUInt32()
+        guard let number = UInt16(exactly: try reader.readVarint()) else {
+            throw .invalid(field: "birth number")
+        }
+        self.number = number
+    }
+
+    func emit(into writer: inout ByteWriter) {
+        writer.write(runTag)
+        writer.writeVarint(UInt64(number))
+    }
+
+    static let byteCountMax = 7
 }
 
 extension Birth {

@@ -77,9 +77,9 @@ public struct Journal: Sendable {
     /// The birth of an earlier run.
     func birth(of run: RunID) -> Birth? { births[run] }
 
-    /// The earlier run whose readings a birth of this number explains.
-    func birth(covering number: UInt16) -> Birth? {
-        earlier.lazy.compactMap { births[$0.run] }.first { $0.covers(number: number) }
+    /// The birth of an earlier run that explains such reports.
+    func birth(covering reference: BirthReference) -> Birth? {
+        earlier.lazy.compactMap { births[$0.run] }.first { $0.covers(reference) }
     }
 
     // MARK: Taking in and sending

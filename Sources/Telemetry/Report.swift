@@ -3,8 +3,9 @@ import NearbyCore
 /// Readings of one run in one unreliable message. Given its birth it decodes without any other
 /// report.
 ///
-///     0x02 · birth number 2 · first sequence varint · held varint · base time varint ·
+///     0x02 · run 4 · birth number varint · first sequence varint · held varint · base time varint ·
 ///     count varint · readings · trailing fields (type varint, counted bytes)
+///     run        low 32 bits of the run id
 ///     held       first sequence − lowest sequence that the agent still holds
 ///     base time  milliseconds of CLOCK_BOOTTIME: the time of the first reading
 ///
@@ -51,21 +52,21 @@ public struct Report: Hashable, Sendable {
         case null(NullReason)
     }
 
-    public var birthNumber: UInt16
+    public var birth: BirthReference
     /// At most the first sequence: what lies below is settled or lost, and need not be asked for.
     public var lowestHeld: UInt64
     /// At least one, in strictly ascending order of sequence.
     public var entries: [Entry]
 
-    public init(birthNumber: UInt16, lowestHeld: UInt64, entries: [Entry]) {
-        self.birthNumber = birthNumber
+    public init(birth: BirthReference, lowestHeld: UInt64, entries: [Entry]) {
+        self.birth = birth
         self.lowestHeld = lowestHeld
         self.entries = entries
     }
 
     /// Parses what follows the tag.
     init(parsing reader: inout ByteReader, skippedFields: inout Int) throws(WireError) {
-        birthNumber = try reader.readUInt16()
+        birth = try BirthReference(parsing: &reader)
         let first = try reader.readVarint()
         let held = try reader.readVarint()
         guard held <= first else { throw .invalid(field: "lowest held") }
@@ -90,7 +91,7 @@ public struct Report: Hashable, Sendable {
     public var bytes: [UInt8] {
         var encoder = ReportEncoder()
         for entry in entries { _ = encoder.append(entry, bytesMax: .max) }
-        return encoder.bytes(birthNumber: birthNumber, lowestHeld: lowestHeld)
+        return encoder.bytes(birth: birth, lowestHeld: lowestHeld)
     }
 
     /// The readings by the birth's scales, and how many name a channel that the birth does not

@@ -68,11 +68,11 @@ public struct ReportEncoder: Sendable {
     }
 
     /// The whole message, tag first. `lowestHeld` is at most the first sequence.
-    public func bytes(birthNumber: UInt16, lowestHeld: UInt64) -> [UInt8] {
+    public func bytes(birth: BirthReference, lowestHeld: UInt64) -> [UInt8] {
         precondition(count > 0 && lowestHeld <= first.sequence, "lowest held \(lowestHeld)")
         var writer = ByteWriter(reserving: headerBytesMax(count: count) + body.count)
         writer.write(TelemetryTag.report.rawValue)
-        writer.write(birthNumber)
+        birth.emit(into: &writer)
         writer.writeVarint(first.sequence)
         writer.writeVarint(first.sequence - lowestHeld)
         writer.writeVarint(UInt64(first.milliseconds))
@@ -82,7 +82,7 @@ public struct ReportEncoder: Sendable {
     }
 
     private func headerBytesMax(count: Int) -> Int {
-        3 + 2 * ByteWriter.varintByteCount(first.sequence)
+        1 + BirthReference.byteCountMax + 2 * ByteWriter.varintByteCount(first.sequence)
             + ByteWriter.varintByteCount(UInt64(first.milliseconds))
             + ByteWriter.varintByteCount(UInt64(count))
     }

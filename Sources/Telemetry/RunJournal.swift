@@ -270,7 +270,8 @@ struct RunJournal: Sendable {
     private mutating func closeOpen() {
         guard open.count > 0 else { return }
         let range = openRange
-        let bytes = open.bytes(birthNumber: 0, lowestHeld: open.firstSequence)
+        let bytes = open.bytes(
+            birth: BirthReference(run: run, number: 0), lowestHeld: open.firstSequence)
         let block = Block(range: range, bytes: bytes, place: nil, since: openSince)
         dropOpen()
         blocks.append(block)

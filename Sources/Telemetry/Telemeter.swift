@@ -79,7 +79,7 @@ public struct Telemeter: Sendable {
 
     private let settings: Settings
     private var table = ChannelTable()
-    private var birthNumber: UInt16
+    private var birthNumber: UInt16 = 1
     /// Channels changed since a birth of this number was sent anywhere.
     private var isBirthStale = false
     private var wasBirthSent = false
@@ -99,7 +99,6 @@ public struct Telemeter: Sendable {
     public init(settings: Settings) {
         self.settings = settings
         journal = Journal(run: settings.run, settings: settings.journal)
-        birthNumber = Birth.firstNumber(of: settings.run)
         batcher = ReportBatcher(bytesMax: settings.reportBytesMax, wait: settings.wait)
     }
 
@@ -250,7 +249,7 @@ public struct Telemeter: Sendable {
                 return outputs.append(.drop(.telemetryUnexpected, count: 1))
             }
             switch message {
-            case .birthRequest(let number): answer(index, about: number, now, into: &outputs)
+            case .birthRequest(let reference): answer(index, about: reference, now, into: &outputs)
             // A viewer has nothing durable: its word settles nothing.
             case .receipt(let receipt) where peer == collector:
                 take(receipt, now: now, into: &outputs)
@@ -272,7 +271,7 @@ public struct Telemeter: Sendable {
         for case .complete(let report) in batcher.handle(input, now: now) {
             sendBirths(now: now, into: &outputs)
             let bytes = report.bytes(
-                birthNumber: birthNumber, lowestHeld: lowestHeld(of: settings.run, for: report))
+                birth: birth.reference, lowestHeld: lowestHeld(of: settings.run, for: report))
             for destination in destinations {
                 outputs.append(.sendUnreliable(bytes, to: destination.peer, .fresh))
             }
@@ -308,13 +307,13 @@ public struct Telemeter: Sendable {
     }
 
     private mutating func answer(
-        _ index: Int, about number: UInt16, _ now: Instant, into outputs: inout [Output]
+        _ index: Int, about reference: BirthReference, _ now: Instant, into outputs: inout [Output]
     ) {
         if let last = destinations[index].lastAnswer, now < last + Limits.birthRequestInterval {
             return outputs.append(.drop(.birthRequestRate, count: 1))
         }
         destinations[index].lastAnswer = now
-        if !birth.covers(number: number), let earlier = journal.birth(covering: number) {
+        if let earlier = journal.birth(covering: reference) {
             let bytes = TelemetryMessage.birth(earlier).bytes
             return outputs.append(.sendReliable(bytes, to: destinations[index].peer))
         }
@@ -359,15 +358,15 @@ public struct Telemeter: Sendable {
         _ report: ReportEncoder, of run: RunID, to collector: PeerID, now: Instant,
         into outputs: inout [Output]
     ) {
-        var number = birthNumber
         if run == settings.run {
             sendBirths(now: now, into: &outputs)
-            number = birthNumber
-        } else if let birth = journal.birth(of: run) {
+        } else {
             sendEarlierBirth(of: run, to: collector, into: &outputs)
-            number = birth.number
         }
-        let bytes = report.bytes(birthNumber: number, lowestHeld: lowestHeld(of: run, for: report))
+        let number = journal.birth(of: run)?.number ?? birthNumber
+        let bytes = report.bytes(
+            birth: BirthReference(run: run, number: number),
+            lowestHeld: lowestHeld(of: run, for: report))
         outputs.append(.sendUnreliable(bytes, to: collector, .bulk))
         resentCount += UInt64(report.count)
         pacer.sent(RunRange(run: run, report), isResend: true, now: now)

@@ -12,14 +12,14 @@ public enum TelemetryTag: UInt8, CaseIterable, Sendable {
 
 /// A message between agent and collector. What each field means stands with the types.
 ///
-///     birth request: 0x03 · birth number 2 (that of the report that could not be read) · trailing
-///     fields
+///     birth request: 0x03 · run 4 · birth number varint (as in the report that could not be read) ·
+///     trailing fields
 ///
 /// Unknown tags throw `.unknownType`: the receiver counts the message and goes on.
 public enum TelemetryMessage: Hashable, Sendable {
     case birth(Birth)
     case report(Report)
-    case birthRequest(number: UInt16)
+    case birthRequest(BirthReference)
     case receipt(Receipt)
     case timeExchange(TimeExchange)
     case gap(Gap)
@@ -39,7 +39,7 @@ public enum TelemetryMessage: Hashable, Sendable {
             }
             self = .report(try Report(parsing: &reader, skippedFields: &skippedFields))
         case .birthRequest:
-            self = .birthRequest(number: try reader.readUInt16())
+            self = .birthRequest(try BirthReference(parsing: &reader))
             while try TrailingField(parsing: &reader) != nil { skippedFields += 1 }
         case .receipt: self = .receipt(try Receipt(parsing: &reader, skippedFields: &skippedFields))
         case .timeExchange:
@@ -62,9 +62,9 @@ public enum TelemetryMessage: Hashable, Sendable {
             writer.write(TelemetryTag.birth.rawValue)
             birth.emit(into: &writer)
         case .report(let report): return report.bytes
-        case .birthRequest(let number):
+        case .birthRequest(let reference):
             writer.write(TelemetryTag.birthRequest.rawValue)
-            writer.write(number)
+            reference.emit(into: &writer)
         case .receipt(let receipt):
             writer.write(TelemetryTag.receipt.rawValue)
             receipt.emit(into: &writer)

@@ -61,7 +61,7 @@ import Testing
         let report = Fixture.report(birth, first: 1)
         let asked = machine.handle(.received(report, from: peer, hops: 3), now: Fixture.at(100))
         #expect(
-            asked == [.send(TelemetryMessage.birthRequest(number: birth.number).bytes, to: peer)])
+            asked == [.send(TelemetryMessage.birthRequest(birth.reference).bytes, to: peer)])
         // Not again within a second.
         let more = Fixture.report(birth, first: 2)
         #expect(machine.handle(.received(more, from: peer, hops: 3), now: Fixture.at(200)).isEmpty)
@@ -138,7 +138,7 @@ import Testing
         let birth = try birth()
         _ = receive(birth, &machine)
         let report = Report(
-            birthNumber: birth.number, lowestHeld: 1,
+            birth: birth.reference, lowestHeld: 1,
             entries: [.init(sequence: 1, channel: 99, milliseconds: 0, cell: .scaled(1))])
         let outputs = machine.handle(.received(report.bytes, from: peer, hops: 1), now: .zero)
         #expect(outputs.first == .drop(.readingUnknownChannel, count: 1))
@@ -176,7 +176,7 @@ import Testing
         var machine = CollectorMachine()
         let inputs: [([UInt8], DropReason)] = [
             ([], .messageMalformed), ([1, 2], .birthMalformed), ([2, 2], .reportMalformed),
-            ([3, 0, 1], .telemetryUnexpected), ([4], .messageMalformed),
+            ([3, 0, 0, 0, 0, 1], .telemetryUnexpected), ([4], .messageMalformed),
             ([99, 1], .telemetryUnknownType),
         ]
         for (bytes, reason) in inputs {

@@ -27,7 +27,7 @@ enum Fixture {
         }
         let run = RunID(value: run)
         return Birth(
-            number: Birth.firstNumber(of: run), run: run, boot: BootID(high: 1, low: 2),
+            number: 1, run: run, boot: BootID(high: 1, low: 2),
             node: try NodeDescription(name: name), channels: list)
     }
 
@@ -47,6 +47,6 @@ enum Fixture {
             Report.Entry(
                 sequence: $0, channel: 1, milliseconds: milliseconds, cell: .scaled(Int64($0)))
         }
-        return Report(birthNumber: birth.number, lowestHeld: first, entries: entries).bytes
+        return Report(birth: birth.reference, lowestHeld: first, entries: entries).bytes
     }
 }

@@ -29,8 +29,10 @@ import Testing
     }
 
     @Test func theGoldenRequestIsReadAndWritten() throws {
-        #expect(try TelemetryMessage(parsing: vector("birth-request")) == .birthRequest(number: 42))
-        #expect(TelemetryMessage.birthRequest(number: 42).bytes == vector("birth-request"))
+        let reference = BirthReference(run: RunID(value: 0xaaaa_0000_1122_3344), number: 42)
+        let parsed = try TelemetryMessage(parsing: vector("birth-request"))
+        #expect(parsed == .birthRequest(reference))
+        #expect(TelemetryMessage.birthRequest(reference).bytes == vector("birth-request"))
     }
 
     @Test func truncationsAndBitFlipsNeverTrap() {
@@ -57,8 +59,12 @@ import Testing
         let later = vector("birth") + [9, 2, 0, 0]
         #expect(try TelemetryMessage(parsing: later, skippedFields: &skipped) == .birth(golden()))
         #expect(skipped == 1)
-        let request = try TelemetryMessage(parsing: [3, 0, 42, 7, 0], skippedFields: &skipped)
-        #expect(request == .birthRequest(number: 42))
+        let request = try TelemetryMessage(
+            parsing: [3, 0x11, 0x22, 0x33, 0x44, 42, 7, 0], skippedFields: &skipped)
+        #expect(
+            request
+                == .birthRequest(
+                    BirthReference(run: RunID(value: 0xaaaa_0000_1122_3344), number: 42)))
         #expect(skipped == 2)
     }
 
@@ -72,14 +78,12 @@ import Testing
 
     @Test func aBirthServesForEarlierOnesOfItsRunOnly() throws {
         var birth = try golden()
-        #expect(birth.covers(number: 0x29))
-        #expect(birth.covers(number: 0x2a))
-        #expect(!birth.covers(number: 0x2b))
-        #expect(!birth.covers(number: 0x28))
-        birth.run = RunID(value: 0xffff)
-        birth.number = 1
-        #expect(birth.covers(number: 0xffff) && birth.covers(number: 0) && birth.covers(number: 1))
-        #expect(!birth.covers(number: 2) && !birth.covers(number: 0xfffe))
+        let other = BirthReference(run: RunID(value: birth.run.value + 1), number: 1)
+        #expect(birth.covers(BirthReference(run: birth.run, number: 1)))
+        #expect(birth.covers(birth.reference))
+        #expect(!birth.covers(BirthReference(run: birth.run, number: birth.number + 1)))
+        birth.number = 0xffff
+        #expect(!birth.covers(other))
     }
 
     @Test func channelNumbersMustAscend() throws {

@@ -88,7 +88,7 @@ import Testing
         }
         var seen: [UInt64] = []
         while case .report(let report)? = journal.takeNewest() {
-            let bytes = report.bytes(birthNumber: 1, lowestHeld: 1)
+            let bytes = report.bytes(birth: BirthReference(run: run, number: 1), lowestHeld: 1)
             #expect(bytes.count <= Limits.messageBytesMax)
             seen = try sequences(report) + seen
         }
@@ -146,7 +146,8 @@ import Testing
     }
 
     private func sequences(_ report: ReportEncoder) throws -> [UInt64] {
-        let bytes = report.bytes(birthNumber: 1, lowestHeld: report.firstSequence)
+        let bytes = report.bytes(
+            birth: BirthReference(run: run, number: 1), lowestHeld: report.firstSequence)
         guard case .report(let parsed) = try TelemetryMessage(parsing: bytes) else { return [] }
         return parsed.entries.map(\.sequence)
     }

@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct ReportTests {
     private let golden = Report(
-        birthNumber: 0x1234, lowestHeld: 290,
+        birth: BirthReference(run: RunID(value: 0xaabb_ccdd_1122_3344), number: 300),
+        lowestHeld: 290,
         entries: [
             .init(sequence: 300, channel: 1, milliseconds: 123_456, cell: .scaled(2153)),
             .init(sequence: 301, channel: 2, milliseconds: 123_466, cell: .null(.timeout)),
@@ -41,7 +42,7 @@ import Testing
 
     @Test func theLargestNumbersAreCarried() throws {
         let report = Report(
-            birthNumber: .max, lowestHeld: 0,
+            birth: BirthReference(run: RunID(value: 1), number: .max), lowestHeld: 0,
             entries: [
                 .init(sequence: 0, channel: .max, milliseconds: 0, cell: .scaled(.min)),
                 .init(
@@ -56,7 +57,9 @@ import Testing
         let entries = (1...2_000).map {
             Report.Entry(sequence: $0, channel: 1, milliseconds: 0, cell: .scaled(7))
         }
-        let bytes = Report(birthNumber: 1, lowestHeld: 1, entries: entries).bytes
+        let bytes = Report(
+            birth: BirthReference(run: RunID(value: 1), number: 1), lowestHeld: 1, entries: entries
+        ).bytes
         #expect(throws: WireError.tooLong(limit: 1_000, actual: bytes.count)) {
             try TelemetryMessage(parsing: bytes)
         }
@@ -160,7 +163,9 @@ extension Report {
             sequence += UInt64.random(in: 1...3, using: &generator)
         }
         return Report(
-            birthNumber: UInt16.random(in: 0...(.max), using: &generator), lowestHeld: lowest,
+            birth: BirthReference(
+                run: RunID(value: generator.next()),
+                number: UInt16.random(in: 0...(.max), using: &generator)), lowestHeld: lowest,
             entries: entries)
     }
 }

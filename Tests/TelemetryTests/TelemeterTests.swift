@@ -16,7 +16,7 @@ import Testing
         #expect(second.count == 2)
         let birth = try #require(try births(second).first)
         let report = try #require(try reports(second).first)
-        #expect(birth.number == report.birthNumber)
+        #expect(birth.reference == report.birth)
         #expect(
             report.readings(using: birth).readings.map { $0.outcome.value?.description } == [
                 "21.50"
@@ -35,14 +35,14 @@ import Testing
         #expect(try reports(outputs).map(\.entries.count) == [20])
     }
 
-    @Test func theBirthNumberStartsWithTheRunAndRises() throws {
-        var telemeter = try telemeter(wait: .zero, run: 0x1_ffff)
+    @Test func theBirthNumberStartsWithOneAndRisesWithTheChannels() throws {
+        var telemeter = try telemeter(wait: .zero)
         _ = telemeter.handle(.collectorUp(collector), now: .zero)
-        #expect(telemeter.birth.number == 0xffff)
+        #expect(telemeter.birth.number == 1)
         _ = telemeter.handle(.sample(try sample("a", "1", at: 0)), now: .zero)
-        #expect(telemeter.birth.number == 0)
+        #expect(telemeter.birth.number == 2)
         _ = telemeter.handle(.sample(try sample("a", "2", at: 0)), now: .zero)
-        #expect(telemeter.birth.number == 0)
+        #expect(telemeter.birth.number == 2)
     }
 
     @Test func oneCounterNumbersTheReadingsOfAllChannels() throws {
@@ -236,7 +236,7 @@ import Testing
     @Test func aBirthRequestIsAnsweredAtMostOnceASecond() throws {
         var telemeter = try telemeter(wait: .zero)
         _ = telemeter.handle(.collectorUp(collector), now: .zero)
-        let request = TelemetryMessage.birthRequest(number: 0).bytes
+        let request = TelemetryMessage.birthRequest(telemeter.birth.reference).bytes
         #expect(
             try births(telemeter.handle(.received(request, from: collector), now: at(5))).count == 1
         )
@@ -284,7 +284,9 @@ import Testing
         // After a month of uptime and ten million readings.
         let entry = Report.Entry(
             sequence: 10_000_000, channel: 40, milliseconds: 30 * 86_400_000, cell: .scaled(2153))
-        let report = Report(birthNumber: 0xffff, lowestHeld: 10_000_000, entries: [entry])
+        let report = Report(
+            birth: BirthReference(run: RunID(value: 1), number: 9), lowestHeld: 10_000_000,
+            entries: [entry])
         #expect(report.bytes.count <= 20)
     }
 
