@@ -104,7 +104,7 @@ let package = Package(
         tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
         tests(of: "NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
         tests(of: "Telemetry", ["NearbyCore"]),
-        tests(of: "Sensors", ["NearbyCore", "Telemetry"]),
+        tests(of: "Sensors", ["NearbyCore", "NearbyLinux", "Telemetry"]),
         tests(of: "Configuration"),
         tests(of: "Collector", ["NearbyCore", "Telemetry"]),
         .testTarget(name: "TidyTests", swiftSettings: settings),

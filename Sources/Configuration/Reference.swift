@@ -2,7 +2,7 @@ extension Settings {
     /// Every table of keys, in the order of the reference.
     public static let tables: [KeyTable] =
         [file, links, UDPSettings.table] + SensorSettings.tables.map(\.table)
-        + [report, collector]
+        + [report, journal, collector]
 
     /// The reference of all keys in Markdown, from the tables that decode them.
     public static var reference: String {

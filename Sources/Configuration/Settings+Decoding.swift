@@ -44,7 +44,15 @@ extension Settings {
         let report = section.section("report", Self.report)
         reportSize = report.integer("size")
         reportWait = report.duration("wait")
-        window = section.section("collector", Self.collector).duration("window")
+        let journal = section.section("journal", Self.journal)
+        journalMemory = journal.integer("memory")
+        journalSpool = journal.integer("spool")
+        spoolAfter = journal.duration("spool-after")
+        let collector = section.section("collector", Self.collector)
+        window = collector.duration("window")
+        keep = collector.duration("keep")
+        let store = collector.text("store") ?? state + "/readings.sqlite"
+        self.store = store == "off" ? nil : store
         decodeTrust(section)
         decodeLabels(section, mistakes)
         sensors = SensorSettings.decode(section, mistakes)

@@ -28,8 +28,18 @@ public struct Settings: Sendable {
     public var reportSize: Int
     /// 0 to 1 min.
     public var reportWait: Duration
+    /// What waiting readings may take in memory, bytes, 64 KiB to 256 MiB.
+    public var journalMemory: Int
+    /// What they may take on disk, bytes; 0: nothing goes there.
+    public var journalSpool: Int
+    /// 1 s to 1 h.
+    public var spoolAfter: Duration
     /// 1 s to 1 h.
     public var window: Duration
+    /// The collector's database; nil: nothing is stored.
+    public var store: String?
+    /// 1 h to 100 years.
+    public var keep: Duration
 
     static let file = KeyTable(
         "the configuration",
@@ -67,8 +77,11 @@ public struct Settings: Sendable {
             Key("links", .section, .described(""), "The ways to other nodes."),
             Key("sensors", .sections(most: 64), .described("none"), "What is read here."),
             Key("report", .section, .described(""), "How readings are put together."),
-            Key("collector", .section, .described(""), "How a collector aggregates."),
-        ], later: ["journal"])
+            Key(
+                "journal", .section, .described(""),
+                "Where readings wait until a collector has them safe."),
+            Key("collector", .section, .described(""), "How a collector stores and aggregates."),
+        ])
 
     static let links = KeyTable(
         "links", [Key("udp", .section, .described(""), "Wi-Fi and Ethernet.")],
@@ -85,13 +98,36 @@ public struct Settings: Sendable {
                 "A report leaves when its oldest reading is so old."),
         ])
 
+    static let journal = KeyTable(
+        "journal",
+        [
+            Key(
+                "memory", .size((64 << 10)...(256 << 20)), .value("4MiB"),
+                "What waiting readings may take in memory; then the oldest go to disk, or are lost."
+            ),
+            Key(
+                "spool", .size(0...(16 << 30)), .value("64MiB"),
+                "What they may take on disk, below `state`; then the oldest are lost. "
+                    + "0: nothing goes to disk."),
+            Key(
+                "spool-after", .duration(.seconds(1) ... .seconds(3_600)), .value("30s"),
+                "How long readings wait in memory only. Shorter loses less to a power cut while "
+                    + "no collector is in reach, and wears the card more."),
+        ])
+
     static let collector = KeyTable(
         "collector",
         [
             Key(
+                "store", .path, .described("`readings.sqlite` in `state`"),
+                "The database; `off` stores nothing, and then agents keep their readings."),
+            Key(
+                "keep", .duration(.seconds(3_600) ... .seconds(36_500 * 86_400)), .value("90d"),
+                "What is older is deleted, while the clock is known to be right."),
+            Key(
                 "window", .duration(.seconds(1) ... .seconds(3_600)), .value("10s"),
-                "The span that one row of the table covers.")
-        ], later: ["store", "keep", "sinks"])
+                "The span that one row of the table covers."),
+        ], later: ["sinks"])
 }
 
 /// Wi-Fi and Ethernet.
