@@ -35,6 +35,7 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CYAML", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
 
         // Files that survive power cuts, through a seam where tests make each call fail.
         library("DurableFiles", []),
@@ -52,6 +53,9 @@ let package = Package(
         library("Configuration", ["CYAML"]),
         // Square roots and rounding come from libm, which nothing but Glibc's module would link.
         library("Collector", ["NearbyCore", "Telemetry"], linking: ["m"]),
+        // Only the command line links it: an agent has no database.
+        library(
+            "Store", ["NearbyCore", "Telemetry", "Collector", "DurableFiles", "CSQLite"]),
 
         // The programs, and what both of them share.
         library(
@@ -66,7 +70,7 @@ let package = Package(
         .executableTarget(
             name: "rivulet",
             dependencies: [
-                "Program", "Configuration", "NearbyCore",
+                "Program", "Configuration", "NearbyCore", "Store",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -107,6 +111,9 @@ let package = Package(
         tests(of: "Sensors", ["NearbyCore", "NearbyLinux", "Telemetry"]),
         tests(of: "Configuration"),
         tests(of: "Collector", ["NearbyCore", "Telemetry"]),
+        tests(
+            of: "Store",
+            ["NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles"]),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]
 )

@@ -4,7 +4,7 @@
 set -euo pipefail
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 ROOT=$TOP/.build-debian13/root
-PACKAGES=swiftlang,libc6-dev,libstdc++-14-dev,g++,git,ca-certificates,pkgconf,libssl-dev,libyaml-dev,iproute2,procps,openssl
+PACKAGES=swiftlang,libc6-dev,libstdc++-14-dev,g++,git,ca-certificates,pkgconf,libssl-dev,libyaml-dev,libsqlite3-dev,iproute2,procps,openssl
 KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
 
 mirror() {
@@ -18,7 +18,8 @@ if [ -z "${OWN_MOUNTS:-}" ]; then
     OWN_MOUNTS=1 exec unshare --mount --propagation private "$0" "$@"
 fi
 
-if [ ! -e "$ROOT/.complete" ]; then
+# Made again when the list of packages changed.
+if [ "$(cat "$ROOT/.complete" 2>/dev/null)" != "$PACKAGES" ]; then
     if grep -q " $ROOT" /proc/mounts; then
         echo "something is mounted below $ROOT; unmount it first" >&2
         exit 1
@@ -29,7 +30,7 @@ if [ ! -e "$ROOT/.complete" ]; then
         --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Languages "none"' \
         --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
         --include=$PACKAGES trixie "$ROOT" "$(mirror)"
-    touch "$ROOT/.complete"
+    echo "$PACKAGES" >"$ROOT/.complete"
 fi
 
 # Where git has a local copy of public packages configured, the root sees it at the same place.

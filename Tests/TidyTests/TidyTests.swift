@@ -132,11 +132,16 @@ enum Imports {
         "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc", "Synchronization"],
         "Configuration": ["CYAML", "Glibc"],
         "Collector": ["NearbyCore", "Telemetry"],
+        "Store": [
+            "NearbyCore", "Telemetry", "Collector", "DurableFiles", "CSQLite", "Glibc",
+        ],
         "Program": [
             "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux", "Telemetry",
             "Sensors", "Configuration", "Collector", "CLinux", "DurableFiles", "Glibc",
         ],
         "rivulet-agent": ["Program", "Glibc"],
-        "rivulet": ["Program", "Configuration", "NearbyCore", "ArgumentParser", "Glibc"],
+        "rivulet": [
+            "Program", "Configuration", "NearbyCore", "Store", "ArgumentParser", "Glibc",
+        ],
     ]
 }

@@ -1,0 +1,63 @@
+import CSQLite
+
+/// A connection to one SQLite file. Used by one thread at a time.
+final class Database {
+    enum Access { case writing, reading }
+
+    let path: String
+    let connection: OpaquePointer
+
+    /// Opens the file; made if it is missing and `access` is `.writing`. Nothing is read yet, so
+    /// damage shows at the first statement.
+    init(_ path: String, _ access: Access) throws(StoreError) {
+        let flags =
+            switch access {
+            case .writing: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            case .reading: SQLITE_OPEN_READONLY
+            }
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(
+            path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        guard code == SQLITE_OK, let opened else {
+            let error = StoreError(code: code, of: opened)
+            sqlite3_close_v2(opened)
+            throw error
+        }
+        self.path = path
+        connection = opened
+        sqlite3_busy_timeout(opened, Self.busyMilliseconds)
+        _ = csqlite_defend(opened)
+    }
+
+    deinit { sqlite3_close_v2(connection) }
+
+    /// How long a statement waits for another process before it fails with `.busy`.
+    private static let busyMilliseconds: Int32 = 2_000
+
+    /// Runs SQL without parameters; rows are passed over.
+    func execute(_ sql: String) throws(StoreError) {
+        let code = sqlite3_exec(connection, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw StoreError(code: code, of: connection) }
+    }
+
+    func prepare(_ sql: String) throws(StoreError) -> Statement { try Statement(sql, on: self) }
+
+    /// The first column of the first row; nil without a row.
+    func integer(_ sql: String) throws(StoreError) -> Int64? {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.integer(0) : nil
+    }
+
+    /// All of `body` or nothing. Afterwards no transaction is open, whatever happened.
+    func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        try execute("BEGIN IMMEDIATE")
+        do {
+            try body()
+            try execute("COMMIT")
+        } catch {
+            // Some failures have rolled back already.
+            if sqlite3_get_autocommit(connection) == 0 { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/// The tables, and the steps from each version to the next. A step that was released never changes.
+enum Schema {
+    /// "Rvlt": `PRAGMA application_id` of our files.
+    static let applicationID: Int64 = 0x5276_6c74
+
+    /// `PRAGMA user_version` after all steps.
+    static var version: Int64 { Int64(steps.count) }
+
+    /// Step n leads from version n to n + 1.
+    static let steps = [base]
+
+    /// Whether this is a file of ours or an empty one; nothing is written.
+    static func check(_ database: Database) throws(StoreError) {
+        let id = try database.integer("PRAGMA application_id") ?? 0
+        let version = try database.integer("PRAGMA user_version") ?? 0
+        let tables = try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0
+        if id == 0, version == 0, tables == 0 { return }
+        guard id == applicationID else { throw .foreign(path: database.path) }
+        guard version <= Self.version else {
+            throw .newer(path: database.path, version: version)
+        }
+    }
+
+    /// All steps that are missing, in one transaction.
+    static func migrate(_ database: Database) throws(StoreError) {
+        let version = try database.integer("PRAGMA user_version") ?? 0
+        guard version < Self.version else { return }
+        guard version >= 0 else { throw .damaged("format \(version)") }
+        try database.transaction { () throws(StoreError) in
+            for step in steps[Int(version)...] { try database.execute(step) }
+            try database.execute("PRAGMA application_id = \(applicationID)")
+            try database.execute("PRAGMA user_version = \(Self.version)")
+        }
+    }
+
+    /// Identifiers are blobs, big-endian, so that `hex()` shows them as the program does. Numbers
+    /// of runs (`run_id`) are ours and mean nothing outside of this file.
+    ///
+    /// A reading is null where `coefficient` is; then `reason` says why. `milliseconds` are of the
+    /// board's CLOCK_BOOTTIME: UTC is `milliseconds` and the `offset` (ns) of the run's boot in
+    /// `clocks`, so that a better mapping re-dates all readings by the change of one row.
+    private static let base = """
+        CREATE TABLE peers (
+            id INTEGER PRIMARY KEY,
+            peer BLOB NOT NULL UNIQUE,
+            name TEXT NOT NULL
+        ) STRICT;
+        CREATE TABLE runs (
+            id INTEGER PRIMARY KEY,
+            peer_id INTEGER NOT NULL,
+            run BLOB NOT NULL,
+            boot BLOB NOT NULL,
+            birth BLOB NOT NULL,
+            settled BLOB NOT NULL,
+            UNIQUE (peer_id, run)
+        ) STRICT;
+        CREATE INDEX runs_by_boot ON runs (boot);
+        CREATE TABLE channels (
+            run_id INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            unit TEXT NOT NULL,
+            scale INTEGER NOT NULL,
+            PRIMARY KEY (run_id, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE readings (
+            run_id INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            channel INTEGER NOT NULL,
+            milliseconds INTEGER NOT NULL,
+            coefficient INTEGER,
+            exponent INTEGER,
+            reason INTEGER,
+            hops INTEGER NOT NULL,
+            PRIMARY KEY (run_id, sequence)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX readings_by_time ON readings (run_id, channel, milliseconds);
+        CREATE TABLE gaps (
+            run_id INTEGER NOT NULL,
+            first INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            reason INTEGER NOT NULL,
+            PRIMARY KEY (run_id, first)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE clocks (
+            boot BLOB PRIMARY KEY,
+            offset INTEGER NOT NULL,
+            rank INTEGER NOT NULL,
+            uncertainty INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+}

@@ -1,0 +1,153 @@
+import CSQLite
+import Collector
+import DurableFiles
+import Glibc
+import NearbyCore
+import Telemetry
+
+extension Store {
+    /// Opens the store at `path`, made if it is missing, brought to this version's format if it is
+    /// an earlier one's.
+    ///
+    /// A damaged file, or one that is no store of ours, is renamed to `PATH.damaged-N` or
+    /// `PATH.foreign-N` together with its `-wal` and `-shm`, and a new one is made; a notice says
+    /// so. Throws `.newer` for a later version's file, which is left as it is, and `.file` or
+    /// `.notAFile` when nothing can be written there.
+    ///
+    /// - Parameter isDamaged: known from a failed commit, so that the file is set aside unread.
+    public static func open(_ path: String, isDamaged: Bool = false) throws(StoreError) -> Opened {
+        let place = StorePlace(path)
+        try place.check()
+        var notices: [String] = []
+        if isDamaged, place.exists {
+            let aside = try place.setAside(as: "damaged")
+            notices.append("the store \(path) is damaged: kept as \(aside), a new one begins")
+        }
+        do {
+            return try open(at: place, notices: notices)
+        } catch {
+            let aside: String
+            switch error {
+            case .damaged: aside = try place.setAside(as: "damaged")
+            case .foreign: aside = try place.setAside(as: "foreign")
+            default: throw error
+            }
+            notices.append("\(error): \(path) is kept as \(aside), a new store begins")
+            return try open(at: place, notices: notices)
+        }
+    }
+
+    private static func open(at place: StorePlace, notices: [String]) throws(StoreError) -> Opened {
+        let isNew = !place.exists
+        let database = try Database(place.path, .writing)
+        try Schema.check(database)
+        try database.execute(
+            """
+            PRAGMA journal_mode = WAL;
+            PRAGMA synchronous = FULL;
+            PRAGMA trusted_schema = OFF;
+            PRAGMA cell_size_check = ON;
+            PRAGMA cache_size = -8192;
+            PRAGMA journal_size_limit = 16777216;
+            """)
+        try Schema.migrate(database)
+        if isNew { try place.synchronizeDirectory() }
+        var opened = Opened(store: try Store(database), runs: [], clocks: [], notices: notices)
+        try opened.readRuns(database)
+        try opened.readClocks(database)
+        return opened
+    }
+}
+
+extension Store.Opened {
+    fileprivate mutating func readRuns(_ database: Database) throws(StoreError) {
+        let gaps = try database.prepare("SELECT first, count FROM gaps WHERE run_id = ?1")
+        let rows = try database.prepare(
+            """
+            SELECT peers.peer, runs.run, runs.birth, runs.settled, runs.id
+            FROM runs JOIN peers ON peers.id = runs.peer_id ORDER BY runs.id
+            """)
+        var unreadable = 0
+        while try rows.step() {
+            guard let peer = PeerID(bytes: rows.bytes(0)), let run = RunID(stored: rows.bytes(1)),
+                case .birth(let birth)? = try? TelemetryMessage(parsing: rows.bytes(2)),
+                birth.run == run,
+                var settled = try? NumberRanges(parsingStored: rows.bytes(3))
+            else {
+                unreadable += 1
+                continue
+            }
+            gaps.bind(1, rows.integer(4))
+            while try gaps.step() {
+                let (first, count) = (gaps.integer(0), gaps.integer(1))
+                guard first > 0, count > 0 else { continue }
+                settled.insert(UInt64(first)..<UInt64(first.addingSaturating(count)))
+            }
+            let key = RunKey(peer: peer, run: run)
+            runs.append(StoredRun(key: key, birth: birth, settled: settled))
+        }
+        if unreadable > 0 {
+            notices.append("\(unreadable) runs in \(database.path) cannot be read and are ignored")
+        }
+    }
+
+    fileprivate mutating func readClocks(_ database: Database) throws(StoreError) {
+        let rows = try database.prepare(
+            "SELECT boot, offset, rank, uncertainty FROM clocks ORDER BY boot")
+        while try rows.step() {
+            guard let boot = BootID(stored: rows.bytes(0)) else { continue }
+            let rank = UInt8(exactly: rows.integer(2)).flatMap(ClockRank.init) ?? .none
+            let clock = ClockReading(rank: rank, unixOffset: .nanoseconds(rows.integer(1)))
+            clocks.append(
+                ClockMapping(
+                    boot: boot, clock: clock, uncertainty: .nanoseconds(max(0, rows.integer(3)))))
+        }
+    }
+}
+
+/// Where a store lies in the file system.
+struct StorePlace {
+    let path: String
+    private let files = SystemFiles()
+
+    init(_ path: String) { self.path = path }
+
+    var exists: Bool { access(path, F_OK) == 0 }
+
+    /// Throws if the directory takes no new files, or if something other than a file is there.
+    func check() throws(StoreError) {
+        guard access(directory, W_OK | X_OK) == 0 else {
+            throw .file(FileError(operation: "write", path: directory, code: errno))
+        }
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            throw .notAFile(path: path)
+        }
+    }
+
+    /// Renames the file and what belongs to it to the first free `PATH.kind-N`; returns that.
+    func setAside(as kind: String) throws(StoreError) -> String {
+        var number = 1
+        while access("\(path).\(kind)-\(number)", F_OK) == 0 { number += 1 }
+        let aside = "\(path).\(kind)-\(number)"
+        do {
+            // The database last: after a power cut in between, it is found damaged once more.
+            for suffix in ["-wal", "-shm", "-journal", ""] where access(path + suffix, F_OK) == 0 {
+                try files.rename(path + suffix, to: aside + suffix)
+            }
+            try files.synchronizeDirectory(directory)
+        } catch {
+            throw .file(error)
+        }
+        return aside
+    }
+
+    func synchronizeDirectory() throws(StoreError) {
+        do { try files.synchronizeDirectory(directory) } catch { throw .file(error) }
+    }
+
+    private var directory: String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,68 @@
+import Collector
+import NearbyCore
+import Telemetry
+
+/// The collector's durable store: births, readings, gaps and clock mappings in one SQLite file.
+///
+/// What `commit` returned from survives kill -9 and power cuts (WAL, synchronous=FULL). All calls
+/// block on the disk, so they belong on one thread of their own; the type has no locks.
+///
+/// After an error the store can be used again: the failed call changed nothing, and the same batch
+/// can be given once more. After `.damaged` the caller opens the path anew with `isDamaged`.
+public final class Store {
+    /// What was found, and what had to be done to open it.
+    public struct Opened {
+        public var store: Store
+        /// In the order in which the store first heard of them.
+        public var runs: [StoredRun]
+        public var clocks: [ClockMapping]
+        /// Lines for the log: files that were set aside, rows that could not be read.
+        public var notices: [String]
+    }
+
+    let database: Database
+    private let statements: CommitStatements
+    /// Readings that no legal report holds (sequence 0 or above Int64.max, times before the boot)
+    /// and that were left out.
+    public private(set) var illegalReadingCount = 0
+
+    init(_ database: Database) throws(StoreError) {
+        self.database = database
+        statements = try CommitStatements(database)
+    }
+
+    /// Makes the whole batch durable, or throws and leaves everything as it was. What is in the
+    /// store already is passed over, so that a batch can be given again after any error.
+    public func commit(_ batch: StoreBatch) throws(StoreError) {
+        if batch.isEmpty { return }
+        var illegal = 0
+        try database.transaction { () throws(StoreError) in
+            for clock in batch.clocks { try statements.upsert(clock) }
+            for birth in batch.births { try statements.upsert(birth) }
+            for gap in batch.gaps { try insert(gap) }
+            for part in batch.parts { illegal += try insert(part) }
+        }
+        illegalReadingCount += illegal
+    }
+
+    private func insert(_ gap: StoreBatch.PeerGap) throws(StoreError) {
+        let key = RunKey(peer: gap.peer, run: gap.gap.run)
+        guard let run = try statements.row(of: key) else { throw .missingBirth(key) }
+        try statements.insert(gap.gap, run: run)
+    }
+
+    /// Returns how many readings were left out.
+    private func insert(_ part: StoreBatch.Part) throws(StoreError) -> Int {
+        guard let run = try statements.row(of: part.key) else { throw .missingBirth(part.key) }
+        var illegal = 0
+        for reading in part.readings {
+            guard let row = ReadingRow(reading) else {
+                illegal += 1
+                continue
+            }
+            try statements.insert(row, run: run, hops: part.hops)
+        }
+        try statements.settle(part.settled, run: run)
+        return illegal
+    }
+}

@@ -1,0 +1,70 @@
+import CSQLite
+import Collector
+import DurableFiles
+import Glibc
+
+/// Why the store did not do what it was asked for. After any of these the file holds what the last
+/// successful commit left.
+public enum StoreError: Error, Hashable, Sendable {
+    /// No room: the disk, a quota or a file size limit. The same commit can succeed later.
+    case full
+    /// The file system or the file takes no writes.
+    case readOnly
+    /// The file is no intact database; what SQLite says of it.
+    case damaged(String)
+    /// Another process holds the file for writing.
+    case busy
+    /// A part or gap of a run that the store has no birth of. The caller adds the birth and commits
+    /// again.
+    case missingBirth(RunKey)
+    /// A database of another program.
+    case foreign(path: String)
+    /// Written by a later version of this program.
+    case newer(path: String, version: Int64)
+    /// A call to the file system failed, or the path is nothing that a database can be.
+    case file(FileError)
+    case notAFile(path: String)
+    /// SQLite's extended result code and message.
+    case other(code: Int32, text: String)
+
+    /// What went wrong in the last call on this connection.
+    ///
+    /// - Parameter code: the extended result code of that call.
+    init(code: Int32, of connection: OpaquePointer?) {
+        let text = connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+        let systemCode = connection.map { sqlite3_system_errno($0) } ?? 0
+        switch code & 0xff {
+        case SQLITE_FULL: self = .full
+        case SQLITE_READONLY, SQLITE_PERM: self = .readOnly
+        case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged(text)
+        case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
+        case SQLITE_IOERR where [ENOSPC, EDQUOT, EFBIG].contains(systemCode): self = .full
+        case SQLITE_IOERR, SQLITE_CANTOPEN:
+            if systemCode == EROFS {
+                self = .readOnly
+            } else {
+                let reason = systemCode == 0 ? "" : ": " + String(cString: strerror(systemCode))
+                self = .other(code: code, text: text + reason)
+            }
+        default: self = .other(code: code, text: text)
+        }
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .full: "no space left for the store"
+        case .readOnly: "the store cannot be written: read-only"
+        case .damaged(let text): "the store is damaged: \(text)"
+        case .busy: "another process is writing to the store"
+        case .missingBirth(let key): "no birth of run \(key.run) of \(key.peer)"
+        case .foreign(let path): "\(path) is a database of another program"
+        case .newer(let path, let version):
+            "\(path) was written by a later version of rivulet (format \(version))"
+        case .file(let error): error.description
+        case .notAFile(let path): "\(path) is not a regular file"
+        case .other(let code, let text): "\(text) (SQLite code \(code))"
+        }
+    }
+}

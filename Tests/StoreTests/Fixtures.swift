@@ -1,0 +1,106 @@
+import Collector
+import FailingFiles
+import NearbyCore
+import Telemetry
+
+@testable import Store
+
+/// Births, readings and batches for the tests of this room.
+enum Fixture {
+    static func at(_ milliseconds: Int64) -> Instant {
+        Instant(nanoseconds: milliseconds * 1_000_000)
+    }
+
+    static func peer(_ number: UInt64) -> PeerID { PeerID(high: number, low: number) }
+
+    static let boot = BootID(high: 1, low: 2)
+
+    static func key(_ run: UInt64 = 0x100, peer number: UInt64 = 1) -> RunKey {
+        RunKey(peer: peer(number), run: RunID(value: run))
+    }
+
+    static func birth(
+        _ key: RunKey = key(), name: String = "north", boot: BootID = boot,
+        channels: [String] = ["air", "soil", "rain"]
+    ) throws -> StoreBatch.PeerBirth {
+        let list = try channels.enumerated().map { index, name in
+            guard let description = ChannelDescription(name: name, unit: .celsius, scale: -2) else {
+                throw WireError.invalid(field: name)
+            }
+            return Channel(number: UInt16(index + 1), description: description)
+        }
+        return StoreBatch.PeerBirth(
+            peer: key.peer,
+            birth: Birth(
+                number: Birth.firstNumber(of: key.run), run: key.run, boot: boot,
+                node: try NodeDescription(name: name), channels: list))
+    }
+
+    static func reading(
+        _ sequence: UInt64, channel: UInt16 = 1, at milliseconds: Int64, _ coefficient: Int64,
+        scale: Int8 = -2
+    ) -> Reading {
+        Reading(
+            sequence: sequence, channel: channel, time: at(milliseconds),
+            outcome: .value(DecimalValue(coefficient: coefficient, exponent: scale)))
+    }
+
+    /// `count` readings, one a second from `first` s on, over three channels in turn.
+    static func readings(first: UInt64 = 1, count: UInt64) -> [Reading] {
+        (first..<first + count).map {
+            reading(
+                $0, channel: UInt16($0 % 3 + 1), at: Int64($0) * 1_000, Int64($0 % 100) + 2_000)
+        }
+    }
+
+    static func part(_ readings: [Reading], key: RunKey = key(), hops: UInt8 = 1) -> StoreBatch.Part
+    {
+        var settled = NumberRanges()
+        for reading in readings { settled.insert(reading.sequence..<reading.sequence &+ 1) }
+        return StoreBatch.Part(key: key, readings: readings, settled: settled, hops: hops)
+    }
+
+    static func mapping(
+        boot: BootID = boot, rank: ClockRank = .network, offset: Duration = unixOffset
+    ) -> ClockMapping {
+        ClockMapping(
+            boot: boot, clock: ClockReading(rank: rank, unixOffset: offset),
+            uncertainty: .milliseconds(3))
+    }
+
+    /// 2026-11-21T05:20:00Z.
+    static let unixOffset: Duration = .seconds(1_795_238_400)
+
+    static func batch(_ readings: [Reading], births: [StoreBatch.PeerBirth] = []) -> StoreBatch {
+        var batch = StoreBatch()
+        batch.births = births
+        batch.parts = [part(readings)]
+        return batch
+    }
+}
+
+/// Runs `body` with the path of a store that is not there yet.
+func withStorePath<Result>(_ body: (String) throws -> Result) rethrows -> Result {
+    try withTemporaryDirectory { try body($0 + "/readings.sqlite") }
+}
+
+extension Store {
+    /// All readings of the store, in order of run and sequence.
+    func allReadings() throws -> [Reading] {
+        let rows = try database.prepare(
+            """
+            SELECT sequence, milliseconds, coefficient, exponent, reason, channel FROM readings
+            ORDER BY run_id, sequence
+            """)
+        var readings: [Reading] = []
+        while try rows.step() {
+            let channel = UInt16(truncatingIfNeeded: rows.integer(5))
+            guard let row = ReadingRow(rows, channel: channel) else { continue }
+            readings.append(
+                Reading(
+                    sequence: UInt64(row.sequence), channel: channel,
+                    time: Fixture.at(row.milliseconds), outcome: row.outcome))
+        }
+        return readings
+    }
+}
