@@ -65,12 +65,18 @@ let package = Package(
                 "Telemetry", "Sensors",
                 "Configuration", "Collector", "CLinux", "DurableFiles",
             ]),
+        library(
+            "Collecting",
+            [
+                "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
+                "Telemetry", "Collector", "Store",
+            ]),
         .executableTarget(
             name: "rivulet-agent", dependencies: ["Program"], swiftSettings: settings),
         .executableTarget(
             name: "rivulet",
             dependencies: [
-                "Program", "Configuration", "NearbyCore", "Store",
+                "Program", "Collecting", "Configuration", "NearbyCore", "Store",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

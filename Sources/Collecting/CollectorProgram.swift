@@ -4,6 +4,8 @@ import Glibc
 import NearbyCore
 import NearbyEngine
 import NearbyLinux
+import Program
+import Store
 import Telemetry
 
 /// How `rivulet collect` prints, and for how long.
@@ -23,13 +25,15 @@ public struct CollectOptions {
     public init() {}
 }
 
-/// `rivulet collect`: takes readings in, aggregates them over windows and prints the windows. It
-/// has no store yet, so it gives no receipts.
+/// `rivulet collect`: takes readings in, stores them and gives receipts, aggregates them over
+/// windows and prints the windows. Without a store it is a viewer, which gives no receipts.
 public final class CollectorProgram {
     private let program: NodeProgram
     private let options: CollectOptions
     private let log: StandardErrorLog
-    private var machine = CollectorMachine()
+    private var machine: CollectorMachine
+    private let store: StoreThread?
+    private var storeFault: String?
     private var aggregator: WindowAggregator
     private var table: TablePrinter
     private var csv = CSVPrinter()
@@ -48,8 +52,16 @@ public final class CollectorProgram {
         log = StandardErrorLog(
             threshold: isatty(STDOUT_FILENO) == 1 && options.format == .table
                 ? .warning : .information)
-        let role: Role = settings.role == .collector ? .collector : .viewer
-        program = try NodeProgram(settings, role: role, log: log)
+        let path = settings.role == .collector ? settings.store : nil
+        program = try NodeProgram(settings, role: path == nil ? .viewer : .collector, log: log)
+        machine = CollectorMachine(isDurable: path != nil)
+        do throws(SystemError) {
+            store = try path.map { path throws(SystemError) in
+                try StoreThread(path: path)
+            }
+        } catch {
+            throw StartError("\(error)")
+        }
         let now = NearbyLinux.WallClock.read()
         let offset = Duration.nanoseconds(
             now.unixNanoseconds.subtractingSaturating(now.monotonic.nanoseconds))
@@ -66,16 +78,64 @@ public final class CollectorProgram {
     public func run() throws(StartError) {
         let loop = program.loop
         program.runner.onOutput = { [unowned self] in interpret($0, $1) }
-        program.onStop = { [unowned self] in give(.finish, MonotonicClock.now()) }
+        program.onStop = { [unowned self] in stop() }
         program.statusDetails = { [unowned self] in statusDetails }
         collectorTimer = loop.addTimer { [unowned self] in
             take(machine.handle(.deadlineReached, now: $0), $0)
         }
         windowTimer = loop.addTimer { [unowned self] in give(.deadlineReached, $0) }
+        try openStore()
         let end = options.limit.map { MonotonicClock.now() + $0 } ?? .distantFuture
         try program.serve(until: end)
         if let outputFault { throw outputFault }
     }
+
+    // MARK: The store
+
+    private func openStore() throws(StartError) {
+        guard let store else { return }
+        do throws(SystemError) {
+            try program.loop.register(store.answers) { [unowned self] in answered($0) }
+        } catch {
+            throw StartError("\(error)")
+        }
+        store.open()
+    }
+
+    private func answered(_ answer: StoreThread.Answer) {
+        let now = MonotonicClock.now()
+        switch answer {
+        case .opened(let runs, _, let notices):
+            for notice in notices { log.write(.warning, notice) }
+            take(machine.handle(.restored(runs), now: now), now)
+        case .committed:
+            if storeFault != nil { log.write(.notice, "the store works again") }
+            storeFault = nil
+            take(machine.handle(.committed, now: now), now)
+        case .refused(let fault):
+            if storeFault != fault {
+                log.write(.error, "\(fault): no receipts are given, agents keep their readings")
+            }
+            storeFault = fault
+            take(machine.handle(.refused, now: now), now)
+        }
+    }
+
+    /// The last window is printed, and what waits is committed.
+    private func stop() {
+        let end = MonotonicClock.now() + .seconds(5)
+        give(.finish, MonotonicClock.now())
+        guard let store else { return }
+        while MonotonicClock.now() < end, storeFault == nil {
+            let now = MonotonicClock.now()
+            take(machine.handle(.flush, now: now), now)
+            guard machine.uncommittedCount > 0 else { return }
+            usleep(2_000)
+            for answer in store.answers.take() { answered(answer) }
+        }
+    }
+
+    // MARK: Readings
 
     private func interpret(_ output: Node.Output, _ now: Instant) {
         switch output {
@@ -102,7 +162,7 @@ public final class CollectorProgram {
                 program.runner.give(.sendReliable(bytes, to: peer), at: now)
             case .sendUnreliable(let bytes, let peer):
                 program.runner.give(.sendUnreliable(bytes, to: peer, .control), at: now)
-            case .commit: break
+            case .commit(let batch): store?.commit(batch)
             case .drop(let reason, let count): drops[reason, default: 0] += count
             }
         }
@@ -163,6 +223,8 @@ public final class CollectorProgram {
             ("agents", .integer(machine.peerCount)),
             ("readings", .integer(readingCount)),
             ("reportsHeld", .integer(machine.heldReportCount)),
+            ("readingsUncommitted", .integer(machine.uncommittedCount)),
+            ("store", .text(store == nil ? "none" : storeFault ?? "good")),
             (
                 "collectorDrops",
                 .object(

@@ -57,9 +57,12 @@ struct CollectedPeer: Sendable {
 
     /// A run that is in the store already.
     mutating func restore(_ stored: StoredRun) {
-        guard take(stored.birth), let index = index(of: stored.key.run) else { return }
-        runs[index].sequences = SequenceLedger(settled: stored.settled)
+        if index(of: stored.key.run) == nil { _ = take(stored.birth) }
+        guard let index = index(of: stored.key.run) else { return }
+        for range in stored.settled.ranges { runs[index].sequences.giveUp(range) }
     }
+
+    func birth(of run: RunID) -> Birth? { index(of: run).map { runs[$0].birth } }
 
     /// What is settled of a run once everything that came is committed.
     func settled(of run: RunID) -> NumberRanges? {

@@ -21,12 +21,14 @@ public struct CollectorMachine: Sendable {
     public enum Input: Sendable {
         /// A telemetry message, reliable or not. `hops`: relays on its way, plus one.
         case received([UInt8], from: PeerID, hops: UInt8)
-        /// What the store holds, before anything is received.
+        /// What the store holds: as soon as it is open.
         case restored([StoredRun])
         /// The batch of the last `.commit` is durable.
         case committed
         /// It is not, and nothing of it is; it will be handed over again.
         case refused
+        /// Commit at once what waits, as before the process ends.
+        case flush
         case deadlineReached
     }
 
@@ -81,7 +83,8 @@ public struct CollectorMachine: Sendable {
             receive(bytes, from: peer, hops: hops, now: now, into: &outputs)
         case .restored(let runs): for run in runs { restore(run, into: &outputs) }
         case .committed: batchCommitted(into: &outputs)
-        case .refused: ledger.refused(now: now)
+        case .refused: ledger.refused(now: now) { peers[$0.peer]?.birth(of: $0.run) }
+        case .flush: commit(now: now, isLast: true, into: &outputs)
         case .deadlineReached:
             expireHeld(now: now, into: &outputs)
             commit(now: now, into: &outputs)
@@ -164,7 +167,9 @@ public struct CollectorMachine: Sendable {
     private mutating func restore(_ run: StoredRun, into outputs: inout [Output]) {
         makeRoom(for: run.key.peer, into: &outputs)
         peers[run.key.peer, default: CollectedPeer()].restore(run)
-        committed[run.key] = run.settled
+        for range in run.settled.ranges {
+            committed[run.key, default: NumberRanges()].insert(range)
+        }
     }
 
     private mutating func note(_ delivery: Delivery, hasDuplicates: Bool, _ now: Instant) {
@@ -184,9 +189,11 @@ public struct CollectorMachine: Sendable {
         ledger.add(gap, of: peer, now: now)
     }
 
-    private mutating func commit(now: Instant, into outputs: inout [Output]) {
-        guard isDurable, let deadline = ledger.deadline, now >= deadline else { return }
-        let batch = ledger.takeDue(now: now) { key in
+    private mutating func commit(
+        now: Instant, isLast: Bool = false, into outputs: inout [Output]
+    ) {
+        guard isDurable, isLast || ledger.deadline ?? .distantFuture <= now else { return }
+        let batch = ledger.takeDue(now: now, isLast: isLast) { key in
             peers[key.peer]?.settled(of: key.run) ?? committed[key] ?? NumberRanges()
         }
         if let batch { return outputs.append(.commit(batch)) }

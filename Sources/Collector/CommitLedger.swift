@@ -81,17 +81,25 @@ struct CommitLedger: Sendable {
 
     // MARK: Writing
 
-    /// The batch that is to be written now, if one is due.
+    /// The batch that is to be written now, if one is due; at once if `isLast`.
     ///
     /// - Parameter settled: what is settled of a run when everything that came is committed.
     mutating func takeDue(
-        now: Instant, settled: (RunKey) -> NumberRanges
+        now: Instant, isLast: Bool = false, settled: (RunKey) -> NumberRanges
     ) -> StoreBatch? {
-        guard let deadline, now >= deadline else { return nil }
-        if case .refused(let batch, _) = writing {
+        switch writing {
+        case .batch: return nil
+        case .refused(let batch, let tryAt):
+            guard isLast || now >= tryAt else { return nil }
             writing = .batch(batch)
             return batch
+        case .nothing:
+            guard isLast || deadline ?? .distantFuture <= now else { return nil }
+            return gather(settled)
         }
+    }
+
+    private mutating func gather(_ settled: (RunKey) -> NumberRanges) -> StoreBatch? {
         var batch = StoreBatch()
         batch.births = births
         batch.gaps = gaps
@@ -122,8 +130,17 @@ struct CommitLedger: Sendable {
     }
 
     /// The store could not take it.
-    mutating func refused(now: Instant) {
-        guard case .batch(let batch) = writing else { return }
+    ///
+    /// - Parameter births: of the batch's runs, should the store have lost them: a damaged one is
+    ///   put aside, and a new one begun.
+    mutating func refused(now: Instant, births: (RunKey) -> Birth?) {
+        guard case .batch(var batch) = writing else { return }
+        let gapKeys = batch.gaps.map { RunKey(peer: $0.peer, run: $0.gap.run) }
+        let known = Set(batch.births.map { RunKey(peer: $0.peer, run: $0.birth.run) })
+        for key in Set(batch.parts.map(\.key) + gapKeys).subtracting(known).sorted() {
+            guard let birth = births(key) else { continue }
+            batch.births.append(StoreBatch.PeerBirth(peer: key.peer, birth: birth))
+        }
         let next = pause.map { min($0 * 2, Limits.commitPauses.upperBound) }
         pause = next ?? Limits.commitPauses.lowerBound
         writing = .refused(batch, tryAt: now + (pause ?? .zero))

@@ -10,11 +10,6 @@ struct SequenceLedger: Sendable {
     private var highest: UInt64 = 0
     private var received: UInt64 = 0
 
-    init() {}
-
-    /// A run that was stored before.
-    init(settled: NumberRanges) { self.settled = settled }
-
     /// How many numbers lie between the lowest and the highest that came, both included.
     var expected: UInt64 { received == 0 ? 0 : highest &- lowest &+ 1 }
 
@@ -40,6 +35,7 @@ struct SequenceLedger: Sendable {
     /// The agent holds nothing below: it is settled elsewhere, or lost and announced.
     mutating func raiseFloor(to lowestHeld: UInt64) { settled.insert(0..<lowestHeld) }
 
+    /// These need not come: lost and announced, or in the store from before.
     mutating func giveUp(_ range: Range<UInt64>) { settled.insert(range) }
 }
 

@@ -202,6 +202,9 @@ public final class AgentProgram {
             ("firstConnectedNanoseconds", firstConnected.map { .integer($0) } ?? .null),
             ("readings", .integer(telemeter.readingCount)),
             ("readingsWaiting", .integer(telemeter.waitingCount)),
+            ("readingsResent", .integer(telemeter.resentCount)),
+            ("readingsLost", .integer(telemeter.lostCount)),
+            ("journalBytes", .integer(telemeter.memoryByteCount)),
             (
                 "samplingDrops",
                 .object(
@@ -218,6 +221,7 @@ public final class AgentProgram {
         var telemetry = Telemeter.Settings(run: run, boot: Board.bootID, node: node)
         telemetry.reportBytesMax = settings.reportSize
         telemetry.wait = settings.reportWait
+        telemetry.journal.memoryBytesMax = settings.journalMemory
         return Telemeter(settings: telemetry)
     }
 }

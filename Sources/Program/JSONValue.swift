@@ -7,11 +7,11 @@ public enum JSONValue: CustomStringConvertible {
     case flag(Bool)
     case null
 
-    static func integer(_ value: some BinaryInteger) -> JSONValue {
+    package static func integer(_ value: some BinaryInteger) -> JSONValue {
         .number(Int64(clamping: value))
     }
 
-    static func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+    package static func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
 
     public var description: String {
         switch self {

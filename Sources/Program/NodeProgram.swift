@@ -8,17 +8,17 @@ import NearbyWire
 
 /// What an agent and a collector have in common: the node, its control socket, signals and systemd.
 package final class NodeProgram {
-    let settings: Settings
-    let log: StandardErrorLog
+    package let settings: Settings
+    package let log: StandardErrorLog
     package let loop: EventLoop
     package let runner: NodeRunner
     let run: RunID
     let started = MonotonicClock.now()
     /// Called at SIGHUP, and before the end.
-    var onReload: (() -> Void)?
-    var onStop: (() -> Void)?
+    package var onReload: (() -> Void)?
+    package var onStop: (() -> Void)?
     /// Members that a program adds to its status.
-    var statusDetails: (() -> [(String, JSONValue)])?
+    package var statusDetails: (() -> [(String, JSONValue)])?
     private var control: ControlSocket?
     /// Made before any thread, so that all of them leave signals to it.
     private let signals: SignalSource

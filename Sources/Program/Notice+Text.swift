@@ -3,7 +3,7 @@ import NearbyEngine
 import NearbyLinux
 
 extension Node.Notice {
-    var level: StandardErrorLog.Level {
+    package var level: StandardErrorLog.Level {
         switch self {
         case .neighbourUp: .information
         case .neighbourLost: .notice
@@ -13,7 +13,7 @@ extension Node.Notice {
     }
 
     /// One line: what happened, with whom and where, and what to do.
-    func text(_ runner: NodeRunner) -> String {
+    package func text(_ runner: NodeRunner) -> String {
         switch self {
         case .neighbourUp(_, let name, let endpoint):
             "neighbour \(name) at \(runner.text(endpoint)) on \(runner.name(of: endpoint.link))"
