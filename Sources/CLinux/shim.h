@@ -47,11 +47,18 @@ static inline int clinux_accept(int listener) {
     return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
-// adjtimex(2) with no modes: the clock's state, 5 (TIME_ERROR) when nothing keeps it. By number, because
-// <sys/timex.h> under _GNU_SOURCE defines fd_set otherwise than Swift's Glibc module has it.
-static inline int clinux_clock_state(void) {
-    long space[64] = {0};
-    return (int)syscall(SYS_adjtimex, space);
+// adjtimex(2) with no modes. By number and with the head of its structure written out, because <sys/timex.h>
+// under _GNU_SOURCE defines fd_set otherwise than Swift's Glibc module has it.
+struct clinux_kernel_clock {
+    unsigned modes;
+    long offset, frequency, maximum_error, estimated_error; // errors in microseconds
+    int status;                                             // STA_… bits
+    long rest[64];
+};
+
+static inline int clinux_read_kernel_clock(struct clinux_kernel_clock *clock) {
+    *clock = (struct clinux_kernel_clock){0};
+    return (int)syscall(SYS_adjtimex, clock);
 }
 
 // MSG_NOSIGNAL of <sys/socket.h>, an enumerator behind a macro of its own name.

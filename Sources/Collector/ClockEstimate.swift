@@ -1,15 +1,9 @@
 import NearbyCore
+import Telemetry
 
-/// How well a time mapping is founded, best last.
-public enum TimeRank: UInt8, Comparable, Sendable, CaseIterable {
+extension ClockRank {
     /// From arrivals alone: late by the smallest delay seen.
-    case estimate = 0
-
-    public static func < (left: TimeRank, right: TimeRank) -> Bool {
-        left.rawValue < right.rawValue
-    }
-
-    public var name: String { "estimate" }
+    static let estimate = ClockRank.none
 }
 
 /// Maps the clock of one boot of an agent to ours: the smallest (arrival − measurement) seen in the

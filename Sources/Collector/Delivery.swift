@@ -13,7 +13,7 @@ public struct Delivery: Hashable, Sendable {
     public var hops: UInt8
     /// Add this to a reading's time to have it on our clock.
     public var offset: Duration
-    public var rank: TimeRank
+    public var rank: ClockRank
     /// Sequence numbers of the run from the first that we saw to the highest.
     public var expected: UInt64
     /// How many of `expected` have not come, or not yet.
@@ -21,7 +21,7 @@ public struct Delivery: Hashable, Sendable {
 
     public init(
         peer: PeerID, birth: Birth, readings: [Reading], arrival: Instant, hops: UInt8 = 1,
-        offset: Duration = .zero, rank: TimeRank = .estimate, expected: UInt64 = 0,
+        offset: Duration = .zero, rank: ClockRank = .none, expected: UInt64 = 0,
         missing: UInt64 = 0
     ) {
         self.peer = peer

@@ -5,7 +5,7 @@ import Telemetry
 struct RunSeries: Sendable {
     var birth: Birth
     var hops: UInt8
-    var rank: TimeRank
+    var rank: ClockRank
     var series: [UInt16: Series] = [:]
     private var missing: UInt64
     private var missingAtClose: UInt64 = 0

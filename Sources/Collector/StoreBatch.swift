@@ -16,17 +16,23 @@ public struct RunKey: Hashable, Comparable, Sendable {
     }
 }
 
-/// How the clock of one boot of a node relates to UTC.
+/// How the clock of one boot of a node relates to UTC, from some moment on. It replaces what was
+/// said of that boot from that moment on; what lies before the first moment goes by the first.
 public struct ClockMapping: Hashable, Sendable {
     public var boot: BootID
     public var clock: ClockReading
     /// The error is believed to be at most this, the rank's own error left out.
     public var uncertainty: Duration
+    /// The boot's own clock: zero for all of the boot, later where a drift was followed.
+    public var since: Instant
 
-    public init(boot: BootID, clock: ClockReading, uncertainty: Duration) {
+    public init(
+        boot: BootID, clock: ClockReading, uncertainty: Duration, since: Instant = .zero
+    ) {
         self.boot = boot
         self.clock = clock
         self.uncertainty = uncertainty
+        self.since = since
     }
 }
 

@@ -30,6 +30,6 @@ public struct Window: Hashable, Sendable {
         /// Readings of this agent, all channels, that went missing since the last window closed.
         public var lostCount: UInt64
         public var hops: UInt8
-        public var rank: TimeRank
+        public var rank: ClockRank
     }
 }

@@ -72,6 +72,10 @@ public enum DropReason: String, CaseIterable, Sendable {
     case birthRequestRate = "birth-request-rate"
     case telemetryUnknownType = "telemetry-unknown-type"
     case telemetryUnexpected = "telemetry-unexpected"
+    /// An answer to a time request that was not made, or was answered already.
+    case timeAnswerUnasked = "time-answer-unasked"
+    /// Its round trip is negative or longer than any can be.
+    case timeAnswerAbsurd = "time-answer-absurd"
     case samplerQueueFull = "sampler-queue-full"
     // Shell
     case socketSendFailed = "socket-send-failed"

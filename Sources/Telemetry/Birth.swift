@@ -18,6 +18,7 @@ public struct PreviousRun: Hashable, Sendable {
 ///     channels (Channel, each counted) · trailing fields (type varint, counted bytes)
 ///     trailing field 1: previous run 8 · last sequence on disk varint
 ///     trailing field 2: when it was sent varint, milliseconds of CLOCK_BOOTTIME
+///     trailing field 3: clock rank 1 · unix offset 8, nanoseconds, signed
 ///
 /// It lists every channel of the run so far, so that it serves for the reports of the run's earlier
 /// births too. The first birth of a run has the number 1 and each later one the next.
@@ -32,10 +33,13 @@ public struct Birth: Hashable, Sendable {
     /// When this copy was sent, the agent's clock in whole milliseconds. It dates readings that
     /// were kept until somebody came: they are older than the report that brings them.
     public var sent: Instant?
+    /// What the agent itself knew of UTC when this birth was written. It dates the readings of a
+    /// boot that ended before anybody came.
+    public var clock: ClockReading?
 
     public init(
         number: UInt16, run: RunID, boot: BootID, node: NodeDescription, channels: [Channel],
-        previous: PreviousRun? = nil, sent: Instant? = nil
+        previous: PreviousRun? = nil, sent: Instant? = nil, clock: ClockReading? = nil
     ) {
         self.number = number
         self.run = run
@@ -44,6 +48,7 @@ public struct Birth: Hashable, Sendable {
         self.channels = channels
         self.previous = previous
         self.sent = sent
+        self.clock = clock
     }
 
     /// How reports name it.
@@ -96,6 +101,7 @@ public struct BirthReference: Hashable, Sendable {
 extension Birth {
     private static let previousRunField: UInt64 = 1
     private static let sentField: UInt64 = 2
+    private static let clockField: UInt64 = 3
 
     /// Parses what follows the tag.
     init(parsing reader: inout ByteReader, skippedFields: inout Int) throws(WireError) {
@@ -117,6 +123,7 @@ extension Birth {
         }
         previous = nil
         sent = nil
+        clock = nil
         while let field = try TrailingField(parsing: &reader) {
             var inner = ByteReader(field.bytes)
             switch field.type {
@@ -124,6 +131,7 @@ extension Birth {
                 let run = RunID(value: try inner.readUInt64())
                 previous = PreviousRun(run: run, lastSequence: try inner.readVarint())
             case Self.sentField: sent = try Self.readTime(from: &inner)
+            case Self.clockField: clock = try ClockReading(parsing: &inner)
             default:
                 skippedFields += 1
                 continue
@@ -150,6 +158,11 @@ extension Birth {
             var inner = ByteWriter()
             inner.writeVarint(UInt64(max(0, sent.nanoseconds / 1_000_000)))
             TrailingField(type: Self.sentField, bytes: inner.bytes[...]).emit(into: &writer)
+        }
+        if let clock {
+            var inner = ByteWriter()
+            clock.emit(into: &inner)
+            TrailingField(type: Self.clockField, bytes: inner.bytes[...]).emit(into: &writer)
         }
     }
 

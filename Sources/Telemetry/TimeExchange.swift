@@ -35,6 +35,17 @@ public struct ClockReading: Hashable, Sendable {
         self.rank = rank
         self.unixOffset = unixOffset
     }
+
+    /// rank 1 · unix offset 8, nanoseconds, signed
+    init(parsing reader: inout ByteReader) throws(WireError) {
+        rank = ClockRank(rawValue: try reader.readUInt8()) ?? .none
+        unixOffset = .nanoseconds(Int64(bitPattern: try reader.readUInt64()))
+    }
+
+    func emit(into writer: inout ByteWriter) {
+        writer.write(rank.rawValue)
+        writer.write(UInt64(bitPattern: unixOffset.nanoseconds))
+    }
 }
 
 /// The four-timestamp exchange (RFC 5905 §8) between a collector, which asks, and an agent. Times
@@ -61,12 +72,10 @@ public enum TimeExchange: Hashable, Sendable {
             let answered = try Self.readInstant(from: &reader)
             guard answered >= received else { throw .invalid(field: "time of answer") }
             let boot = BootID(high: try reader.readUInt64(), low: try reader.readUInt64())
-            let rank = ClockRank(rawValue: try reader.readUInt8()) ?? .none
-            let offset = Int64(bitPattern: try reader.readUInt64())
             self = .answer(
                 TimeAnswer(
                     asked: asked, received: received, answered: answered, boot: boot,
-                    clock: ClockReading(rank: rank, unixOffset: .nanoseconds(offset))))
+                    clock: try ClockReading(parsing: &reader)))
         default: throw .invalid(field: "kind of time exchange")
         }
         while try TrailingField(parsing: &reader) != nil { skippedFields += 1 }
@@ -84,8 +93,7 @@ public enum TimeExchange: Hashable, Sendable {
             }
             writer.write(answer.boot.high)
             writer.write(answer.boot.low)
-            writer.write(answer.clock.rank.rawValue)
-            writer.write(UInt64(bitPattern: answer.clock.unixOffset.nanoseconds))
+            answer.clock.emit(into: &writer)
         }
     }
 

@@ -20,7 +20,8 @@ import Testing
                     isRetired: true),
             ],
             previous: PreviousRun(run: RunID(value: 0xaabb_ccdd_eeff_0011), lastSequence: 300),
-            sent: Instant(nanoseconds: 123_456_000_000))
+            sent: Instant(nanoseconds: 123_456_000_000),
+            clock: ClockReading(rank: .network, unixOffset: .seconds(1_795_239_900)))
     }
 
     @Test func theGoldenBirthIsReadAndWritten() throws {
@@ -46,7 +47,7 @@ import Testing
 
     @Test func truncationsAreRefusedUnlessTheyEndBeforeATrailingField() throws {
         let bytes = vector("birth")
-        let ends = [bytes.count - 17, bytes.count - 5]
+        let ends = [bytes.count - 28, bytes.count - 16, bytes.count - 11]
         for count in 0..<bytes.count where !ends.contains(count) {
             #expect(throws: WireError.self) {
                 try TelemetryMessage(parsing: Array(bytes.prefix(count)))
@@ -66,6 +67,16 @@ import Testing
                 == .birthRequest(
                     BirthReference(run: RunID(value: 0xaaaa_0000_1122_3344), number: 42)))
         #expect(skipped == 2)
+    }
+
+    @Test func aClockOfAnUnknownRankIsAnEstimate() throws {
+        var bytes = vector("birth")
+        bytes[bytes.count - 9] = 200
+        guard case .birth(let birth) = try TelemetryMessage(parsing: bytes) else {
+            Issue.record("not a birth")
+            return
+        }
+        #expect(birth.clock == ClockReading(rank: .none, unixOffset: .seconds(1_795_239_900)))
     }
 
     @Test func unknownTagsAreNamed() {

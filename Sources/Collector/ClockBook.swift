@@ -1,0 +1,176 @@
+import NearbyCore
+import Telemetry
+
+/// What the collector knows of clocks: which boot's time is when in UTC, and how well that is
+/// founded.
+///
+/// Two steps lead from an agent's clock to UTC: the offset between its clock and ours, which
+/// `ClockExchange` measures, and what ours is against UTC by the best clock that is known
+/// (`ClockReference`). A boot that was never met alive is dated by its agent's own word, and if the
+/// agent knew nothing, as if it had ended just before the agent's next boot began.
+///
+/// A mapping of a higher rank always replaces one of a lower, never the other way round; of equal
+/// ranks the new one is told only if it moved by more than its uncertainty and 10 ms.
+public struct ClockBook: Sendable {
+    public enum Input: Hashable, Sendable {
+        /// At the start, once a minute, and when the wall clock was set.
+        case ownClock(ClockReading)
+        /// Out of `ClockExchange`.
+        case measured(ClockSample, from: PeerID)
+        /// Any copy of a birth. One with the time of sending belongs to the agent's present boot.
+        case born(Birth, from: PeerID)
+        /// Readings came; `newest` is the latest time in them, `arrival` by our clock.
+        case arrived(boot: BootID, newest: Instant, arrival: Instant, from: PeerID)
+        /// At the start, out of the store: the latest mapping of a boot of an agent.
+        case stored(ClockMapping, from: PeerID)
+    }
+
+    public enum Output: Hashable, Sendable {
+        /// To be stored, as `ClockMapping` says, and in this order.
+        case mapping(ClockMapping)
+    }
+
+    struct PeerClocks: Sendable {
+        /// Newest first, at most `Limits.clockBootsMax`.
+        var boots: [BootID] = []
+        var present: BootID?
+        var lastHeard: Instant
+    }
+
+    let ownBoot: BootID
+    var reference = ClockReference()
+    var ownPublished: BootClock.Published?
+    /// At most `Limits.collectorPeersMax`; the one that was silent longest goes.
+    var peers: [PeerID: PeerClocks] = [:]
+    /// Those of all `peers`.
+    var clocks: [BootID: BootClock] = [:]
+
+    /// - Parameter boot: our own.
+    public init(boot: BootID) { ownBoot = boot }
+
+    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        switch input {
+        case .ownClock(let reading):
+            let own = ClockReference.Candidate(
+                source: .own, boot: ownBoot, clock: reading, offset: reading.unixOffset,
+                uncertainty: .zero, taken: now)
+            consider(own, now: now, into: &outputs)
+        case .measured(let sample, let peer): take(sample, from: peer, now: now, into: &outputs)
+        case .born(let birth, let peer): take(birth, from: peer, now: now, into: &outputs)
+        case .arrived(let boot, let newest, let arrival, let peer):
+            guard register(boot, of: peer, now: now) else { break }
+            clocks[boot]?.observe(newest: newest, arrival: arrival)
+            let isMeasured = clocks[boot]?.track.latest != nil
+            if !isMeasured { publish(boot, now: now, into: &outputs) }
+            // Its end is the beginning of what it followed.
+            if !outputs.isEmpty { publishEnded(of: peer, now: now, into: &outputs) }
+        case .stored(let mapping, let peer):
+            guard register(mapping.boot, of: peer, now: now) else { break }
+            // As well founded as can be, so that what comes is added and does not replace it all.
+            clocks[mapping.boot]?.published = BootClock.Published(
+                mapping: mapping, basis: .measured)
+        }
+        return outputs
+    }
+
+    // MARK: Reading
+
+    /// The latest stretch of a boot, ours or an agent's; nil where nothing is known.
+    public func mapping(for boot: BootID) -> ClockMapping? {
+        boot == ownBoot ? ownPublished?.mapping : clocks[boot]?.published?.mapping
+    }
+
+    /// Add this to a boot's time to have it on our clock; nil where nothing is known.
+    public func offset(of boot: BootID) -> Duration? {
+        if boot == ownBoot { return .zero }
+        guard let clock = clocks[boot] else { return nil }
+        return offset(of: boot, clock, depth: Limits.clockBootsMax)
+    }
+
+    /// How well the times of a boot are founded.
+    public func rank(of boot: BootID) -> ClockRank { mapping(for: boot)?.clock.rank ?? .none }
+
+    /// Boots of agents that something is known of.
+    public var bootCount: Int { clocks.count }
+
+    // MARK: Taking in
+
+    private mutating func take(
+        _ sample: ClockSample, from peer: PeerID, now: Instant, into outputs: inout [Output]
+    ) {
+        let boot = sample.boot
+        guard register(boot, of: peer, now: now), var clock = clocks[boot] else { return }
+        let isNews = clock.track.latest == nil || peers[peer]?.present != boot
+        peers[peer]?.present = boot
+        if isNews { for ended in peers[peer]?.boots ?? [] { clocks[ended]?.candidate = nil } }
+        clock.track.note(sample, now: now)
+        clock.newest = max(clock.newest, now - sample.offset)
+        clock.note(told: sample.clock)
+        let candidate = ClockReference.Candidate(
+            source: .agent(peer), boot: boot, clock: sample.clock,
+            offset: sample.clock.unixOffset - sample.offset,
+            uncertainty: sample.uncertainty(at: now), taken: now)
+        clock.candidate = candidate
+        clocks[boot] = clock
+        if !consider(candidate, now: now, into: &outputs) {
+            publish(boot, now: now, into: &outputs)
+            if isNews { publishEnded(of: peer, now: now, into: &outputs) }
+        }
+    }
+
+    private mutating func take(
+        _ birth: Birth, from peer: PeerID, now: Instant, into outputs: inout [Output]
+    ) {
+        guard register(birth.boot, of: peer, now: now) else { return }
+        clocks[birth.boot]?.note(birth)
+        if let sent = birth.sent {
+            peers[peer]?.present = birth.boot
+            clocks[birth.boot]?.observe(newest: sent, arrival: now)
+        }
+        publish(birth.boot, now: now, into: &outputs)
+        publishEnded(of: peer, now: now, into: &outputs)
+    }
+
+    /// Returns whether there was any change, all of which is told then.
+    @discardableResult
+    private mutating func consider(
+        _ candidate: ClockReference.Candidate, now: Instant, into outputs: inout [Output]
+    ) -> Bool {
+        let agents = clocks.values.compactMap(\.candidate)
+        guard let change = reference.consider(candidate, agents: agents, now: now) else {
+            return false
+        }
+        publishOwn(change, now: now, into: &outputs)
+        for peer in peers.keys.sorted() {
+            for boot in peers[peer]?.boots ?? [] { publish(boot, change, now: now, into: &outputs) }
+        }
+        return true
+    }
+
+    /// Returns whether the boot has a place in the tables and is this peer's. Ours is nobody
+    /// else's: an agent on the collector's machine has the collector's clock.
+    private mutating func register(_ boot: BootID, of peer: PeerID, now: Instant) -> Bool {
+        guard boot != ownBoot else { return false }
+        if let known = clocks[boot] {
+            peers[known.peer]?.lastHeard = now
+            return known.peer == peer
+        }
+        if peers[peer] == nil, peers.count >= Limits.collectorPeersMax {
+            let oldest = peers.min { ($0.value.lastHeard, $0.key) < ($1.value.lastHeard, $1.key) }
+            for boot in oldest?.value.boots ?? [] { clocks[boot] = nil }
+            if let oldest { peers[oldest.key] = nil }
+        }
+        var state = peers[peer] ?? PeerClocks(lastHeard: now)
+        state.lastHeard = now
+        state.boots.insert(boot, at: 0)
+        if state.boots.count > Limits.clockBootsMax,
+            let index = state.boots.lastIndex(where: { $0 != state.present && $0 != boot })
+        {
+            clocks[state.boots.remove(at: index)] = nil
+        }
+        peers[peer] = state
+        clocks[boot] = BootClock(peer: peer)
+        return true
+    }
+}

@@ -1,0 +1,125 @@
+import NearbyCore
+import Telemetry
+
+extension Limits {
+    /// Requests with which a boot that is new to us is met, and the time between them.
+    public static let clockBurstCount = 4
+    public static let clockBurstInterval: Duration = .seconds(1)
+    /// Time between requests afterwards.
+    public static let clockInterval: Duration = .seconds(64)
+    /// A longer round trip cannot be; after this time a request is given up.
+    public static let clockDelayMax: Duration = .seconds(60)
+    /// Requests of one agent that wait for their answers; the oldest is given up.
+    public static let clockRequestsMax = 4
+}
+
+/// Asks the connected agents for their time and makes samples of the answers.
+///
+/// Each is asked four times, a second apart, when its boot is new to us, and then every 64 s at a
+/// moment of its own, so that a thousand agents are not asked at once. An answer counts once, and
+/// only if it was asked for: late, repeated and invented ones are counted and dropped.
+public struct ClockExchange: Sendable {
+    public enum Input: Equatable, Sendable {
+        /// An agent can be asked. Repeated, it changes nothing.
+        case connected(PeerID)
+        case disconnected(PeerID)
+        case answered(TimeAnswer, from: PeerID)
+        case deadlineReached
+    }
+
+    public enum Output: Hashable, Sendable {
+        /// To be sent unreliably, and without delay.
+        case send([UInt8], to: PeerID)
+        /// The best of the latest samples, after each answer.
+        case sample(ClockSample, PeerID)
+        case drop(DropReason)
+    }
+
+    private struct Agent: Sendable {
+        var filter: ClockFilter?
+        /// When the waiting requests were made, oldest first.
+        var asked: [Instant] = []
+        var burstLeft = Limits.clockBurstCount
+        var nextAsk: Instant
+    }
+
+    /// At most `Limits.collectorPeersMax`; more are not asked.
+    private var agents: [PeerID: Agent] = [:]
+    public private(set) var nextDeadline: Instant?
+
+    public init() {}
+
+    /// Agents that are asked.
+    public var agentCount: Int { agents.count }
+
+    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        switch input {
+        case .connected(let peer):
+            guard agents[peer] == nil else { break }
+            guard agents.count < Limits.collectorPeersMax else {
+                outputs.append(.drop(.readingTableFull))
+                break
+            }
+            agents[peer] = Agent(nextAsk: now)
+            askDue(now: now, into: &outputs)
+        case .disconnected(let peer): agents[peer] = nil
+        case .answered(let answer, let peer): take(answer, from: peer, now: now, into: &outputs)
+        case .deadlineReached: askDue(now: now, into: &outputs)
+        }
+        nextDeadline = agents.values.lazy.map(\.nextAsk).min()
+        return outputs
+    }
+
+    private mutating func askDue(now: Instant, into outputs: inout [Output]) {
+        let due = agents.filter { $0.value.nextAsk <= now }.map(\.key).sorted()
+        for peer in due {
+            guard var agent = agents[peer] else { continue }
+            agent.asked.removeAll { now - $0 > Limits.clockDelayMax }
+            if agent.asked.count >= Limits.clockRequestsMax { agent.asked.removeFirst() }
+            agent.asked.append(now)
+            agent.burstLeft = max(0, agent.burstLeft - 1)
+            agent.nextAsk =
+                agent.burstLeft > 0
+                ? now + Limits.clockBurstInterval : Self.nextTurn(of: peer, after: now)
+            agents[peer] = agent
+            outputs.append(
+                .send(TelemetryMessage.timeExchange(.request(asked: now)).bytes, to: peer))
+        }
+    }
+
+    private mutating func take(
+        _ answer: TimeAnswer, from peer: PeerID, now: Instant, into outputs: inout [Output]
+    ) {
+        guard var agent = agents[peer],
+            let index = agent.asked.firstIndex(of: answer.asked)
+        else { return outputs.append(.drop(.timeAnswerUnasked)) }
+        agent.asked.remove(at: index)
+        agents[peer] = agent
+        guard let sample = ClockSample(answer, now: now) else {
+            return outputs.append(.drop(.timeAnswerAbsurd))
+        }
+        var filter = ClockFilter(boot: answer.boot)
+        if let known = agent.filter {
+            if known.boot == answer.boot {
+                filter = known
+            } else {
+                // It restarted behind a connection that lasted.
+                agent.burstLeft = Limits.clockBurstCount
+                agent.nextAsk = min(agent.nextAsk, now + Limits.clockBurstInterval)
+            }
+        }
+        filter.add(sample)
+        agent.filter = filter
+        agents[peer] = agent
+        if let best = filter.best(now: now) { outputs.append(.sample(best, peer)) }
+    }
+
+    /// The next moment at which our clock, divided by the interval, leaves the agent's own rest.
+    private static func nextTurn(of peer: PeerID, after now: Instant) -> Instant {
+        let interval = Limits.clockInterval.nanoseconds
+        let phase = Int64(peer.low % UInt64(interval))
+        let since = ((now.nanoseconds % interval) - phase + interval) % interval
+        return now + .nanoseconds(interval - since)
+    }
+}

@@ -1,0 +1,15 @@
+import NearbyLinux
+import Telemetry
+
+extension ClockReading {
+    /// What this machine knows of UTC, in the words that nodes exchange.
+    init(_ reading: WallClock.Reading) {
+        let rank: ClockRank =
+            switch reading.rank {
+            case .none: .none
+            case .hardware: .hardware
+            case .synchronised: .network
+            }
+        self.init(rank: rank, unixOffset: reading.unixOffset)
+    }
+}
