@@ -2,13 +2,17 @@ import Collector
 import NearbyCore
 import Telemetry
 
-/// A run's row number in the file.
+/// A run as the file knows it.
 struct RunRow: Hashable {
+    /// Means nothing outside of the file.
     var id: Int64
+    /// What the windows of its boot lie by; nil while there are none.
+    var windowOffset: Int64?
 }
 
 /// The statements of `Store.commit`, prepared once.
 struct CommitStatements {
+    private let database: Database
     private let upsertPeer: Statement
     private let upsertRun: Statement
     private let upsertChannel: Statement
@@ -19,6 +23,7 @@ struct CommitStatements {
     private let upsertClock: Statement
 
     init(_ database: Database) throws(StoreError) {
+        self.database = database
         upsertPeer = try database.prepare(
             """
             INSERT INTO peers (peer, name) VALUES (?1, ?2)
@@ -37,7 +42,8 @@ struct CommitStatements {
             """)
         selectRun = try database.prepare(
             """
-            SELECT runs.id FROM runs JOIN peers ON peers.id = runs.peer_id
+            SELECT runs.id, clocks.window_offset FROM runs
+            JOIN peers ON peers.id = runs.peer_id LEFT JOIN clocks ON clocks.boot = runs.boot
             WHERE peers.peer = ?1 AND runs.run = ?2
             """)
         insertReading = try database.prepare(
@@ -59,7 +65,7 @@ struct CommitStatements {
         selectRun.bind(1, key.peer.bytes).bind(2, key.run.storedBytes)
         guard try selectRun.step() else { return nil }
         defer { selectRun.reset() }
-        return RunRow(id: selectRun.integer(0))
+        return RunRow(id: selectRun.integer(0), windowOffset: selectRun.optionalInteger(1))
     }
 
     func upsert(_ clock: ClockMapping) throws(StoreError) {
@@ -81,11 +87,13 @@ struct CommitStatements {
         }
     }
 
-    func insert(_ reading: ReadingRow, run: RunRow, hops: UInt8) throws(StoreError) {
+    /// Returns whether it is new.
+    func insert(_ reading: ReadingRow, run: RunRow, hops: UInt8) throws(StoreError) -> Bool {
         insertReading.bind(1, run.id).bind(2, reading.sequence).bind(3, Int64(reading.channel))
             .bind(4, reading.milliseconds).bind(8, Int64(hops))
         reading.outcome.bind(to: insertReading, first: 5)
         try insertReading.run()
+        return database.changeCount > 0
     }
 
     func settle(_ settled: NumberRanges, run: RunRow) throws(StoreError) {
