@@ -13,6 +13,7 @@ struct RunRow: Hashable {
 /// The statements of `Store.commit`, prepared once.
 struct CommitStatements {
     private let database: Database
+    private let windowShift: Int64
     private let upsertPeer: Statement
     private let upsertRun: Statement
     private let upsertChannel: Statement
@@ -22,8 +23,11 @@ struct CommitStatements {
     private let insertGap: Statement
     private let upsertClock: Statement
 
-    init(_ database: Database) throws(StoreError) {
+    /// - Parameter windowShift: the windows of a boot whose mapping moves by more have to be laid
+    ///   anew.
+    init(_ database: Database, windowShift: Duration) throws(StoreError) {
         self.database = database
+        self.windowShift = max(0, windowShift.nanoseconds)
         upsertPeer = try database.prepare(
             """
             INSERT INTO peers (peer, name) VALUES (?1, ?2)
@@ -57,7 +61,8 @@ struct CommitStatements {
         upsertClock = try database.prepare(
             """
             INSERT INTO clocks (boot, offset, rank, uncertainty) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT DO UPDATE SET offset = ?2, rank = ?3, uncertainty = ?4
+            ON CONFLICT DO UPDATE SET offset = ?2, rank = ?3, uncertainty = ?4, window_offset =
+                iif(?2 BETWEEN window_offset - ?5 AND window_offset + ?5, window_offset, NULL)
             """)
     }
 
@@ -71,7 +76,7 @@ struct CommitStatements {
     func upsert(_ clock: ClockMapping) throws(StoreError) {
         try upsertClock.bind(1, clock.boot.storedBytes)
             .bind(2, clock.clock.unixOffset.nanoseconds).bind(3, Int64(clock.clock.rank.rawValue))
-            .bind(4, clock.uncertainty.nanoseconds).run()
+            .bind(4, clock.uncertainty.nanoseconds).bind(5, windowShift).run()
     }
 
     func upsert(_ item: StoreBatch.PeerBirth) throws(StoreError) {

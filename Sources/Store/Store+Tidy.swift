@@ -45,17 +45,11 @@ extension Store {
     /// gone.
     private func layWindows(_ left: inout Int) throws(StoreError) {
         let stale = try database.prepare(
-            """
-            SELECT boot, offset FROM clocks WHERE window_offset IS NULL
-            OR offset NOT BETWEEN window_offset - ?1 AND window_offset + ?1 LIMIT 1
-            """)
-        stale.bind(1, max(0, settings.windowShift.nanoseconds))
+            "SELECT boot, offset FROM clocks WHERE window_offset IS NULL LIMIT 1")
         while left > 0, try stale.step() {
             let boot = stale.bytes(0)
             let offset = stale.integer(1)
             stale.reset()
-            try database.prepare("UPDATE clocks SET window_offset = NULL WHERE boot = ?1")
-                .bind(1, boot).run()
             for (table, key) in Self.windowKeys {
                 let delete = try database.prepare(
                     """

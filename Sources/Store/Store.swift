@@ -47,7 +47,7 @@ public final class Store {
     init(_ database: Database, _ settings: Settings) throws(StoreError) {
         self.database = database
         self.settings = settings
-        statements = try CommitStatements(database)
+        statements = try CommitStatements(database, windowShift: settings.windowShift)
         windows = try WindowTable(database, width: settings.windowWidth)
         retention = Retention(keep: settings.keep)
     }
