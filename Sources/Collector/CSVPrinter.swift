@@ -42,13 +42,13 @@ public struct CSVPrinter: Sendable {
         ]
     }
 
-    private static func number(_ value: Double?) -> String {
+    package static func number(_ value: Double?) -> String {
         guard let value, value.isFinite else { return "" }
         let text = value.description
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
-    private static func record(_ fields: [String]) -> String {
+    package static func record(_ fields: [String]) -> String {
         fields.map(quoted).joined(separator: ",") + "\r\n"
     }
 

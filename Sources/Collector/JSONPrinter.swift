@@ -49,21 +49,23 @@ public struct JSONPrinter: Sendable {
 }
 
 /// Writes one flat JSON object (RFC 8259), keys in the order in which they are added.
-struct JSONObjectWriter {
+package struct JSONObjectWriter {
     private var body = ""
 
-    var text: String { "{" + body + "}" }
+    package init() {}
+
+    package var text: String { "{" + body + "}" }
 
     /// `raw` is JSON already.
-    mutating func add(_ key: String, raw: String) {
+    package mutating func add(_ key: String, raw: String) {
         if !body.isEmpty { body += "," }
         body += Self.quoted(key) + ":" + raw
     }
 
-    mutating func add(_ key: String, string: String) { add(key, raw: Self.quoted(string)) }
+    package mutating func add(_ key: String, string: String) { add(key, raw: Self.quoted(string)) }
 
     /// The shortest digits that give the same double; null for nothing and for what is not finite.
-    mutating func add(_ key: String, number: Double?) {
+    package mutating func add(_ key: String, number: Double?) {
         guard let number, number.isFinite else { return add(key, raw: "null") }
         let text = number.description
         add(key, raw: text.hasSuffix(".0") ? String(text.dropLast(2)) : text)

@@ -2,7 +2,7 @@ import NearbyCore
 import Telemetry
 
 /// Numbers as people read them. Binary floating point ends here.
-enum NumberText {
+package enum NumberText {
     /// With so many places (0–15), rounded half away from zero; `-` for what is no finite number.
     static func fixed(_ value: Double, places: Int) -> String {
         guard value.isFinite else { return "-" }
@@ -15,7 +15,7 @@ enum NumberText {
     }
 
     /// At most `width` columns: fewer places, then a letter for thousands; at worst an exponent.
-    static func compact(_ value: Double, places: Int, width: Int) -> String {
+    package static func compact(_ value: Double, places: Int, width: Int) -> String {
         guard value.isFinite else { return "-" }
         let most = min(max(places, 0), 15)
         let isNothing = roundsToZero(value, places: most)
@@ -38,7 +38,7 @@ enum NumberText {
     }
 
     /// The exact number where it fits, else as `compact`.
-    static func compact(_ value: DecimalValue, width: Int) -> String {
+    package static func compact(_ value: DecimalValue, width: Int) -> String {
         let exact = value.description
         if exact.utf8.count <= width { return exact }
         return compact(value.double, places: max(0, -Int(value.exponent)), width: width)
@@ -57,7 +57,7 @@ enum NumberText {
     }
 
     /// A count in at most `width` columns.
-    static func count(_ count: Int, width: Int) -> String {
+    package static func count(_ count: Int, width: Int) -> String {
         let text = String(count)
         return text.utf8.count <= width ? text : compact(Double(count), places: 0, width: width)
     }

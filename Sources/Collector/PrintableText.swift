@@ -1,11 +1,11 @@
 /// Text from outside, made fit for a terminal: no control or formatting characters, and a known
 /// width.
-struct PrintableText {
+package struct PrintableText {
     let text: String
     /// Columns on a terminal.
     let width: Int
 
-    init(_ outside: String) {
+    package init(_ outside: String) {
         var scalars = String.UnicodeScalarView()
         var width = 0
         for scalar in outside.unicodeScalars where Self.isPrintable(scalar) {
@@ -17,7 +17,7 @@ struct PrintableText {
     }
 
     /// Exactly `columns` wide: filled with spaces, or cut with `…` at the end.
-    func fitted(to columns: Int, alignRight: Bool = false) -> String {
+    package func fitted(to columns: Int, alignRight: Bool = false) -> String {
         guard width > columns else {
             let space = String(repeating: " ", count: columns - width)
             return alignRight ? space + text : text + space

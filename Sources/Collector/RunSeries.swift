@@ -38,10 +38,16 @@ struct RunSeries: Sendable {
 }
 
 /// A reading among others of its channel: by time, and by sequence number where times are equal.
-struct Latest: Sendable {
-    var outcome: Outcome
-    var time: Instant
-    var sequence: UInt64
+package struct Latest: Sendable {
+    package var outcome: Outcome
+    package var time: Instant
+    package var sequence: UInt64
+
+    package init(outcome: Outcome, time: Instant, sequence: UInt64) {
+        self.outcome = outcome
+        self.time = time
+        self.sequence = sequence
+    }
 
     /// The newer of the two.
     static func newer(_ held: Latest?, _ other: Latest) -> Latest {

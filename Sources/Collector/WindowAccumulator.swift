@@ -23,21 +23,38 @@ public struct Statistics: Hashable, Sendable {
     public var p95: Double?
     /// Whether the quantiles come from all values, not from a sample of them.
     public var areQuantilesExact: Bool
+
+    package init(
+        count: Int, nullCount: Int, min: DecimalValue?, max: DecimalValue?, mean: Double?,
+        standardDeviation: Double?, p50: Double?, p95: Double?, areQuantilesExact: Bool
+    ) {
+        self.count = count
+        self.nullCount = nullCount
+        self.min = min
+        self.max = max
+        self.mean = mean
+        self.standardDeviation = standardDeviation
+        self.p50 = p50
+        self.p95 = p95
+        self.areQuantilesExact = areQuantilesExact
+    }
 }
 
 /// Gathers the values of one channel and window: Welford's algorithm for mean and variance, the
 /// values themselves for quantiles.
-struct WindowAccumulator: Sendable {
-    private(set) var count = 0
-    private(set) var nullCount = 0
-    private(set) var last: Latest?
+package struct WindowAccumulator: Sendable {
+    package private(set) var count = 0
+    package private(set) var nullCount = 0
+    package private(set) var last: Latest?
     private var min: DecimalValue?
     private var max: DecimalValue?
     private var mean = 0.0
     private var squares = 0.0
     private var values: [Double] = []
 
-    mutating func add(_ reading: Latest, generator: inout SeededGenerator) {
+    package init() {}
+
+    package mutating func add(_ reading: Latest, generator: inout SeededGenerator) {
         last = Latest.newer(last, reading)
         guard let value = reading.outcome.value else {
             nullCount += 1
@@ -63,7 +80,7 @@ struct WindowAccumulator: Sendable {
         if place < values.count { values[place] = number }
     }
 
-    var statistics: Statistics {
+    package var statistics: Statistics {
         let sorted = values.sorted()
         return Statistics(
             count: count, nullCount: nullCount, min: min, max: max, mean: count > 0 ? mean : nil,

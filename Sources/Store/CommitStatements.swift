@@ -2,13 +2,18 @@ import Collector
 import NearbyCore
 import Telemetry
 
-/// A run's row number in the file.
+/// A run as the file knows it.
 struct RunRow: Hashable {
+    /// Means nothing outside of the file.
     var id: Int64
+    /// What the windows of its boot lie by; nil while there are none.
+    var windowOffset: Int64?
 }
 
 /// The statements of `Store.commit`, prepared once.
 struct CommitStatements {
+    private let database: Database
+    private let windowShift: Int64
     private let upsertPeer: Statement
     private let upsertRun: Statement
     private let upsertChannel: Statement
@@ -18,7 +23,11 @@ struct CommitStatements {
     private let insertGap: Statement
     private let upsertClock: Statement
 
-    init(_ database: Database) throws(StoreError) {
+    /// - Parameter windowShift: the windows of a boot whose mapping moves by more have to be laid
+    ///   anew.
+    init(_ database: Database, windowShift: Duration) throws(StoreError) {
+        self.database = database
+        self.windowShift = max(0, windowShift.nanoseconds)
         upsertPeer = try database.prepare(
             """
             INSERT INTO peers (peer, name) VALUES (?1, ?2)
@@ -37,7 +46,8 @@ struct CommitStatements {
             """)
         selectRun = try database.prepare(
             """
-            SELECT runs.id FROM runs JOIN peers ON peers.id = runs.peer_id
+            SELECT runs.id, clocks.window_offset FROM runs
+            JOIN peers ON peers.id = runs.peer_id LEFT JOIN clocks ON clocks.boot = runs.boot
             WHERE peers.peer = ?1 AND runs.run = ?2
             """)
         insertReading = try database.prepare(
@@ -51,7 +61,8 @@ struct CommitStatements {
         upsertClock = try database.prepare(
             """
             INSERT INTO clocks (boot, offset, rank, uncertainty) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT DO UPDATE SET offset = ?2, rank = ?3, uncertainty = ?4
+            ON CONFLICT DO UPDATE SET offset = ?2, rank = ?3, uncertainty = ?4, window_offset =
+                iif(?2 BETWEEN window_offset - ?5 AND window_offset + ?5, window_offset, NULL)
             """)
     }
 
@@ -59,13 +70,13 @@ struct CommitStatements {
         selectRun.bind(1, key.peer.bytes).bind(2, key.run.storedBytes)
         guard try selectRun.step() else { return nil }
         defer { selectRun.reset() }
-        return RunRow(id: selectRun.integer(0))
+        return RunRow(id: selectRun.integer(0), windowOffset: selectRun.optionalInteger(1))
     }
 
     func upsert(_ clock: ClockMapping) throws(StoreError) {
         try upsertClock.bind(1, clock.boot.storedBytes)
             .bind(2, clock.clock.unixOffset.nanoseconds).bind(3, Int64(clock.clock.rank.rawValue))
-            .bind(4, clock.uncertainty.nanoseconds).run()
+            .bind(4, clock.uncertainty.nanoseconds).bind(5, windowShift).run()
     }
 
     func upsert(_ item: StoreBatch.PeerBirth) throws(StoreError) {
@@ -81,11 +92,13 @@ struct CommitStatements {
         }
     }
 
-    func insert(_ reading: ReadingRow, run: RunRow, hops: UInt8) throws(StoreError) {
+    /// Returns whether it is new.
+    func insert(_ reading: ReadingRow, run: RunRow, hops: UInt8) throws(StoreError) -> Bool {
         insertReading.bind(1, run.id).bind(2, reading.sequence).bind(3, Int64(reading.channel))
             .bind(4, reading.milliseconds).bind(8, Int64(hops))
         reading.outcome.bind(to: insertReading, first: 5)
         try insertReading.run()
+        return database.changeCount > 0
     }
 
     func settle(_ settled: NumberRanges, run: RunRow) throws(StoreError) {

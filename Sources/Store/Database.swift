@@ -48,6 +48,9 @@ final class Database {
         return try statement.step() ? statement.integer(0) : nil
     }
 
+    /// Rows that the last INSERT, UPDATE or DELETE changed.
+    var changeCount: Int { Int(sqlite3_changes(connection)) }
+
     /// All of `body` or nothing. Afterwards no transaction is open, whatever happened.
     func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         try execute("BEGIN IMMEDIATE")

@@ -7,7 +7,7 @@ enum Schema {
     static var version: Int64 { Int64(steps.count) }
 
     /// Step n leads from version n to n + 1.
-    static let steps = [base]
+    static let steps = [base, windows]
 
     /// Whether this is a file of ours or an empty one; nothing is written.
     static func check(_ database: Database) throws(StoreError) {
@@ -87,6 +87,58 @@ enum Schema {
             offset INTEGER NOT NULL,
             rank INTEGER NOT NULL,
             uncertainty INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// `windows` has one row for each run, channel and window that a reading lies in, `run_windows`
+    /// what all channels of a run share. Numbers count widths since 1970, by the `window_offset` of
+    /// the run's boot; while that is NULL the boot has none, because they are being laid anew.
+    ///
+    /// `due_windows`: to be computed, again or for the first time. `marked_from`: the readings of
+    /// the run from this sequence number on have still to be entered there.
+    private static let windows = """
+        ALTER TABLE clocks ADD COLUMN window_offset INTEGER;
+        ALTER TABLE runs ADD COLUMN marked_from INTEGER;
+        ALTER TABLE runs ADD COLUMN undated_since INTEGER;
+        CREATE INDEX runs_to_mark ON runs (marked_from) WHERE marked_from IS NOT NULL;
+        CREATE TABLE windows (
+            run_id INTEGER NOT NULL,
+            channel INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            nulls INTEGER NOT NULL,
+            min_coefficient INTEGER,
+            min_exponent INTEGER,
+            max_coefficient INTEGER,
+            max_exponent INTEGER,
+            mean REAL,
+            deviation REAL,
+            p50 REAL,
+            p95 REAL,
+            is_exact INTEGER NOT NULL,
+            last_coefficient INTEGER,
+            last_exponent INTEGER,
+            last_reason INTEGER,
+            hops INTEGER NOT NULL,
+            PRIMARY KEY (run_id, channel, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE run_windows (
+            run_id INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            first INTEGER NOT NULL,
+            last INTEGER NOT NULL,
+            received INTEGER NOT NULL,
+            PRIMARY KEY (run_id, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE due_windows (
+            number INTEGER NOT NULL,
+            run_id INTEGER NOT NULL,
+            PRIMARY KEY (number, run_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX due_windows_by_run ON due_windows (run_id);
+        CREATE TABLE settings (
+            name TEXT PRIMARY KEY,
+            value INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         """
 }

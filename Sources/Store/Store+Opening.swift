@@ -15,7 +15,9 @@ extension Store {
     /// `.notAFile` when nothing can be written there.
     ///
     /// - Parameter isDamaged: known from a failed commit, so that the file is set aside unread.
-    public static func open(_ path: String, isDamaged: Bool = false) throws(StoreError) -> Opened {
+    public static func open(
+        _ path: String, _ settings: Settings = Settings(), isDamaged: Bool = false
+    ) throws(StoreError) -> Opened {
         let place = StorePlace(path)
         try place.check()
         var notices: [String] = []
@@ -24,7 +26,7 @@ extension Store {
             notices.append("the store \(path) is damaged: kept as \(aside), a new one begins")
         }
         do {
-            return try open(at: place, notices: notices)
+            return try open(at: place, settings, notices: notices)
         } catch {
             let aside: String
             switch error {
@@ -33,11 +35,13 @@ extension Store {
             default: throw error
             }
             notices.append("\(error): \(path) is kept as \(aside), a new store begins")
-            return try open(at: place, notices: notices)
+            return try open(at: place, settings, notices: notices)
         }
     }
 
-    private static func open(at place: StorePlace, notices: [String]) throws(StoreError) -> Opened {
+    private static func open(
+        at place: StorePlace, _ settings: Settings, notices: [String]
+    ) throws(StoreError) -> Opened {
         let isNew = !place.exists
         let database = try Database(place.path, .writing)
         try Schema.check(database)
@@ -51,11 +55,26 @@ extension Store {
             PRAGMA journal_size_limit = 16777216;
             """)
         try Schema.migrate(database)
+        try setWindowWidth(settings.windowWidth, in: database)
         if isNew { try place.synchronizeDirectory() }
-        var opened = Opened(store: try Store(database), runs: [], clocks: [], notices: notices)
+        var opened = Opened(
+            store: try Store(database, settings), runs: [], clocks: [], notices: notices)
         try opened.readRuns(database)
         try opened.readClocks(database)
         return opened
+    }
+
+    /// With another width than before, all windows are laid anew.
+    private static func setWindowWidth(
+        _ width: Duration, in database: Database
+    ) throws(StoreError) {
+        let stored = try database.integer("SELECT value FROM settings WHERE name = 'window'")
+        let wanted = WindowGrid.widths.clamp(width.nanoseconds)
+        guard stored != wanted else { return }
+        try database.transaction { () throws(StoreError) in
+            try database.execute("INSERT OR REPLACE INTO settings VALUES ('window', \(wanted))")
+            try database.execute("UPDATE clocks SET window_offset = NULL")
+        }
     }
 }
 

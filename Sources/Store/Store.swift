@@ -20,15 +20,36 @@ public final class Store {
         public var notices: [String]
     }
 
+    public struct Settings: Sendable {
+        /// 1 ms to 1 day.
+        public var windowWidth: Duration = .seconds(10)
+        /// How long after its end a window is computed for the first time.
+        public var lateness: Duration = .seconds(5)
+        /// The windows of a boot are laid anew when its clock mapping moved by more than this.
+        /// Mappings are refined all the time; what they then move by is no reason to read months
+        /// of readings once more.
+        public var windowShift: Duration = .milliseconds(500)
+        /// How long readings, windows and runs are kept; nil: for ever.
+        public var keep: Duration?
+
+        public init() {}
+    }
+
     let database: Database
+    let settings: Settings
     private let statements: CommitStatements
+    let windows: WindowTable
+    var retention: Retention
     /// Readings that no legal report holds (sequence 0 or above Int64.max, times before the boot)
     /// and that were left out.
     public private(set) var illegalReadingCount = 0
 
-    init(_ database: Database) throws(StoreError) {
+    init(_ database: Database, _ settings: Settings) throws(StoreError) {
         self.database = database
-        statements = try CommitStatements(database)
+        self.settings = settings
+        statements = try CommitStatements(database, windowShift: settings.windowShift)
+        windows = try WindowTable(database, width: settings.windowWidth)
+        retention = Retention(keep: settings.keep)
     }
 
     /// Makes the whole batch durable, or throws and leaves everything as it was. What is in the
@@ -55,13 +76,15 @@ public final class Store {
     private func insert(_ part: StoreBatch.Part) throws(StoreError) -> Int {
         guard let run = try statements.row(of: part.key) else { throw .missingBirth(part.key) }
         var illegal = 0
+        var added: [ReadingRow] = []
         for reading in part.readings {
             guard let row = ReadingRow(reading) else {
                 illegal += 1
                 continue
             }
-            try statements.insert(row, run: run, hops: part.hops)
+            if try statements.insert(row, run: run, hops: part.hops) { added.append(row) }
         }
+        try windows.mark(added, of: run)
         try statements.settle(part.settled, run: run)
         return illegal
     }

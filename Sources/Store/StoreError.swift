@@ -21,6 +21,8 @@ public enum StoreError: Error, Hashable, Sendable {
     case foreign(path: String)
     /// Written by a later version of this program.
     case newer(path: String, version: Int64)
+    /// Written by an earlier version, and only read: a collector brings it up to date.
+    case older(path: String)
     /// A call to the file system failed, or the path is nothing that a database can be.
     case file(FileError)
     case notAFile(path: String)
@@ -62,6 +64,8 @@ extension StoreError: CustomStringConvertible {
         case .foreign(let path): "\(path) is a database of another program"
         case .newer(let path, let version):
             "\(path) was written by a later version of rivulet (format \(version))"
+        case .older(let path):
+            "\(path) was written by an earlier version of rivulet; start the collector once"
         case .file(let error): error.description
         case .notAFile(let path): "\(path) is not a regular file"
         case .other(let code, let text): "\(text) (SQLite code \(code))"

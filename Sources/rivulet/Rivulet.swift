@@ -7,5 +7,7 @@ struct Rivulet: ParsableCommand {
         commandName: "rivulet",
         abstract: "Readings from small boards, over whatever network there is.",
         version: "0.1.0",
-        subcommands: [Collect.self, Check.self, Status.self, MakeSecret.self, Reference.self])
+        subcommands: [
+            Collect.self, Check.self, Status.self, Query.self, MakeSecret.self, Reference.self,
+        ])
 }

@@ -1,0 +1,188 @@
+import NearbyCore
+import Telemetry
+
+/// Deletes what is older than it shall be kept, slowly: at most a day's worth of readings an hour,
+/// so that a clock that went wrong costs a day and not everything.
+///
+/// Each hour the limit moves to `keep` before now, but at most to a day after the oldest reading;
+/// what is older goes. The hour is counted by our monotonic clock, and over restarts by UTC.
+///
+/// Readings are dated by the mapping of their boot. One with a rank under `.network` says little:
+/// readings of such a boot begin to go, a day's worth an hour of each run, when a right clock has
+/// known of them for as long as they shall be kept.
+struct Retention {
+    private let keep: Duration?
+    private var sweep: Sweep?
+    private var nextSweep: Instant?
+
+    private struct Sweep {
+        /// UTC nanoseconds; what is older goes.
+        var limit: Int64
+        /// What is left to do, the last first.
+        var runs: [Run]
+    }
+
+    private struct Run {
+        var id: Int64
+        /// Readings before this go, milliseconds of the board's clock.
+        var end: Int64
+        /// Windows before this go.
+        var endWindow: Int64
+    }
+
+    init(keep: Duration?) { self.keep = keep }
+
+    static let interval: Duration = .seconds(3_600)
+    static let step: Duration = .seconds(86_400)
+
+    /// Goes on with the sweep that is under way, or begins one if it is time. Returns how many
+    /// readings were deleted; `left` goes down by all rows that were.
+    ///
+    /// - Parameter utc: ours, which is right; nanoseconds.
+    mutating func sweep(
+        _ database: Database, now: Instant, utc: Int64, width: Duration, _ left: inout Int
+    ) throws(StoreError) -> Int {
+        guard let keep, left > 0 else { return 0 }
+        if sweep == nil, try isTime(database, now: now, utc: utc) {
+            let target = utc.subtractingSaturating(keep.nanoseconds)
+            sweep = try begin(database, target: target, utc: utc, width: width)
+            nextSweep = now + Self.interval
+        }
+        var deleted = 0
+        while let run = sweep?.runs.last {
+            deleted += try delete(run, in: database, &left)
+            if left <= 0 { return deleted }
+            sweep?.runs.removeLast()
+            if sweep?.runs.isEmpty == true { try deleteEmptyRuns(database) }
+        }
+        sweep = nil
+        return deleted
+    }
+
+    private mutating func isTime(
+        _ database: Database, now: Instant, utc: Int64
+    ) throws(StoreError) -> Bool {
+        if let nextSweep { return now >= nextSweep }
+        guard let last = try database.integer("SELECT value FROM settings WHERE name = 'swept'")
+        else { return true }
+        let past = utc.subtractingSaturating(last)
+        if past >= Self.interval.nanoseconds { return true }
+        nextSweep = now + Self.interval - .nanoseconds(max(0, past))
+        return false
+    }
+
+    private func begin(
+        _ database: Database, target: Int64, utc: Int64, width: Duration
+    ) throws(StoreError) -> Sweep {
+        try database.execute(
+            """
+            INSERT OR REPLACE INTO settings VALUES ('swept', \(utc));
+            UPDATE runs SET undated_since = \(utc) WHERE undated_since IS NULL
+            """)
+        let rows = try database.prepare(
+            """
+            SELECT runs.id, clocks.rank, clocks.offset, clocks.window_offset, runs.undated_since,
+                (SELECT min((SELECT min(milliseconds) FROM readings
+                    WHERE run_id = runs.id AND channel = channels.number))
+                FROM channels WHERE run_id = runs.id)
+            FROM runs LEFT JOIN clocks ON clocks.boot = runs.boot
+            """)
+        var oldest = Int64.max
+        var dated: [(id: Int64, offset: Int64, windowOffset: Int64?)] = []
+        var runs: [Run] = []
+        let step = Self.step.nanoseconds
+        while try rows.step() {
+            let id = rows.integer(0)
+            guard let first = rows.optionalInteger(5) else { continue }
+            let windowOffset = rows.optionalInteger(3)
+            if rows.integer(1) >= Int64(ClockRank.network.rawValue) {
+                let offset = rows.integer(2)
+                let (scaled, overflow) = first.multipliedReportingOverflow(by: 1_000_000)
+                oldest = min(oldest, (overflow ? .max : scaled).addingSaturating(offset))
+                dated.append((id, offset, windowOffset))
+            } else if rows.integer(4) <= target {
+                let end = first.addingSaturating(step / 1_000_000)
+                runs.append(Self.run(id, end: end, windowOffset, width: width))
+            }
+        }
+        let limit = min(target, oldest.addingSaturating(step))
+        for run in dated {
+            guard let grid = WindowGrid(width: width, offset: run.offset) else { continue }
+            let end = grid.milliseconds(at: limit)
+            runs.append(Self.run(run.id, end: end, run.windowOffset, width: width))
+        }
+        return Sweep(limit: limit, runs: runs)
+    }
+
+    private static func run(
+        _ id: Int64, end: Int64, _ windowOffset: Int64?, width: Duration
+    ) -> Run {
+        let grid = windowOffset.flatMap { WindowGrid(width: width, offset: $0) }
+        return Run(id: id, end: end, endWindow: grid?.number(at: max(0, end)) ?? .min)
+    }
+
+    private func delete(
+        _ run: Run, in database: Database, _ left: inout Int
+    ) throws(StoreError) -> Int {
+        let before = left
+        try delete(
+            "readings", "run_id, sequence",
+            """
+            run_id = ?1 AND channel IN (SELECT number FROM channels WHERE run_id = ?1)
+            AND milliseconds < ?2
+            """, run.id, run.end, in: database, &left)
+        let deleted = before - left
+        try delete(
+            "windows", "run_id, channel, number",
+            """
+            run_id = ?1 AND channel IN (SELECT number FROM channels WHERE run_id = ?1)
+            AND number < ?2
+            """, run.id, run.endWindow, in: database, &left)
+        try delete(
+            "run_windows", "run_id, number", "run_id = ?1 AND number < ?2", run.id,
+            run.endWindow, in: database, &left)
+        try delete(
+            "due_windows", "number, run_id", "run_id = ?1 AND number < ?2", run.id,
+            run.endWindow, in: database, &left)
+        return deleted
+    }
+
+    private func delete(
+        _ table: String, _ key: String, _ condition: String, _ run: Int64, _ end: Int64,
+        in database: Database, _ left: inout Int
+    ) throws(StoreError) {
+        guard left > 0 else { return }
+        try database.prepare(
+            """
+            DELETE FROM \(table) WHERE (\(key)) IN
+            (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT ?3)
+            """
+        ).bind(1, run).bind(2, end).bind(3, Int64(left)).run()
+        left -= database.changeCount
+    }
+
+    /// The newest run of a peer stays, since its agent may be there; were it another, `commit`
+    /// would ask for its birth again.
+    private func deleteEmptyRuns(_ database: Database) throws(StoreError) {
+        let runs = try database.prepare(
+            """
+            SELECT id, boot FROM runs
+            WHERE NOT EXISTS (SELECT 1 FROM readings WHERE run_id = runs.id)
+            AND id NOT IN (SELECT max(id) FROM runs GROUP BY peer_id)
+            """)
+        var gone: [(id: Int64, boot: [UInt8])] = []
+        while try runs.step() { gone.append((runs.integer(0), runs.bytes(1))) }
+        for run in gone {
+            for table in ["channels", "gaps", "windows", "run_windows", "due_windows"] {
+                try database.execute("DELETE FROM \(table) WHERE run_id = \(run.id)")
+            }
+            try database.execute("DELETE FROM runs WHERE id = \(run.id)")
+            try database.prepare(
+                """
+                DELETE FROM clocks WHERE boot = ?1
+                AND NOT EXISTS (SELECT 1 FROM runs WHERE boot = ?1)
+                """
+            ).bind(1, run.boot).run()
+        }
+    }
+}

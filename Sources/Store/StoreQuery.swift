@@ -1,0 +1,99 @@
+import Collector
+import NearbyCore
+import Telemetry
+
+/// What is wanted of a store.
+public struct StoreQuery: Sendable {
+    public enum Peer: Hashable, Sendable {
+        case id(PeerID)
+        /// All peers that call themselves so.
+        case name(String)
+    }
+
+    public var peer: Peer?
+    /// A channel's name.
+    public var channel: String?
+    /// UTC, nanoseconds since 1970. Readings whose time is unknown are left out if there are bounds.
+    public var from: Int64?
+    /// Excluded.
+    public var to: Int64?
+
+    public init() {}
+}
+
+/// A channel of a run, with what dates its readings.
+public struct StoredSeries: Hashable, Sendable {
+    public var peer: PeerID
+    /// What the peer calls itself now.
+    public var node: String
+    public var run: RunID
+    public var channel: String
+    public var unit: Unit
+    public var scale: Int8
+    /// Nil while nothing is known of the boot's clock.
+    public var clock: ClockReading?
+
+    var runID: Int64
+    var number: UInt16
+    /// What its stored windows lie by; nil if there are none now, or not all.
+    var windowOffset: Int64?
+
+    /// The board's milliseconds between two UTC times; all if there are no bounds, nil if there are
+    /// but no clock.
+    func milliseconds(from: Int64?, to: Int64?) -> Range<Int64>? {
+        guard from != nil || to != nil else { return 0..<Int64.max }
+        guard let offset = clock?.unixOffset.nanoseconds,
+            let grid = WindowGrid(width: .seconds(1), offset: offset)
+        else { return nil }
+        let first = max(0, from.map { grid.milliseconds(at: $0) } ?? 0)
+        return first..<max(first, to.map { grid.milliseconds(at: $0) } ?? .max)
+    }
+}
+
+/// A reading out of the store.
+public struct StoredReading: Hashable, Sendable {
+    public var sequence: UInt64
+    /// UTC, nanoseconds since 1970; nil while nothing is known of the boot's clock.
+    public var utc: Int64?
+    /// CLOCK_BOOTTIME of the board.
+    public var milliseconds: Int64
+    public var outcome: Outcome
+    public var hops: UInt8
+}
+
+/// A window of one channel of a run.
+public struct StoredWindow: Hashable, Sendable {
+    /// UTC, nanoseconds since 1970.
+    public var start: Int64
+    public var width: Duration
+    public var statistics: Statistics
+    /// The newest reading.
+    public var last: Outcome
+    public var hops: UInt8
+    /// Sequence numbers of the run from the window's first to its last, all channels together, and
+    /// how many of them are stored. Nil for windows that were computed for this query alone.
+    public var expected: Int64?
+    public var received: Int64?
+}
+
+/// Readings of a run that nobody will ever send.
+public struct StoredGap: Hashable, Sendable {
+    public var peer: PeerID
+    public var node: String
+    public var gap: Gap
+}
+
+/// A run that the store knows.
+public struct StoredRunSummary: Hashable, Sendable {
+    public var peer: PeerID
+    public var node: String
+    public var run: RunID
+    public var boot: BootID
+    public var clock: ClockReading?
+    /// UTC of the oldest and the newest reading; nil without readings or clock.
+    public var first: Int64?
+    public var last: Int64?
+    public var channelCount: Int
+    /// Sequence numbers that are stored or lost for good.
+    public var settledCount: UInt64
+}
