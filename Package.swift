@@ -96,6 +96,11 @@ let package = Package(
         .executableTarget(
             name: "simulate", dependencies: ["NearbySimulator", "NearbyCore"],
             path: "Tests/Simulate", swiftSettings: settings),
+        // An agent that writes down what it measures, for Tests/soak.sh.
+        .executableTarget(
+            name: "soak-agent",
+            dependencies: ["Program", "Configuration", "NearbyCore", "NearbyLinux", "Telemetry"],
+            path: "Tests/Soak", swiftSettings: settings),
         tests(of: "NearbyCore"),
         tests(of: "NearbyWire", ["NearbyCore"]),
         tests(of: "NearbyEngine", ["NearbyCore", "NearbyWire", "NearbySimulator"]),

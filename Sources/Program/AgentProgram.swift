@@ -28,6 +28,9 @@ public final class AgentProgram {
     private var telemetryTimer: EventLoop.TimerID?
     private var samplingTimer: EventLoop.TimerID?
 
+    /// Told of each reading before it leaves: its run, its number, and what it is.
+    package var onReading: ((RunID, UInt64, Sample) -> Void)?
+
     private struct SensorResult: Sendable {
         var generation: Int
         var sensor: Int
@@ -87,7 +90,12 @@ public final class AgentProgram {
     }
 
     private func give(_ input: Telemeter.Input, _ now: Instant) {
-        for output in telemeter.handle(input, now: now) {
+        let before = telemeter.readingCount
+        let outputs = telemeter.handle(input, now: now)
+        if case .sample(let sample) = input, telemeter.readingCount > before {
+            onReading?(program.run, telemeter.readingCount, sample)
+        }
+        for output in outputs {
             switch output {
             case .sendReliable(let bytes, let peer):
                 program.runner.give(.sendReliable(bytes, to: peer), at: now)

@@ -12,7 +12,7 @@ package final class NodeProgram {
     package let log: StandardErrorLog
     package let loop: EventLoop
     package let runner: NodeRunner
-    let run: RunID
+    package let run: RunID
     let started = MonotonicClock.now()
     /// Called at SIGHUP, and before the end.
     package var onReload: (() -> Void)?

@@ -1,5 +1,6 @@
 import Glibc
 import NearbyCore
+import NearbyLinux
 import Telemetry
 import Testing
 

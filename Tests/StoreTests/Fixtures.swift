@@ -32,7 +32,7 @@ enum Fixture {
         return StoreBatch.PeerBirth(
             peer: key.peer,
             birth: Birth(
-                number: Birth.firstNumber(of: key.run), run: key.run, boot: boot,
+                number: 1, run: key.run, boot: boot,
                 node: try NodeDescription(name: name), channels: list))
     }
 

@@ -69,7 +69,8 @@ import Testing
         // A report that begins with the last number and holds two readings.
         var writer = ByteWriter()
         writer.write(UInt8(2))
-        writer.write(UInt16(1))
+        writer.write(UInt32(1))
+        writer.write(UInt8(1))
         writer.writeVarint(.max)
         writer.write(contentsOf: [0, 0, 2, 0x03, 0x03])
         #expect(throws: WireError.invalid(field: "sequence")) {
@@ -79,12 +80,12 @@ import Testing
 
     @Test func impossibleHeadersAreRefused() {
         let refused: [([UInt8], WireError)] = [
-            ([2, 0, 1, 5, 6, 0, 1, 3], .invalid(field: "lowest held")),
-            ([2, 0, 1, 5, 0, 0, 0], .invalid(field: "reading count")),
-            ([2, 0, 1, 5, 0, 0, 9, 3], .truncated(needed: 9, available: 1)),
-            ([2, 0, 1, 5, 0, 0, 1, 0x33], .invalid(field: "time")),
-            ([2, 0, 1, 5, 0, 0, 1, 0x20, 1, 0], .invalid(field: "time")),
-            ([2, 0, 1, 5, 0, 0, 1, 0x43, 1], .invalid(field: "gap")),
+            ([2, 0, 0, 0, 1, 1, 5, 6, 0, 1, 3], .invalid(field: "lowest held")),
+            ([2, 0, 0, 0, 1, 1, 5, 0, 0, 0], .invalid(field: "reading count")),
+            ([2, 0, 0, 0, 1, 1, 5, 0, 0, 9, 3], .truncated(needed: 9, available: 1)),
+            ([2, 0, 0, 0, 1, 1, 5, 0, 0, 1, 0x33], .invalid(field: "time")),
+            ([2, 0, 0, 0, 1, 1, 5, 0, 0, 1, 0x20, 1, 0], .invalid(field: "time")),
+            ([2, 0, 0, 0, 1, 1, 5, 0, 0, 1, 0x43, 1], .invalid(field: "gap")),
         ]
         for (bytes, error) in refused {
             #expect(throws: error) { try TelemetryMessage(parsing: bytes) }
@@ -92,9 +93,9 @@ import Testing
     }
 
     @Test func fieldsOfLaterVersionsAreSkippedAndCounted() throws {
-        let plain: [UInt8] = [2, 0, 1, 5, 0, 0, 1, 0x00, 4]
+        let plain: [UInt8] = [2, 0, 0, 0, 1, 1, 5, 0, 0, 1, 0x00, 4]
         // The reading has an extension of two bytes, the message a trailing field 9 of one byte.
-        let later: [UInt8] = [2, 0, 1, 5, 0, 0, 1, 0x80, 4, 2, 7, 7, 9, 1, 0]
+        let later: [UInt8] = [2, 0, 0, 0, 1, 1, 5, 0, 0, 1, 0x80, 4, 2, 7, 7, 9, 1, 0]
         var skipped = 0
         let message = try TelemetryMessage(parsing: later, skippedFields: &skipped)
         #expect(try TelemetryMessage(parsing: plain) == message)

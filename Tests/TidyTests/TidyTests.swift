@@ -139,8 +139,13 @@ enum Imports {
             "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux", "Telemetry",
             "Sensors", "Configuration", "Collector", "CLinux", "DurableFiles", "Glibc",
         ],
+        "Collecting": [
+            "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux", "Telemetry",
+            "Collector", "Store", "Glibc",
+        ],
         "rivulet-agent": ["Program", "Glibc"],
         "rivulet": [
+            "Collecting",
             "Program", "Configuration", "NearbyCore", "Store", "ArgumentParser", "Glibc",
         ],
     ]
