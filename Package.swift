@@ -49,6 +49,7 @@ let package = Package(
 
         // The telemetry side: knows nothing of sockets.
         library("Telemetry", ["NearbyCore"]),
+        library("Spool", ["NearbyCore", "Telemetry", "DurableFiles"]),
         library("Sensors", ["NearbyCore", "Telemetry", "CLinux"]),
         library("Configuration", ["CYAML"]),
         // Square roots and rounding come from libm, which nothing but Glibc's module would link.
@@ -62,7 +63,7 @@ let package = Package(
             "Program",
             [
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
-                "Telemetry", "Sensors",
+                "Telemetry", "Sensors", "Spool",
                 "Configuration", "Collector", "CLinux", "DurableFiles",
             ]),
         library(
@@ -119,6 +120,7 @@ let package = Package(
         tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
         tests(of: "NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
         tests(of: "Telemetry", ["NearbyCore"]),
+        tests(of: "Spool", ["NearbyCore", "Telemetry", "DurableFiles", "FailingFiles"]),
         tests(of: "Sensors", ["NearbyCore", "NearbyLinux", "Telemetry"]),
         tests(of: "Configuration"),
         tests(of: "Collector", ["NearbyCore", "Telemetry"]),

@@ -10,6 +10,12 @@ public protocol FileOperations {
     func read(_ file: FileDescriptor, count: Int) throws(FileError) -> [UInt8]
     /// write(2): how many of the bytes were taken.
     func write(_ bytes: ArraySlice<UInt8>, to file: FileDescriptor) throws(FileError) -> Int
+    /// pread(2): at most `count` bytes from `offset` on; empty at the end.
+    func read(_ file: FileDescriptor, at offset: Int, count: Int) throws(FileError) -> [UInt8]
+    /// truncate(2): cuts the file to its first bytes.
+    func truncate(_ path: String, to byteCount: Int) throws(FileError)
+    /// readdir(3): the names in a directory, in ascending order, `.` and `..` left out.
+    func list(_ directory: String) throws(FileError) -> [String]
     /// fsync(2)
     func synchronize(_ file: FileDescriptor) throws(FileError)
     /// close(2); nothing is reported, since what must be safe was synchronized before.

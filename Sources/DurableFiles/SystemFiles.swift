@@ -38,6 +38,41 @@ public struct SystemFiles: FileOperations, Sendable {
         return bytes
     }
 
+    public func read(
+        _ file: FileDescriptor, at offset: Int, count: Int
+    ) throws(FileError) -> [UInt8] {
+        var code: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
+            var got = pread(file.number, buffer.baseAddress, buffer.count, offset)
+            while got < 0, errno == EINTR {
+                got = pread(file.number, buffer.baseAddress, buffer.count, offset)
+            }
+            if got < 0 { code = errno }
+            filled = max(0, got)
+        }
+        guard code == 0 else { throw FileError(operation: "pread", path: "", code: code) }
+        return bytes
+    }
+
+    public func truncate(_ path: String, to byteCount: Int) throws(FileError) {
+        try check(Glibc.truncate(path, byteCount), "truncate", path)
+    }
+
+    public func list(_ directory: String) throws(FileError) -> [String] {
+        guard let stream = opendir(directory) else {
+            throw FileError(operation: "opendir", path: directory, code: errno)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
     public func write(_ bytes: ArraySlice<UInt8>, to file: FileDescriptor) throws(FileError) -> Int
     {
         let taken = bytes.withUnsafeBytes { buffer in

@@ -8,8 +8,8 @@ public final class FailingFiles: FileOperations {
         /// Call number `call` (from 0) fails with this `errno`; all others work.
         case fail(call: Int, code: Int32)
         /// The power goes just before call number `call`: it and all after it fail, and what was
-        /// not synchronized by then is damaged: files lose their second half, renames may be
-        /// undone.
+        /// not synchronized by then is damaged: files lose the second half of what was written
+        /// since, renames may be undone, and new files gone.
         case stop(call: Int, undoesRenames: Bool)
     }
 
@@ -20,15 +20,39 @@ public final class FailingFiles: FileOperations {
     private var stopped = false
     private var paths: [FileDescriptor: String] = [:]
     private var unsynchronized: [String] = []
+    /// How long a file was when it was synchronized last.
+    private var safeCounts: [String: Int] = [:]
+    /// New files whose directory was not synchronized since.
+    private var created: [String] = []
     private var renames: [(source: String, destination: String, replaced: [UInt8]?)] = []
 
     public init(_ fault: Fault = .none) { self.fault = fault }
 
     public func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> FileDescriptor {
         try step("open", path)
+        let isNew = purpose != .reading && access(path, F_OK) != 0
         let file = try real.open(path, for: purpose)
         paths[file] = path
+        if purpose != .reading { safeCounts[path] = nil }
+        if isNew { created.append(path) }
         return file
+    }
+
+    public func read(
+        _ file: FileDescriptor, at offset: Int, count: Int
+    ) throws(FileError) -> [UInt8] {
+        try step("pread", "")
+        return try real.read(file, at: offset, count: count)
+    }
+
+    public func truncate(_ path: String, to byteCount: Int) throws(FileError) {
+        try step("truncate", path)
+        try real.truncate(path, to: byteCount)
+    }
+
+    public func list(_ directory: String) throws(FileError) -> [String] {
+        try step("opendir", directory)
+        return try real.list(directory)
     }
 
     public func read(_ file: FileDescriptor, count: Int) throws(FileError) -> [UInt8] {
@@ -46,6 +70,7 @@ public final class FailingFiles: FileOperations {
     public func synchronize(_ file: FileDescriptor) throws(FileError) {
         try step("fsync", "")
         try real.synchronize(file)
+        if let path = paths[file] { safeCounts[path] = size(path) }
         unsynchronized.removeAll { $0 == paths[file] }
     }
 
@@ -60,12 +85,15 @@ public final class FailingFiles: FileOperations {
         try real.rename(source, to: destination)
         renames.append((source, destination, replaced))
         unsynchronized = unsynchronized.map { $0 == source ? destination : $0 }
+        created = created.map { $0 == source ? destination : $0 }
+        safeCounts[destination] = safeCounts.removeValue(forKey: source)
     }
 
     public func synchronizeDirectory(_ path: String) throws(FileError) {
         try step("fsync", path)
         try real.synchronizeDirectory(path)
         renames.removeAll { $0.destination.hasPrefix(path + "/") }
+        created.removeAll { $0.hasPrefix(path + "/") }
     }
 
     public func remove(_ path: String) throws(FileError) {
@@ -92,12 +120,20 @@ public final class FailingFiles: FileOperations {
         }
     }
 
+    private func size(_ path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+
     private func losePower(undoesRenames: Bool) {
         for path in unsynchronized {
-            let bytes = (try? AtomicFile.read(path, limit: 1 << 20, through: real)) ?? nil
-            truncate(path, (bytes?.count ?? 0) / 2)
+            let safe = safeCounts[path] ?? 0
+            try? real.truncate(path, to: safe + max(0, size(path) - safe) / 2)
         }
         guard undoesRenames else { return }
+        for path in created where !renames.contains(where: { $0.destination == path }) {
+            try? real.remove(path)
+        }
         for step in renames.reversed() {
             try? real.rename(step.destination, to: step.source)
             guard let replaced = step.replaced else { continue }

@@ -129,6 +129,7 @@ enum Imports {
             "NearbyCore", "NearbyWire", "NearbyEngine", "CLinux", "Glibc", "Synchronization",
         ],
         "Telemetry": ["NearbyCore"],
+        "Spool": ["NearbyCore", "Telemetry", "DurableFiles"],
         "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc", "Synchronization"],
         "Configuration": ["CYAML", "Glibc"],
         "Collector": ["NearbyCore", "Telemetry"],
@@ -137,7 +138,7 @@ enum Imports {
         ],
         "Program": [
             "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux", "Telemetry",
-            "Sensors", "Configuration", "Collector", "CLinux", "DurableFiles", "Glibc",
+            "Sensors", "Spool", "Configuration", "Collector", "CLinux", "DurableFiles", "Glibc",
         ],
         "Collecting": [
             "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux", "Telemetry",

@@ -1,0 +1,16 @@
+/// CRC-32C (Castagnoli, RFC 3720 §12.1): finds torn and rotten records, not forged ones.
+enum Checksum {
+    static func crc32c(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        var value = UInt32.max
+        for byte in bytes {
+            value = table[Int(UInt8(truncatingIfNeeded: value) ^ byte)] ^ value >> 8
+        }
+        return ~value
+    }
+
+    private static let table: [UInt32] = (0..<256).map { index in
+        (0..<8).reduce(UInt32(index)) { value, _ in
+            value & 1 == 0 ? value >> 1 : value >> 1 ^ 0x82f6_3b78
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import DurableFiles
+import NearbyCore
+import Telemetry
+
+extension Spool {
+    /// A spool, and what the runs before left in it.
+    public struct Opened {
+        public var spool: Spool
+        /// In the order in which they began to write, at most `Limits.spooledRunsMax`.
+        public var runs: [SpooledRun]
+        /// The run that ended last, and how far its readings had come.
+        public var previous: PreviousRun?
+        /// Lines for the log: what was cut off, damaged, or given up.
+        public var notices: [String]
+    }
+
+    /// Opens the spool in a directory, made if it is missing, and notes down that `run` runs now.
+    public static func open(
+        directory: String, run: RunID, settings: Settings,
+        through files: any FileOperations = SystemFiles()
+    ) throws(FileError) -> Opened {
+        try files.makeDirectories(directory, permissions: 0o700)
+        let spool = Spool(directory: directory, settings: settings, through: files)
+        var found = Found()
+        let numbers = try files.list(directory).compactMap(number).sorted()
+        for number in numbers {
+            try scan(number, of: spool, isLast: number == numbers.last, files, into: &found)
+        }
+        let runs = found.takeRuns(spool)
+        let previous = try noteRun(run, directory, files).map { last in
+            let end = runs.first { $0.birth.run == last }?.blocks.last?.range.upperBound
+            return PreviousRun(run: last, lastSequence: (end ?? 1) - 1)
+        }
+        return Opened(spool: spool, runs: runs, previous: previous, notices: found.notices)
+    }
+
+    private struct Found {
+        var births: [RunID: Birth] = [:]
+        var order: [RunID] = []
+        var blocks: [RunID: [(range: Range<UInt64>, place: SpoolPlace)]] = [:]
+        var notices: [String] = []
+
+        mutating func add(_ scan: SegmentScan, _ path: String) {
+            for birth in scan.births { births[birth.run] = birth }
+            var orphans = 0
+            for (run, range, place) in scan.blocks {
+                guard births[run] != nil else {
+                    orphans += 1
+                    continue
+                }
+                if blocks[run] == nil { order.append(run) }
+                blocks[run, default: []].append((range, place))
+            }
+            if scan.damagedCount > 0 {
+                notices.append("\(path): \(scan.damagedCount) damaged records")
+            }
+            if orphans > 0 { notices.append("\(path): \(orphans) blocks without their birth") }
+        }
+
+        /// Blocks of a run in ascending order; one that was written twice comes once.
+        mutating func takeRuns(_ spool: Spool) -> [SpooledRun] {
+            if order.count > Limits.spooledRunsMax {
+                let given = order.prefix(order.count - Limits.spooledRunsMax)
+                notices.append("readings of \(given.count) old runs are given up")
+                for run in given { spool.forget(run, .all) }
+                order.removeFirst(given.count)
+            }
+            return order.compactMap { run in
+                guard let birth = births[run] else { return nil }
+                var ascending: [(range: Range<UInt64>, place: SpoolPlace)] = []
+                for block in (blocks[run] ?? []).sorted(by: {
+                    $0.range.lowerBound < $1.range.lowerBound
+                }) {
+                    let end = ascending.last?.range.upperBound ?? 0
+                    if block.range.lowerBound >= end { ascending.append(block) }
+                }
+                return SpooledRun(birth: birth, blocks: ascending)
+            }
+        }
+    }
+
+    private static func scan(
+        _ number: UInt64, of spool: Spool, isLast: Bool, _ files: any FileOperations,
+        into found: inout Found
+    ) throws(FileError) {
+        let path = spool.path(number)
+        let file = try files.open(path, for: .reading)
+        let scan: SegmentScan
+        do {
+            scan = try SegmentScan(file, segment: number, through: files)
+        } catch {
+            files.close(file)
+            throw error
+        }
+        files.close(file)
+        spool.adopt(number, scan)
+        if scan.hasTornTail, isLast {
+            found.notices.append("\(path): torn at byte \(scan.end), cut off there")
+            try files.truncate(path, to: scan.end)
+        } else if scan.hasTornTail {
+            found.notices.append("\(path): damaged from byte \(scan.end) on")
+        }
+        found.add(scan, path)
+    }
+
+    /// Returns the run that was noted before.
+    private static func noteRun(
+        _ run: RunID, _ directory: String, _ files: any FileOperations
+    ) throws(FileError) -> RunID? {
+        let path = directory + "/last-run"
+        let text = try AtomicFile.read(path, limit: 64, through: files)
+        try AtomicFile.write(Array("\(run)\n".utf8), to: path, permissions: 0o600, through: files)
+        guard let text, text.last == UInt8(ascii: "\n") else { return nil }
+        return UInt64(String(decoding: text.dropLast(), as: UTF8.self), radix: 16).map(RunID.init)
+    }
+}
+
+extension NumberRanges {
+    static var all: NumberRanges {
+        var ranges = NumberRanges()
+        ranges.insert(0..<(.max))
+        return ranges
+    }
+}
