@@ -144,7 +144,7 @@ public final class CollectorProgram {
                 bytes, from: peer, hops: UInt8(clamping: hops))
             take(machine.handle(input, now: now), now)
         case .notice(let notice): log.write(notice.level, notice.text(program.runner))
-        case .peer, .collector, .transmit, .multicast, .broadcast: break
+        case .peer, .collector, .viewers, .transmit, .multicast, .broadcast: break
         }
     }
 

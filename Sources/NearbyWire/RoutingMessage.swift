@@ -10,7 +10,7 @@ import NearbyCore
 public struct RoutingMessage: Hashable, Sendable {
     public enum Item: Hashable, Sendable {
         /// tag 1: destination (16) | seqno (4) | metric (2, 0xffff: no way) | flags (1, bit 0:
-        /// collector)
+        /// collector, bit 1: viewer; others are ignored)
         case update(RouteUpdate)
         /// tag 2: destination (16) | seqno (4) | hop limit (1): a way at least so new is wanted
         /// (RFC 8966 §3.8.1.2).
@@ -23,13 +23,13 @@ public struct RoutingMessage: Hashable, Sendable {
         public var destination: PeerID
         public var seqno: UInt32
         public var metric: UInt16
-        public var isCollector: Bool
+        public var kind: DestinationKind
 
-        public init(destination: PeerID, seqno: UInt32, metric: UInt16, isCollector: Bool) {
+        public init(destination: PeerID, seqno: UInt32, metric: UInt16, kind: DestinationKind) {
             self.destination = destination
             self.seqno = seqno
             self.metric = metric
-            self.isCollector = isCollector
+            self.kind = kind
         }
     }
 
@@ -82,7 +82,7 @@ public struct RoutingMessage: Hashable, Sendable {
                 writer.write(update.destination)
                 writer.write(update.seqno)
                 writer.write(update.metric)
-                writer.write(update.isCollector ? 1 : 0 as UInt8)
+                writer.write(update.kind.flags)
             case .request(let destination, let seqno, let hopLimit):
                 writer.write(2 as UInt8)
                 writer.writeVarint(21)
@@ -114,7 +114,29 @@ extension RoutingMessage.RouteUpdate {
         destination = try reader.readPeerID()
         seqno = try reader.readUInt32()
         metric = try reader.readUInt16()
-        isCollector = try reader.readUInt8() & 1 != 0
+        kind = DestinationKind(flags: try reader.readUInt8())
+    }
+}
+
+/// What a destination is to those who have readings.
+public enum DestinationKind: CaseIterable, Hashable, Sendable {
+    /// Nobody addresses readings to it.
+    case node
+    case collector
+    /// Gets copies. A way to it is no way to a collector.
+    case viewer
+
+    /// Who says that it is both gives receipts, so it is a collector.
+    fileprivate init(flags: UInt8) {
+        self = flags & 1 != 0 ? .collector : flags & 2 != 0 ? .viewer : .node
+    }
+
+    fileprivate var flags: UInt8 {
+        switch self {
+        case .node: 0
+        case .collector: 1
+        case .viewer: 2
+        }
     }
 }
 

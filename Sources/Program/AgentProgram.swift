@@ -76,7 +76,7 @@ public final class AgentProgram {
         case .collector(let peer): collectorChanged(peer, now)
         case .message(let bytes, let peer, _, _): give(.received(bytes, from: peer), now)
         case .notice(let notice): log.write(notice.level, notice.text(program.runner))
-        case .peer, .transmit, .multicast, .broadcast: break
+        case .peer, .viewers, .transmit, .multicast, .broadcast: break
         }
     }
 

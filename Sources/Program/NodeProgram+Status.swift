@@ -88,7 +88,7 @@ extension NodeProgram {
             ("via", .text(node.name(of: route.nextHop))),
             ("metric", .integer(route.metric)),
             ("seqno", .integer(route.seqno)),
-            ("isCollector", .flag(route.isCollector)),
+            ("isCollector", .flag(route.kind == .collector)),
         ])
     }
 

@@ -170,7 +170,7 @@ public final class NodeRunner {
                 case .transmit(let bytes, let endpoint): transport.send(bytes, to: endpoint)
                 case .multicast(let bytes, let link): transport.multicast(bytes, on: link)
                 case .broadcast(let bytes, let link): transport.broadcast(bytes, on: link)
-                case .peer, .collector, .message, .notice: onOutput?(output, now)
+                case .peer, .collector, .viewers, .message, .notice: onOutput?(output, now)
                 }
             }
             outputs = node.flush(now: now)

@@ -50,6 +50,42 @@ struct RoutingMachineTests {
         expectGoodWays(network)
     }
 
+    @Test(arguments: 0..<10 as Range<UInt64>)
+    func everybodyKnowsWhatADestinationIs(seed: UInt64) {
+        var network = RoutingNetwork.random(seed: seed)
+        network.raiseAll()
+        network.run(for: .seconds(10))
+        for node in 0..<network.count {
+            let machine = network.machines[node]
+            for (kind, number) in [(DestinationKind.collector, 0), (.viewer, 1)] {
+                let known = machine.routes.filter { $0.kind == kind }.map(\.destination)
+                #expect(known == (node == number ? [] : [RoutingNetwork.peer(number)]))
+            }
+        }
+    }
+
+    /// With the way it keeps: nothing else would tell of it.
+    @Test func aNodeThatComesBackAsSomethingElseIsAnnounced() {
+        let (collector, other) = (RoutingNetwork.peer(1), RoutingNetwork.peer(2))
+        var machine = RoutingMachine(own: RoutingNetwork.peer(0), kind: .node)
+        _ = machine.handle(.neighbourUp(other, cost: 96), now: .zero)
+        func update(_ number: UInt32, _ kind: DestinationKind) -> [RoutingMachine.Output] {
+            let update = RoutingMessage.RouteUpdate(
+                destination: collector, seqno: number, metric: 96, kind: kind)
+            return machine.handle(
+                .received(
+                    RoutingMessage(number: number, acknowledged: 0, items: [.update(update)]),
+                    from: other), now: .zero)
+        }
+        func changed(_ kind: DestinationKind) -> RoutingMachine.Output {
+            .routeChanged(collector, nextHop: other, metric: 192, kind: kind)
+        }
+        #expect(update(1, .collector).contains(changed(.collector)))
+        #expect(machine.reach(via: other).leadsToCollector)
+        #expect(update(2, .viewer).contains(changed(.viewer)))
+        #expect(!machine.reach(via: other).leadsToCollector)
+    }
+
     @Test func aQuietNetworkSendsNothing() {
         var network = RoutingNetwork.random(seed: 20)
         network.raiseAll()
@@ -100,10 +136,10 @@ struct RoutingMachineTests {
     }
 
     @Test func messagesOfStrangersAndInventedDestinationsAreBounded() {
-        var machine = RoutingMachine(own: RoutingNetwork.peer(0), isCollector: false)
+        var machine = RoutingMachine(own: RoutingNetwork.peer(0), kind: .node)
         let peer = RoutingNetwork.peer(1)
         let update = RoutingMessage.RouteUpdate(
-            destination: peer, seqno: 1, metric: 0, isCollector: false)
+            destination: peer, seqno: 1, metric: 0, kind: .node)
         let message = RoutingMessage(number: 1, acknowledged: 0, items: [.update(update)])
         let strange = machine.handle(.received(message, from: peer), now: .zero)
         #expect(strange == [.drop(.routingMalformed)])

@@ -47,12 +47,12 @@ struct RoutingNetwork {
     private var order = 0
     private var planned: [Instant]
 
-    init(count: Int, seed: UInt64, isCollector: (Int) -> Bool = { $0 == 0 }) {
+    init(count: Int, seed: UInt64) {
         self.count = count
         var random = SeededGenerator(seed: seed)
         machines = (0..<count).map {
             RoutingMachine(
-                own: Self.peer($0), isCollector: isCollector($0),
+                own: Self.peer($0), kind: Self.kind($0),
                 firstSeqno: .random(in: 1...(1 << 24), using: &random))
         }
         admitted = Array(repeating: [:], count: count)
@@ -77,6 +77,11 @@ struct RoutingNetwork {
     }
 
     static func peer(_ number: Int) -> PeerID { PeerID(high: UInt64(number + 1), low: 1) }
+
+    /// The first is a collector, the second a viewer.
+    private static func kind(_ node: Int) -> DestinationKind {
+        node == 0 ? .collector : node == 1 ? .viewer : .node
+    }
 
     static func number(of peer: PeerID) -> Int { Int(peer.high) - 1 }
 
@@ -121,7 +126,7 @@ struct RoutingNetwork {
     mutating func restart(_ node: Int) {
         for pair in links.keys.sorted() where pair.low == node || pair.high == node { cut(pair) }
         machines[node] = RoutingMachine(
-            own: Self.peer(node), isCollector: node == 0,
+            own: Self.peer(node), kind: Self.kind(node),
             firstSeqno: .random(in: 1...(1 << 24), using: &random))
         admitted[node] = [:]
         planned[node] = .distantFuture

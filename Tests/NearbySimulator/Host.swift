@@ -10,9 +10,12 @@ public final class Host {
     let lans: [Int]
     public internal(set) var node: Node?
     public internal(set) var collector: PeerID?
+    public internal(set) var viewers: [PeerID] = []
     /// How often it booted.
     public private(set) var generation = 0
     public private(set) var messagesSent: UInt64 = 0
+    /// How often it was time to send, in this generation.
+    var ticks = 0
     var wakeUp: Instant?
     private var random: SeededGenerator
     private let driftPPM: Int64
@@ -39,6 +42,7 @@ public final class Host {
     func boot() {
         generation += 1
         messagesSent = 0
+        ticks = 0
         var configuration = NodeConfiguration(
             name: "host\(number)", role: role, networkTag: NetworkTag(value: 0x5eed),
             run: RunID(value: random.next()), seed: random.next())
@@ -52,6 +56,7 @@ public final class Host {
     func crash() {
         node = nil
         collector = nil
+        viewers = []
         wakeUp = nil
     }
 
@@ -69,8 +74,8 @@ public final class Host {
 
     private var offset: Int64 { Int64(number) * 3_600_000_000_000 }
 
-    /// Sender, generation, kind and number: what the receiver checks.
-    func nextMessage(reliable: Bool) -> [UInt8] {
+    /// Sender, generation and number: what the receiver checks.
+    func nextMessage() -> [UInt8] {
         messagesSent += 1
         var writer = ByteWriter()
         writer.write(UInt32(number))

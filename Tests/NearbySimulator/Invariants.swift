@@ -6,19 +6,29 @@ public struct Invariants {
     public private(set) var failures: [String] = []
     /// Messages that arrived, of both kinds.
     public private(set) var deliveredCount = 0
-    /// Of those, how many each host sent.
-    public private(set) var deliveredFrom: [Int: Int] = [:]
+    /// Of those, how many went which way.
+    private var deliveredCounts: [Way: Int] = [:]
     /// Whether routes are followed after every step: for large worlds that takes too long.
     public var checksEveryStep = true
     private var routesVersions: [UInt64] = []
     private var lastReliable: [Flow: UInt64] = [:]
     private var unreliableSeen: [Flow: Set<UInt64>] = [:]
 
+    private struct Way: Hashable {
+        var sender: Int
+        var receiver: Int
+    }
+
     private struct Flow: Hashable {
         var sender: UInt32
         var generation: UInt32
         var receiver: Int
         var receiverGeneration: Int
+    }
+
+    /// Messages of one host that arrived at another.
+    public func deliveredCount(from sender: Int, to receiver: Int) -> Int {
+        deliveredCounts[Way(sender: sender, receiver: receiver), default: 0]
     }
 
     mutating func check(_ hosts: [Host], at now: Instant) {
@@ -72,6 +82,18 @@ public struct Invariants {
         }
     }
 
+    /// Only agents and relays address anybody, and everybody by what it is.
+    mutating func addressed(_ peer: PeerID?, _ role: Role, by host: Host, _ hosts: [Host]) {
+        guard let peer else { return }
+        let addressee = hosts.first { $0.peer == peer }
+        if host.role.collects || addressee?.role != role {
+            failures.append("host \(host.number), \(host.role), took \(peer) for a \(role)")
+        }
+        if host.viewers.count > Limits.viewersMax {
+            failures.append("host \(host.number) has \(host.viewers.count) viewers")
+        }
+    }
+
     /// Reliable messages come once and in order; no message is invented or changed.
     mutating func delivered(
         _ message: [UInt8], from sender: PeerID, isReliable: Bool, at receiver: Host,
@@ -86,7 +108,7 @@ public struct Invariants {
             failures.append("host \(receiver.number) got a message that nobody sent")
             return
         }
-        deliveredFrom[Int(number), default: 0] += 1
+        deliveredCounts[Way(sender: Int(number), receiver: receiver.number), default: 0] += 1
         let flow = Flow(
             sender: number, generation: generation, receiver: receiver.number,
             receiverGeneration: receiver.generation)

@@ -17,7 +17,7 @@ public struct PowerReturnsRun {
         let most = simulator.discoveryFrameCounts.max() ?? 0
         if most > 10 { failures.append("\(most) discovery frames of one node in the first second") }
         if !simulator.run(until: { simulator.allAgentsHaveACollector }, atMost: .seconds(60)) {
-            let lonely = simulator.hosts.filter { $0.role != .collector && $0.collector == nil }
+            let lonely = simulator.hosts.filter { !$0.role.collects && $0.collector == nil }
             failures.append("\(lonely.count) without collector after a minute")
         }
         simulator.invariants.checkNow(simulator.hosts, at: simulator.now)

@@ -120,7 +120,13 @@ public final class Simulator {
     }
 
     public var allAgentsHaveACollector: Bool {
-        hosts.allSatisfy { $0.role == .collector || ($0.isUp && $0.collector != nil) }
+        hosts.allSatisfy { $0.role.collects || ($0.isUp && $0.collector != nil) }
+    }
+
+    /// Whether each agent has a channel with each viewer of the world.
+    public var allAgentsHaveAllViewers: Bool {
+        let viewers = hosts.filter { $0.role == .viewer }.map(\.peer).sorted()
+        return hosts.allSatisfy { $0.role.collects || ($0.isUp && $0.viewers == viewers) }
     }
 
     // MARK: Events
@@ -185,16 +191,17 @@ public final class Simulator {
         }
     }
 
-    /// Each host sends its collector numbered messages of both kinds.
+    /// Each host sends its collector and its viewers numbered messages of both kinds.
     private func traffic(from number: Int) {
         guard hosts[number].isUp, let trafficInterval else { return }
         heap.insert(.traffic(host: number), at: now + trafficInterval)
-        guard let collector = hosts[number].collector else { return }
         let host = hosts[number]
-        handle(
-            .sendUnreliable(host.nextMessage(reliable: false), to: collector, .fresh), at: number)
-        if host.messagesSent % 4 == 0 {
-            handle(.sendReliable(host.nextMessage(reliable: true), to: collector), at: number)
+        host.ticks += 1
+        for peer in [host.collector].compactMap({ $0 }) + host.viewers {
+            handle(.sendUnreliable(host.nextMessage(), to: peer, .fresh), at: number)
+            if host.ticks % 4 == 0 {
+                handle(.sendReliable(host.nextMessage(), to: peer), at: number)
+            }
         }
     }
 
@@ -213,7 +220,12 @@ public final class Simulator {
                 }
                 countDiscovery(bytes, from: number)
                 count(bytes)
-            case .collector(let peer): host.collector = peer
+            case .collector(let peer):
+                host.collector = peer
+                invariants.addressed(peer, .collector, by: host, hosts)
+            case .viewers(let peers):
+                host.viewers = peers
+                for peer in peers { invariants.addressed(peer, .viewer, by: host, hosts) }
             case .message(let message, let sender, let isReliable, _):
                 invariants.delivered(message, from: sender, isReliable: isReliable, at: host, hosts)
             case .peer, .notice: break

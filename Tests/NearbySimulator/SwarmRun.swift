@@ -10,8 +10,11 @@ public struct SwarmRun {
     /// - Parameter isShort: a few virtual seconds, for comparing traces.
     public init(seed: UInt64, isShort: Bool = false) {
         var generator = SeededGenerator(seed: seed &* 0x9e37_79b9)
-        let world = World.random(&generator)
-        let simulator = Simulator(seed: seed, world: world, faults: .swarm(&generator))
+        var world = World.random(&generator)
+        let faults = Faults.swarm(&generator)
+        // Last, so that a seed has the faults that it always had.
+        world.addViewers(&generator)
+        let simulator = Simulator(seed: seed, world: world, faults: faults)
         self.seed = seed
         hostCount = world.hostCount
         simulator.boot(within: .seconds(2), faultTime: .seconds(isShort ? 2 : 10))
@@ -25,22 +28,33 @@ public struct SwarmRun {
         traceHash = simulator.traceHash
     }
 
-    /// Everybody has a collector again, is heard by it, and the network is quiet.
+    /// Everybody has a collector and all viewers again, is heard by each of them, and the network
+    /// is quiet.
     private static func recover(_ simulator: Simulator) -> [String] {
+        let agents = simulator.hosts.filter { !$0.role.collects }
         guard simulator.run(until: { simulator.allAgentsHaveACollector }, atMost: .seconds(150))
         else {
-            let lonely = simulator.hosts.filter { $0.role != .collector && $0.collector == nil }
+            let lonely = agents.filter { $0.collector == nil }
             return ["without collector after 150 s: \(lonely.map(\.number))"]
         }
-        let before = simulator.invariants.deliveredFrom
-        simulator.run(for: .seconds(5))
-        guard simulator.invariants.failures.isEmpty else { return [] }
-        let unheard = simulator.hosts.filter {
-            $0.role != .collector
-                && simulator.invariants.deliveredFrom[$0.number, default: 0]
-                    == before[$0.number, default: 0]
+        guard simulator.run(until: { simulator.allAgentsHaveAllViewers }, atMost: .seconds(150))
+        else {
+            let viewerCount = simulator.hosts.filter { $0.role == .viewer }.count
+            let lonely = agents.filter { $0.viewers.count < viewerCount }
+            return ["without viewer after 150 s: \(lonely.map(\.number))"]
         }
-        return unheard.isEmpty ? quietness(simulator) : ["not heard: \(unheard.map(\.number))"]
+        let before = simulator.invariants
+        simulator.run(for: .seconds(5))
+        let after = simulator.invariants
+        guard after.failures.isEmpty else { return [] }
+        for receiver in simulator.hosts where receiver.role.collects {
+            let unheard = agents.map(\.number).filter {
+                after.deliveredCount(from: $0, to: receiver.number)
+                    == before.deliveredCount(from: $0, to: receiver.number)
+            }
+            if !unheard.isEmpty { return ["not heard by \(receiver.number): \(unheard)"] }
+        }
+        return quietness(simulator)
     }
 
     /// Without traffic there are hellos and beacons, and little else.

@@ -16,9 +16,11 @@ public struct World: Sendable {
 
     /// One LAN, host 0 the collector.
     public static func flat(_ count: Int) -> World {
-        World(
-            lans: [Array(0..<count)],
-            roles: (0..<count).map { $0 == 0 ? .collector : .agent })
+        lan((0..<count).map { $0 == 0 ? .collector : .agent })
+    }
+
+    public static func lan(_ roles: [Role]) -> World {
+        World(lans: [Array(roles.indices)], roles: roles)
     }
 
     /// Hosts in a row; each two neighbours share a LAN; host 0 is the collector.
@@ -31,6 +33,14 @@ public struct World: Sendable {
     /// Collector and agent with two relays between them.
     public static let diamond = World(
         lans: [[0, 1], [0, 2], [1, 3], [2, 3]], roles: [.collector, .relay, .relay, .agent])
+
+    /// Now and then one to three hosts only look in.
+    mutating func addViewers(_ generator: inout SeededGenerator) {
+        guard Int.random(in: 0..<3, using: &generator) == 0 else { return }
+        for _ in 0..<Int.random(in: 1...3, using: &generator) {
+            roles[Int.random(in: 1..<hostCount, using: &generator)] = .viewer
+        }
+    }
 
     /// A connected random arrangement of up to 30 hosts on several LANs.
     public static func random(_ generator: inout SeededGenerator) -> World {

@@ -28,7 +28,7 @@ struct RekeyTests {
         #expect(simulator.invariants.failures == [])
         // All reliable messages of the whole run, which the invariants hold in order.
         let sent = simulator.hosts[2].messagesSent
-        let arrived = simulator.invariants.deliveredFrom[2, default: 0]
+        let arrived = simulator.invariants.deliveredCount(from: 2, to: 0)
         #expect(arrived >= Int(sent) * (100 - 3 * lossPercent) / 100)
     }
 }

@@ -9,12 +9,13 @@ struct RoutingMessageTests {
     private let message = RoutingMessage(
         number: 133, acknowledged: 7,
         items: [
-            .update(.init(destination: first, seqno: 0x102, metric: 352, isCollector: true)),
+            .update(.init(destination: first, seqno: 0x102, metric: 352, kind: .collector)),
             .request(destination: second, seqno: 9, hopLimit: 64), .known(seqno: 0xdead_beef),
             .update(
                 .init(
                     destination: second, seqno: 8, metric: RoutingMessage.metricInfinite,
-                    isCollector: false)),
+                    kind: .node)),
+            .update(.init(destination: first, seqno: 0x103, metric: 96, kind: .viewer)),
         ])
 
     /// A message that ends between two items is whole, so truncation is tested by itself.
@@ -26,7 +27,7 @@ struct RoutingMessageTests {
 
     @Test func truncatedMessagesThrowOrLackWholeItems() throws {
         let golden = try VectorFile.bytes("routing-message")
-        let ends = [4, 29, 52, 58]
+        let ends = [4, 29, 52, 58, 83]
         for length in 4..<golden.count {
             let parsed = try? RoutingMessage(parsing: golden[1..<length])
             guard let count = ends.firstIndex(of: length) else {
@@ -47,6 +48,17 @@ struct RoutingMessageTests {
     @Test func knownItemsMayGrow() throws {
         let bytes: [UInt8] = [1, 0, 3, 6, 0, 0, 0, 5, 0xaa, 0xbb]
         #expect(try RoutingMessage(parsing: bytes[...]).items == [.known(seqno: 5)])
+    }
+
+    @Test(arguments: [
+        (0, .node), (1, .collector), (2, .viewer), (3, .collector), (0xfc, .node), (0xfe, .viewer)
+    ] as [(UInt8, DestinationKind)])
+    func flagsOfLaterVersionsAreIgnored(flags: UInt8, kind: DestinationKind) throws {
+        let golden = try VectorFile.bytes("routing-message")
+        let parsed = try RoutingMessage(parsing: golden[1..<28] + [flags])
+        let update = RoutingMessage.RouteUpdate(
+            destination: first, seqno: 0x102, metric: 352, kind: kind)
+        #expect(parsed.items == [.update(update)])
     }
 
     @Test func numbersBeyond32BitsAreRefused() {

@@ -76,7 +76,7 @@ public struct InvitationMachine: Sendable, Hashable {
         wantsCount = role == .collector ? 0 : Limits.neighboursWanted
         acceptsCount = role == .collector ? Limits.collectorNeighbours : Limits.neighboursAccepted
         random = InvitationJitter(seed: seed)
-        hasRoute = role.collects
+        hasRoute = role == .collector
         announced = Presence(wants: wantsCount > 0, isFull: false)
     }
 
@@ -98,7 +98,7 @@ public struct InvitationMachine: Sendable, Hashable {
         case .declined(let peer, let attempt, let retryAfter):
             pairs[peer]?.declined(attempt, until: now + max(retryAfter, .seconds(1)))
         case .channelClosed(let token): closed(token, now)
-        case .routeToCollector(let exists): hasRoute = exists || role.collects
+        case .routeToCollector(let exists): hasRoute = exists || role == .collector
         case .deadlineReached: timeOut(now)
         }
         plan(now, &outputs)

@@ -54,24 +54,10 @@ final class Association {
     }
 }
 
-/// Our attempts to open a channel with the chosen collector over the mesh.
-struct CollectorCall {
-    let collector: PeerID
-    var nextAttempt: Instant?
-    var backoff = Limits.collectorCallBackoff
-    /// When its open channel was last begun anew.
-    var renewedAt: Instant?
-}
-
 extension Limits {
     /// Between attempts to renew the keys of a channel.
     static let rekeyRetry = Duration.seconds(30)
     /// A channel whose peer is out of reach is kept so long: a node that moved comes back without a
     /// handshake.
     public static let unreachableTime = Duration.seconds(60)
-    /// Between attempts to reach the collector over the mesh; doubles to the maximum.
-    public static let collectorCallBackoff = Duration.milliseconds(500)
-    /// Before a collector that is heard on a link is called over the mesh all the same.
-    public static let collectorCallDelay = Duration.seconds(1)
-    public static let collectorCallBackoffMax = Duration.seconds(30)
 }

@@ -172,7 +172,7 @@ extension Node {
             rekeyAt: now + configuration.rekeyAfter, now: now)
         associations[peer] = association
         remember(peer, run: channel.peerTerms?.run)
-        if collectorCall?.collector == peer { collectorCall?.nextAttempt = nil }
+        calls[peer]?.nextAttempt = nil
         association.firstHop =
             neighbours[peer] == nil ? routing.nextHop(to: peer.short) : peer
         if let endpoint = channel.path.endpoint { adopt(peer, at: endpoint, channel, now) }
@@ -186,7 +186,7 @@ extension Node {
         } else {
             outputs.append(.peer(peer, .connected))
         }
-        announceCollector(now)
+        announceAddressees(now)
     }
 
     /// The numbering of reliable messages outlives channels; a full table forgets those that are
@@ -238,7 +238,7 @@ extension Node {
         if neighbours[peer] != nil { neighbourLost(peer, now) }
         peersByShortID[peer.short] = nil
         outputs.append(.peer(peer, .notConnected))
-        announceCollector(now)
+        announceAddressees(now)
         callAgain(peer, now)
     }
 
@@ -277,19 +277,6 @@ extension Node {
         hintedAt[source] = now
         return true
     }
-
-    /// The collector does not know our channel: begin anew beside it.
-    mutating func unknownChannelHint(_ bytes: [UInt8], from path: Path, _ now: Instant) {
-        guard case .mesh(let source) = path, let hint = try? UnknownChannelHint(parsing: bytes[...])
-        else { return drops.count(.frameMalformed) }
-        guard let call = collectorCall, call.collector.short == source,
-            let association = associations[call.collector],
-            channels[association.token]?.seal?.remoteIndex == hint.index,
-            now - (call.renewedAt ?? association.openedAt) >= Limits.renewalInterval
-        else { return }
-        collectorCall?.renewedAt = now
-        beginHandshake(with: call.collector, over: path, attemptNumber: 0, now)
-    }
 }
 
 extension CloseFrame.Reason {
@@ -322,7 +309,5 @@ extension DropReason {
 extension Limits {
     /// Between two answers to one node's frames for channels that we do not have.
     static let hintInterval = Duration.milliseconds(500)
-    /// Between two attempts to renew a channel that the collector seems not to have.
-    static let renewalInterval = Duration.seconds(1)
     public static let invitationTimeout = Duration.seconds(30)
 }

@@ -14,7 +14,8 @@ extension Node {
             own: .init(
                 dataPort: configuration.dataPort, role: configuration.role,
                 flags: configuration.role == .collector ? [] : .wantsNeighbours,
-                costToCollector: configuration.role.collects ? 0 : nil, info: configuration.info),
+                costToCollector: configuration.role == .collector ? 0 : nil,
+                info: configuration.info),
             seed: seed)
     }
 
@@ -192,8 +193,8 @@ extension Node {
         if invitation.wantsNeighbours { flags.insert(.wantsNeighbours) }
         if invitation.isFull { flags.insert(.full) }
         let cost =
-            configuration.role.collects
-            ? 0 : routing.routes.filter(\.isCollector).map(\.metric).min()
+            configuration.role == .collector
+            ? 0 : routing.routes.filter { $0.kind == .collector }.map(\.metric).min()
         if cost != nil { flags.insert(.hasRoute) }
         if configuration.preference != .required { flags.insert(.offersPlain) }
         if configuration.preference != .none { flags.insert(.offersEncryption) }
@@ -213,13 +214,9 @@ extension Node {
             switch step {
             case .send(let message, let peer): enqueue(message.bytes, to: peer, .control, now)
             case .drop(let reason): drops.count(reason)
-            case .routeChanged(let peer, let hop, let metric, let isCollector):
+            case .routeChanged(let peer, let hop, let metric, let kind):
                 reachabilityChanged(peer, nextHop: hop, now)
-                guard isCollector || collectorChoice.current == peer else { continue }
-                let cost = hop == nil || !isCollector ? nil : metric
-                interpret(collectorChoice.handle(.route(peer, metric: cost), now: now), now)
-                interpret(invitation.handle(.routeToCollector(hasRouteToCollector), now: now), now)
-                presenceChanged(now)
+                addresseeChanged(peer, kind, metric: hop == nil ? nil : metric, now)
             }
         }
     }
@@ -228,7 +225,7 @@ extension Node {
         _ peer: PeerID, nextHop: PeerID?, _ now: Instant
     ) {
         guard let association = associations[peer] else {
-            if nextHop != nil, collectorCall?.collector == peer { callAgain(peer, now) }
+            if nextHop != nil { callAgain(peer, now) }
             return
         }
         if nextHop != nil || neighbours[peer] != nil {
@@ -236,19 +233,6 @@ extension Node {
             association.unreachableSince = nil
         } else if association.unreachableSince == nil {
             association.unreachableSince = now
-        }
-    }
-
-    mutating func interpret(_ steps: [CollectorChoice.Output], _ now: Instant) {
-        guard !configuration.role.collects else { return }
-        for case .chosen(let peer) in steps {
-            collectorCall = peer.map { collector in
-                // One that is heard on a link is about to be a neighbour.
-                let delay = sightings[collector] == nil ? Duration.zero : Limits.collectorCallDelay
-                return CollectorCall(collector: collector, nextAttempt: now + delay)
-            }
-            announceCollector(now)
-            callCollectorIfDue(now)
         }
     }
 

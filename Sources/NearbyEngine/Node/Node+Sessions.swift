@@ -1,7 +1,7 @@
 import NearbyCore
 import NearbyWire
 
-/// Messages end to end, and the collector that they go to.
+/// Messages end to end.
 extension Node {
     mutating func sendUnreliable(
         _ message: [UInt8], to peer: PeerID, _ priority: Priority, _ now: Instant
@@ -97,41 +97,5 @@ extension Node {
         let path = neighbours[association.peer].map { Path.link($0.endpoint) } ?? channel.path
         beginHandshake(
             with: association.peer, over: path, attemptNumber: channel.attemptNumber &+ 1, now)
-    }
-
-    // MARK: The collector
-
-    var hasRouteToCollector: Bool {
-        configuration.role.collects || routing.routes.contains { $0.isCollector }
-    }
-
-    /// Tells the program which collector it can address: the chosen one, once a channel is open.
-    mutating func announceCollector(_ now: Instant) {
-        let reachable = collectorChoice.current.flatMap { associations[$0] == nil ? nil : $0 }
-        guard reachable != announcedCollector else { return }
-        announcedCollector = reachable
-        outputs.append(.collector(reachable))
-    }
-
-    /// Over the mesh the agent invites the collector, whatever the PeerIDs.
-    mutating func callCollectorIfDue(_ now: Instant) {
-        guard var call = collectorCall, let due = call.nextAttempt, now >= due else { return }
-        guard associations[call.collector] == nil, routing.nextHop(to: call.collector.short) != nil
-        else {
-            collectorCall?.nextAttempt = nil
-            return
-        }
-        let jitter = random.duration(in: .zero..<call.backoff)
-        call.nextAttempt = now + call.backoff + jitter
-        call.backoff = min(call.backoff * 2, Limits.collectorCallBackoffMax)
-        collectorCall = call
-        beginHandshake(
-            with: call.collector, over: .mesh(call.collector.short), attemptNumber: 0, now)
-    }
-
-    /// After the collector's channel was lost.
-    mutating func callAgain(_ peer: PeerID, _ now: Instant) {
-        guard collectorCall?.collector == peer else { return }
-        collectorCall = CollectorCall(collector: peer, nextAttempt: now)
     }
 }

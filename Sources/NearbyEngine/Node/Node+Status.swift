@@ -60,9 +60,14 @@ extension Node {
 
     public func name(of peer: PeerID) -> String? { terms(of: peer)?.name }
 
+    /// What a peer with an open channel is for, as it said when it was admitted.
+    public func role(of peer: PeerID) -> Role? { terms(of: peer)?.role }
+
     /// Relays and the last hop on our side's way to a peer: 1 for a neighbour; nil where there is
     /// no way.
     public var collector: PeerID? { announcedCollector }
+
+    public var viewers: [PeerID] { announcedViewers }
 
     public var sightingCount: Int { sightings.count }
 
@@ -74,6 +79,7 @@ extension Node {
             ("pairs", invitation.pairCount, Limits.pairsMax),
             ("channels", channels.count, Limits.channelsMax),
             ("destinations", routing.destinationCount, Limits.routesMax),
+            ("calls", calls.count, 1 + Limits.viewersMax),
             (
                 "neighbours", neighbours.count,
                 configuration.role == .collector

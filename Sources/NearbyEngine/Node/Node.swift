@@ -31,8 +31,8 @@ public struct Node {
     var reliableNumbers: [PeerID: ReliableNumbers] = [:]
     var neighbours: [PeerID: Neighbour] = [:]
     var peersByShortID: [ShortID: PeerID] = [:]
-    /// The chosen collector, and our attempts to reach it over the mesh.
-    var collectorCall: CollectorCall?
+    /// Those to whom readings are addressed: the chosen collector and at most `viewersMax` viewers.
+    var calls: [PeerID: Call] = [:]
     /// Neighbours with frames waiting, in the order of their first frame.
     var waiting: [PeerID] = []
     var nextToken: UInt32 = 1
@@ -45,6 +45,7 @@ public struct Node {
     var hopsInHand = 1
     /// What the program, and what beacons, were told last.
     var announcedCollector: PeerID?
+    var announcedViewers: [PeerID] = []
     var announcedState: DiscoveryMachine.OwnState?
     /// Invitations that wait for an answer on a link of an open channel.
     var resumptions: [PeerID: Resumption] = [:]
@@ -64,7 +65,7 @@ public struct Node {
         invitation = InvitationMachine(
             own: own, role: configuration.role, seed: random.next())
         routing = RoutingMachine(
-            own: own, isCollector: configuration.role.collects, forwards: configuration.forwards,
+            own: own, kind: DestinationKind(configuration.role), forwards: configuration.forwards,
             firstSeqno: UInt32.random(in: 1...Limits.firstSeqnoMax, using: &random))
         collectorChoice = CollectorChoice()
     }
@@ -102,7 +103,7 @@ public struct Node {
             discovery.nextDeadline ?? .distantFuture, invitation.nextDeadline ?? .distantFuture,
             routing.nextDeadline ?? .distantFuture, collectorChoice.nextDeadline ?? .distantFuture)
         for resumption in resumptions.values { earliest = min(earliest, resumption.until) }
-        if let call = collectorCall?.nextAttempt { earliest = min(earliest, call) }
+        for call in calls.values { earliest = min(earliest, call.nextAttempt ?? .distantFuture) }
         for channel in channels.values {
             if let deadline = channel.nextDeadline { earliest = min(earliest, deadline) }
         }
@@ -168,7 +169,7 @@ public struct Node {
             resumptions[peer] = nil
             interpret(invitation.handle(.failed(peer, resumption.attempt), now: now), now)
         }
-        callCollectorIfDue(now)
+        callIfDue(now)
     }
 
     private func isDue(_ deadline: Instant?, _ now: Instant) -> Bool {
@@ -188,6 +189,16 @@ public struct Node {
 extension Role {
     /// Whether readings are addressed to it.
     public var collects: Bool { self == .collector || self == .viewer }
+}
+
+extension DestinationKind {
+    init(_ role: Role) {
+        switch role {
+        case .agent, .relay: self = .node
+        case .collector: self = .collector
+        case .viewer: self = .viewer
+        }
+    }
 }
 
 extension Limits {

@@ -67,6 +67,8 @@ extension Node {
         case peer(PeerID, PeerState)
         /// The collector to address now; nil while there is none.
         case collector(PeerID?)
+        /// All viewers to send copies to now, in the order of their PeerIDs.
+        case viewers([PeerID])
         /// `hops`: links that it crossed, at least 1.
         case message([UInt8], from: PeerID, isReliable: Bool, hops: Int)
         case notice(Notice)

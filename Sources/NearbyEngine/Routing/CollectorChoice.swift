@@ -38,6 +38,9 @@ public struct CollectorChoice: Sendable {
         return choose(cheapest)
     }
 
+    /// Whether it is one of those to choose among.
+    func knows(_ peer: PeerID) -> Bool { metrics[peer] != nil }
+
     public var nextDeadline: Instant? { challenger.map { $0.since + Limits.collectorPatience } }
 
     private mutating func choose(_ peer: PeerID?) -> [Output] {

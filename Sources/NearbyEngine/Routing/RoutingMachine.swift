@@ -7,7 +7,7 @@ public struct Route: Equatable, Sendable {
     public var nextHop: PeerID
     public var metric: UInt16
     public var seqno: UInt32
-    public var isCollector: Bool
+    public var kind: DestinationKind
 }
 
 /// What one neighbour offers ways to, ways through ourselves left out.
@@ -44,12 +44,12 @@ public struct RoutingMachine: Sendable {
     public enum Output: Equatable, Sendable {
         case send(RoutingMessage, to: PeerID)
         /// `nextHop` nil: no way any more.
-        case routeChanged(PeerID, nextHop: PeerID?, metric: UInt16, isCollector: Bool)
+        case routeChanged(PeerID, nextHop: PeerID?, metric: UInt16, kind: DestinationKind)
         case drop(DropReason)
     }
 
     let own: PeerID
-    let isCollector: Bool
+    let kind: DestinationKind
     var ownSeqno: UInt32
     /// What this run began with: a neighbour that knows a lower one knew us before a restart.
     private var firstSeqno: UInt32
@@ -68,11 +68,11 @@ public struct RoutingMachine: Sendable {
 
     /// - Parameter firstSeqno: random, so that what others still know of an earlier run is told
     ///   from what they know of this one.
-    public init(own: PeerID, isCollector: Bool, forwards: Bool = true, firstSeqno: UInt32 = 1) {
+    public init(own: PeerID, kind: DestinationKind, forwards: Bool = true, firstSeqno: UInt32 = 1) {
         self.own = own
         self.firstSeqno = firstSeqno
         ownSeqno = firstSeqno
-        self.isCollector = isCollector
+        self.kind = kind
         self.forwards = forwards
     }
 
@@ -117,7 +117,7 @@ public struct RoutingMachine: Sendable {
             guard let hop = destination.selected else { return nil }
             return Route(
                 destination: peer, nextHop: hop, metric: destination.metric,
-                seqno: destination.seqno, isCollector: destination.isCollector)
+                seqno: destination.seqno, kind: destination.kind)
         }
     }
 
@@ -125,9 +125,9 @@ public struct RoutingMachine: Sendable {
     public func reach(via neighbour: PeerID) -> NeighbourReach {
         var reach = NeighbourReach(others: 0, leadsToCollector: false)
         for (id, destination) in destinations {
-            guard destination.candidates[neighbour] != nil else { continue }
+            guard let candidate = destination.candidates[neighbour] else { continue }
             if id != neighbour { reach.others += 1 }
-            if destination.isCollector { reach.leadsToCollector = true }
+            if candidate.kind == .collector { reach.leadsToCollector = true }
         }
         return reach
     }
@@ -199,11 +199,8 @@ public struct RoutingMachine: Sendable {
         if update.metric == RoutingMessage.metricInfinite {
             destination.candidates[peer] = nil
         } else {
-            destination.candidates[peer] = .init(seqno: update.seqno, metric: update.metric)
-            if destination.isCollector != update.isCollector {
-                destination.isCollector = update.isCollector
-                markChanged(id)
-            }
+            destination.candidates[peer] = .init(
+                seqno: update.seqno, metric: update.metric, kind: update.kind)
             if !destination.isFeasible(via: peer) { outputs.append(.drop(.routingInfeasible)) }
         }
         destinations[id] = destination
@@ -219,7 +216,7 @@ public struct RoutingMachine: Sendable {
             return nil
         }
         destinationsByShortID[id.short] = id
-        return Destination(isCollector: update.isCollector)
+        return Destination(kind: update.kind)
     }
 
     /// A request for a newer way (RFC 8966 §3.8.1.2): answered by whom it names, or by who has it;
@@ -260,7 +257,8 @@ public struct RoutingMachine: Sendable {
     mutating func select(_ id: PeerID, _ now: Instant, _ outputs: inout [Output]) {
         guard var destination = destinations[id] else { return }
         let before = (
-            hop: destination.selected, metric: destination.metric, seqno: destination.seqno
+            hop: destination.selected, metric: destination.metric, seqno: destination.seqno,
+            kind: destination.kind
         )
         let chosen = choice(destination)
         destination.selected = chosen?.hop
@@ -268,6 +266,7 @@ public struct RoutingMachine: Sendable {
         if let chosen, let candidate = destination.candidates[chosen.hop] {
             destination.tighten(seqno: candidate.seqno, metric: chosen.metric)
             destination.seqno = candidate.seqno
+            destination.kind = candidate.kind
             destination.expiry = nil
         } else if destination.expiry == nil {
             destination.expiry = now + Limits.sourceTime
@@ -283,13 +282,16 @@ public struct RoutingMachine: Sendable {
             request(id, bound.seqno &+ 1, hopLimit: Limits.requestHopLimit, except: nil, now)
         }
         if before.hop != chosen?.hop { version &+= 1 }
-        guard before != (chosen?.hop, destination.metric, destination.seqno) else { return }
+        let after = (chosen?.hop, destination.metric, destination.seqno, destination.kind)
+        guard before != after else { return }
         markChanged(id)
-        guard before.hop != chosen?.hop || before.metric != destination.metric else { return }
+        guard
+            (before.hop, before.metric, before.kind)
+                != (chosen?.hop, destination.metric, destination.kind)
+        else { return }
         outputs.append(
             .routeChanged(
-                id, nextHop: chosen?.hop, metric: destination.metric,
-                isCollector: destination.isCollector))
+                id, nextHop: chosen?.hop, metric: destination.metric, kind: destination.kind))
     }
 
     private func choice(_ destination: Destination) -> (metric: UInt16, hop: PeerID)? {

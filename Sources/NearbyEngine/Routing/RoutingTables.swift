@@ -7,6 +7,7 @@ struct Destination: Sendable {
         var seqno: UInt32
         /// As the neighbour told it.
         var metric: UInt16
+        var kind: DestinationKind
     }
 
     /// Feasibility distance: nobody further than this may be asked the way (RFC 8966 §3.5.1).
@@ -20,11 +21,12 @@ struct Destination: Sendable {
     var metric: UInt16 = .max
     var seqno: UInt32 = 0
     var feasibility: Feasibility?
-    var isCollector: Bool
+    /// As the way in use says; without one, as the last one said.
+    var kind: DestinationKind
     /// When it is forgotten, while there is no way to it.
     var expiry: Instant?
 
-    init(isCollector: Bool) { self.isCollector = isCollector }
+    init(kind: DestinationKind) { self.kind = kind }
 
     func isFeasible(via neighbour: PeerID) -> Bool {
         guard let candidate = candidates[neighbour] else { return false }
@@ -175,14 +177,14 @@ extension RoutingMachine {
     /// (RFC 8966 §3.7.4, split horizon with poisoned reverse).
     private func update(_ id: PeerID, for peer: PeerID) -> RoutingMessage.RouteUpdate? {
         if id == own {
-            return .init(destination: own, seqno: ownSeqno, metric: 0, isCollector: isCollector)
+            return .init(destination: own, seqno: ownSeqno, metric: 0, kind: kind)
         }
         guard id != peer, let destination = destinations[id] else { return nil }
         let isBack = destination.selected == peer
         return .init(
             destination: id, seqno: destination.seqno,
             metric: isBack ? RoutingMessage.metricInfinite : destination.metric,
-            isCollector: destination.isCollector)
+            kind: destination.kind)
     }
 
     /// Forgets destinations that nobody has reached for long; asks again where no way is feasible.

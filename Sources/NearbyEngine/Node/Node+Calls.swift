@@ -1,0 +1,134 @@
+import NearbyCore
+import NearbyWire
+
+/// Our attempts to open a channel over the mesh with somebody to whom readings are addressed.
+struct Call {
+    /// nil while nothing is to be done: the channel is open, or there is no way.
+    var nextAttempt: Instant?
+    var backoff = Limits.callBackoff
+    /// When its open channel was last begun anew.
+    var renewedAt: Instant?
+
+    init(nextAttempt: Instant) { self.nextAttempt = nextAttempt }
+}
+
+/// Whom readings are addressed to, and how it is reached: the collector of record, and the viewers
+/// that look in. Agents and relays call them; collectors and viewers call nobody.
+extension Node {
+    var hasRouteToCollector: Bool {
+        configuration.role == .collector || routing.routes.contains { $0.kind == .collector }
+    }
+
+    /// The way to a destination changed, which may be somebody to address.
+    mutating func addresseeChanged(
+        _ peer: PeerID, _ kind: DestinationKind, metric: UInt16?, _ now: Instant
+    ) {
+        if kind == .collector || collectorChoice.knows(peer) {
+            let metric = kind == .collector ? metric : nil
+            interpret(collectorChoice.handle(.route(peer, metric: metric), now: now), now)
+            interpret(invitation.handle(.routeToCollector(hasRouteToCollector), now: now), now)
+            presenceChanged(now)
+        }
+        if kind == .viewer || calls[peer] != nil { reviseCalls(now) }
+    }
+
+    mutating func interpret(_ steps: [CollectorChoice.Output], _ now: Instant) {
+        for case .chosen in steps { reviseCalls(now) }
+    }
+
+    /// Calls the collector of record and the viewers in reach, and nobody else any more.
+    private mutating func reviseCalls(_ now: Instant) {
+        guard !configuration.role.collects else { return }
+        var addressees = viewersToCall
+        if let collector = collectorChoice.current { addressees.append(collector) }
+        calls = calls.filter { addressees.contains($0.key) }
+        for peer in addressees where calls[peer] == nil {
+            // One that is heard on a link is about to be a neighbour.
+            let delay = sightings[peer] == nil ? Duration.zero : Limits.callDelay
+            calls[peer] = Call(nextAttempt: now + delay + spread(of: peer))
+        }
+        announceAddressees(now)
+        callIfDue(now)
+    }
+
+    /// Who is called already stays, so that ways that grow better and worse open no channels; free
+    /// places go to the cheapest.
+    private var viewersToCall: [PeerID] {
+        let viewers = routing.routes.filter { $0.kind == .viewer }
+        guard viewers.count > Limits.viewersMax else { return viewers.map(\.destination) }
+        func rank(_ route: Route) -> (Int, UInt16, PeerID) {
+            (calls[route.destination] == nil ? 1 : 0, route.metric, route.destination)
+        }
+        return viewers.sorted { rank($0) < rank($1) }.prefix(Limits.viewersMax).map(\.destination)
+    }
+
+    /// A viewer can wait; it must not be called by everybody at once.
+    private mutating func spread(of peer: PeerID) -> Duration {
+        peer == collectorChoice.current ? .zero : random.duration(in: .zero..<Limits.callDelay)
+    }
+
+    /// Over the mesh we invite whom we address, whatever the PeerIDs.
+    mutating func callIfDue(_ now: Instant) {
+        for peer in calls.keys.sorted() {
+            guard var call = calls[peer], let due = call.nextAttempt, now >= due else { continue }
+            guard associations[peer] == nil, routing.nextHop(to: peer.short) != nil else {
+                calls[peer]?.nextAttempt = nil
+                continue
+            }
+            let jitter = random.duration(in: .zero..<call.backoff)
+            call.nextAttempt = now + call.backoff + jitter
+            call.backoff = min(call.backoff * 2, Limits.callBackoffMax)
+            calls[peer] = call
+            beginHandshake(with: peer, over: .mesh(peer.short), attemptNumber: 0, now)
+        }
+    }
+
+    /// After the channel with an addressee was lost, or when there is a new way to it.
+    mutating func callAgain(_ peer: PeerID, _ now: Instant) {
+        guard let call = calls[peer] else { return }
+        let soon = now + spread(of: peer)
+        calls[peer] = Call(nextAttempt: min(call.nextAttempt ?? soon, soon))
+    }
+
+    /// Tells the program whom it can address: those who are called and have an open channel.
+    mutating func announceAddressees(_ now: Instant) {
+        guard !configuration.role.collects else { return }
+        let reachable = calls.keys.filter { associations[$0] != nil }.sorted()
+        let collector = reachable.first { $0 == collectorChoice.current }
+        if collector != announcedCollector {
+            announcedCollector = collector
+            outputs.append(.collector(collector))
+        }
+        let viewers = reachable.filter { $0 != collector }
+        if viewers != announcedViewers {
+            announcedViewers = viewers
+            outputs.append(.viewers(viewers))
+        }
+    }
+
+    /// An addressee does not know our channel: begin anew beside it.
+    mutating func unknownChannelHint(_ bytes: [UInt8], from path: Path, _ now: Instant) {
+        guard case .mesh(let source) = path, let hint = try? UnknownChannelHint(parsing: bytes[...])
+        else { return drops.count(.frameMalformed) }
+        guard let peer = peersByShortID[source], let call = calls[peer],
+            let association = associations[peer],
+            channels[association.token]?.seal?.remoteIndex == hint.index,
+            now - (call.renewedAt ?? association.openedAt) >= Limits.renewalInterval
+        else { return }
+        calls[peer]?.renewedAt = now
+        beginHandshake(with: peer, over: path, attemptNumber: 0, now)
+    }
+}
+
+extension Limits {
+    /// Viewers that an agent sends copies to; further ones get nothing until one goes.
+    public static let viewersMax = 7
+    /// Between attempts to reach somebody over the mesh; doubles to the maximum.
+    public static let callBackoff = Duration.milliseconds(500)
+    public static let callBackoffMax = Duration.seconds(30)
+    /// Before somebody who is heard on a link is called over the mesh all the same. Viewers are
+    /// called up to as much later, each at a time of its own.
+    public static let callDelay = Duration.seconds(1)
+    /// Between two attempts to renew a channel that the other side seems not to have.
+    static let renewalInterval = Duration.seconds(1)
+}
