@@ -111,9 +111,16 @@ let package = Package(
         tests(of: "Sensors", ["NearbyCore", "Telemetry"]),
         tests(of: "Configuration"),
         tests(of: "Collector", ["NearbyCore", "Telemetry"]),
+        // What the tests kill while it writes.
+        .executableTarget(
+            name: "store-writer", dependencies: ["NearbyCore", "Telemetry", "Collector", "Store"],
+            path: "Tests/StoreWriter", swiftSettings: settings),
         tests(
             of: "Store",
-            ["NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles"]),
+            [
+                "NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles",
+                "store-writer",
+            ]),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]
 )
