@@ -86,6 +86,10 @@ let package = Package(
                 "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
             ],
             path: "Benchmarks/Latency", swiftSettings: settings),
+        // Commits and queries of a store with ten million readings, for Benchmarks/run.sh.
+        .executableTarget(
+            name: "store-bench", dependencies: ["NearbyCore", "Telemetry", "Collector", "Store"],
+            path: "Benchmarks/Store", swiftSettings: settings),
         // Random worlds with random faults, in release: deploy/test.sh runs hundreds of seeds.
         .executableTarget(
             name: "simulate", dependencies: ["NearbySimulator", "NearbyCore"],
