@@ -93,6 +93,10 @@ let package = Package(
                 "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
             ],
             path: "Benchmarks/Latency", swiftSettings: settings),
+        // Commits and queries of a store with ten million readings, for Benchmarks/run.sh.
+        .executableTarget(
+            name: "store-bench", dependencies: ["NearbyCore", "Telemetry", "Collector", "Store"],
+            path: "Benchmarks/Store", swiftSettings: settings),
         // Random worlds with random faults, in release: deploy/test.sh runs hundreds of seeds.
         .executableTarget(
             name: "simulate", dependencies: ["NearbySimulator", "NearbyCore"],
@@ -124,9 +128,16 @@ let package = Package(
         tests(of: "Sensors", ["NearbyCore", "NearbyLinux", "Telemetry"]),
         tests(of: "Configuration"),
         tests(of: "Collector", ["NearbyCore", "Telemetry"]),
+        // What the tests kill while it writes.
+        .executableTarget(
+            name: "store-writer", dependencies: ["NearbyCore", "Telemetry", "Collector", "Store"],
+            path: "Tests/StoreWriter", swiftSettings: settings),
         tests(
             of: "Store",
-            ["NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles"]),
+            [
+                "NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles",
+                "store-writer",
+            ]),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]
 )

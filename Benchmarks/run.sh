@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency …]: measures on this machine, in network
+# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store …]: measures on this machine, in network
 # namespaces, and prints a line each: `name: value unit` (median of several runs, the worst in brackets).
 # As root. Builds in release first, unless BIN names a folder with a build.
 set -euo pipefail
@@ -54,6 +54,14 @@ for what in "${@:-connect}"; do
             done
         done
         ;;
-    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency …]" ;;
+    store)
+        # Once: ten million readings take some minutes and a gigabyte below TMPDIR.
+        folder=$(mktemp -d)
+        trap 'rm -rf "$scratch" "$folder"' EXIT
+        "$BIN/store-bench" "$folder/readings.sqlite"
+        echo "size of the store: $(($(stat -c %s "$folder/readings.sqlite") / 1000000)) MB"
+        rm -rf "$folder"
+        ;;
+    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store …]" ;;
     esac
 done

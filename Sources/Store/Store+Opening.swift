@@ -43,6 +43,8 @@ extension Store {
         at place: StorePlace, _ settings: Settings, notices: [String]
     ) throws(StoreError) -> Opened {
         let isNew = !place.exists
+        // SQLite would take it for an empty file and write over it.
+        if place.isTooShort { throw .damaged("the file is too short") }
         let database = try Database(place.path, .writing)
         try Schema.check(database)
         try database.execute(
@@ -132,6 +134,12 @@ struct StorePlace {
     init(_ path: String) { self.path = path }
 
     var exists: Bool { access(path, F_OK) == 0 }
+
+    /// Not empty, and shorter than any database.
+    var isTooShort: Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && (1..<512).contains(status.st_size)
+    }
 
     /// Throws if the directory takes no new files, or if something other than a file is there.
     func check() throws(StoreError) {

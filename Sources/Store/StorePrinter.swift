@@ -141,7 +141,7 @@ public struct StorePrinter: Sendable {
                 statistics.mean.map { NumberText.compact($0, places: places, width: 8) } ?? "-",
                 decimal(statistics.min), decimal(statistics.max),
                 NumberText.count(statistics.count, width: 5), lost ?? "",
-            ], [21, 9, 11, 8, 8, 8, 5, 4], rightAligned: [3, 4, 5, 6, 7])
+            ], [21, 9, 10, 8, 8, 8, 5, 4], rightAligned: [3, 4, 5, 6, 7])
     }
 
     private mutating func csvLine(_ series: StoredSeries, _ window: StoredWindow) -> String {

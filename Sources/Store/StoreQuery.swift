@@ -13,7 +13,7 @@ public struct StoreQuery: Sendable {
     public var peer: Peer?
     /// A channel's name.
     public var channel: String?
-    /// UTC, nanoseconds since 1970. Readings whose time is unknown are left out if there are bounds.
+    /// UTC, nanoseconds since 1970. With bounds, readings whose time is unknown are left out.
     public var from: Int64?
     /// Excluded.
     public var to: Int64?

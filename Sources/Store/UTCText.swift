@@ -3,9 +3,9 @@ import NearbyCore
 
 /// Times of day as people and programs write them (RFC 3339).
 public enum UTCText {
-    /// `2026-11-21T05:45:00.250Z`, `2026-11-21T06:45:00+01:00`, `2026-11-21T05:45Z`, or a day alone,
-    /// which means its midnight in UTC. Nanoseconds since 1970; nil for anything else, and for years
-    /// outside 1970–2200.
+    /// `2026-11-21T05:45:00.250Z`, `2026-11-21T06:45:00+01:00`, `2026-11-21T05:45Z`, or a day
+    /// alone, which means its midnight in UTC. Nanoseconds since 1970; nil for anything else, and
+    /// for years outside 1970–2200.
     public static func parse(_ text: String) -> Int64? {
         var rest = Array(text.utf8)[...]
         guard let year = number(4, &rest), (1970...2200).contains(year), take("-", &rest),

@@ -1,0 +1,89 @@
+-- A store as version 1 wrote it: PRAGMAs, tables, and thirty readings of one run.
+PRAGMA application_id = 1383492724;
+PRAGMA user_version = 1;
+CREATE TABLE peers (
+    id INTEGER PRIMARY KEY,
+    peer BLOB NOT NULL UNIQUE,
+    name TEXT NOT NULL
+) STRICT;
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY,
+    peer_id INTEGER NOT NULL,
+    run BLOB NOT NULL,
+    boot BLOB NOT NULL,
+    birth BLOB NOT NULL,
+    settled BLOB NOT NULL,
+    UNIQUE (peer_id, run)
+) STRICT;
+CREATE INDEX runs_by_boot ON runs (boot);
+CREATE TABLE channels (
+    run_id INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    unit TEXT NOT NULL,
+    scale INTEGER NOT NULL,
+    PRIMARY KEY (run_id, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE readings (
+    run_id INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    channel INTEGER NOT NULL,
+    milliseconds INTEGER NOT NULL,
+    coefficient INTEGER,
+    exponent INTEGER,
+    reason INTEGER,
+    hops INTEGER NOT NULL,
+    PRIMARY KEY (run_id, sequence)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX readings_by_time ON readings (run_id, channel, milliseconds);
+CREATE TABLE gaps (
+    run_id INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    reason INTEGER NOT NULL,
+    PRIMARY KEY (run_id, first)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE clocks (
+    boot BLOB PRIMARY KEY,
+    offset INTEGER NOT NULL,
+    rank INTEGER NOT NULL,
+    uncertainty INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO peers VALUES (1, x'00000000000000010000000000000001', 'north');
+INSERT INTO runs VALUES (1, 1, x'0000000000000100', x'00000000000000010000000000000002',
+    x'010100000000000000010000000000000000010000000000000002056e6f7274680000030b0100fe036169720343656c0c0200fe04736f696c0343656c0c0300fe047261696e0343656c', x'011e');
+INSERT INTO channels VALUES (1, 1, 'air', 'Cel', -2);
+INSERT INTO channels VALUES (1, 2, 'soil', 'Cel', -2);
+INSERT INTO channels VALUES (1, 3, 'rain', 'Cel', -2);
+INSERT INTO readings VALUES (1, 1, 2, 1000, 2001, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 2, 3, 2000, 2002, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 3, 1, 3000, 2003, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 4, 2, 4000, 2004, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 5, 3, 5000, 2005, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 6, 1, 6000, 2006, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 7, 2, 7000, 2007, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 8, 3, 8000, 2008, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 9, 1, 9000, 2009, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 10, 2, 10000, 2010, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 11, 3, 11000, 2011, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 12, 1, 12000, 2012, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 13, 2, 13000, 2013, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 14, 3, 14000, 2014, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 15, 1, 15000, 2015, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 16, 2, 16000, 2016, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 17, 3, 17000, 2017, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 18, 1, 18000, 2018, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 19, 2, 19000, 2019, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 20, 3, 20000, 2020, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 21, 1, 21000, 2021, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 22, 2, 22000, 2022, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 23, 3, 23000, 2023, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 24, 1, 24000, 2024, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 25, 2, 25000, 2025, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 26, 3, 26000, 2026, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 27, 1, 27000, 2027, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 28, 2, 28000, 2028, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 29, 3, 29000, 2029, -2, NULL, 1);
+INSERT INTO readings VALUES (1, 30, 1, 30000, 2030, -2, NULL, 1);
+INSERT INTO gaps VALUES (1, 40, 5, 2);
+INSERT INTO clocks VALUES (x'00000000000000010000000000000002', 1795238400000000000, 2, 3000000);
