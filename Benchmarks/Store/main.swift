@@ -171,7 +171,7 @@ struct Bench {
         return StoreBatch.PeerBirth(
             peer: key(agent).peer,
             birth: Birth(
-                number: Birth.firstNumber(of: run), run: run, boot: BootID(high: agent, low: agent),
+                number: 1, run: run, boot: BootID(high: agent, low: agent),
                 node: node, channels: list))
     }
 

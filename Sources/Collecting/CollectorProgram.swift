@@ -40,7 +40,7 @@ public final class CollectorProgram {
     private var drops: [DropReason: Int] = [:]
     private var collectorTimer: EventLoop.TimerID?
     private var windowTimer: EventLoop.TimerID?
-    private let clock: Collector.WallClock
+    private var clock: Collector.WallClock
     private let isTerminal = isatty(STDOUT_FILENO) == 1
     private var readingCount = 0
     /// Why standard output takes nothing any more.
@@ -54,7 +54,7 @@ public final class CollectorProgram {
                 ? .warning : .information)
         let path = settings.role == .collector ? settings.store : nil
         program = try NodeProgram(settings, role: path == nil ? .viewer : .collector, log: log)
-        machine = CollectorMachine(isDurable: path != nil)
+        machine = CollectorMachine(isDurable: path != nil, boot: Board.bootID)
         do throws(SystemError) {
             store = try path.map { path throws(SystemError) in
                 try StoreThread(path: path)
@@ -79,6 +79,10 @@ public final class CollectorProgram {
         let loop = program.loop
         program.runner.onOutput = { [unowned self] in interpret($0, $1) }
         program.onStop = { [unowned self] in stop() }
+        program.onClock = { [unowned self] in
+            take(machine.handle(.ownClock($0), now: $1), $1)
+            if let offset = machine.unixOffset { clock.unixOffset = offset }
+        }
         program.statusDetails = { [unowned self] in statusDetails }
         collectorTimer = loop.addTimer { [unowned self] in
             take(machine.handle(.deadlineReached, now: $0), $0)
@@ -105,9 +109,9 @@ public final class CollectorProgram {
     private func answered(_ answer: StoreThread.Answer) {
         let now = MonotonicClock.now()
         switch answer {
-        case .opened(let runs, _, let notices):
+        case .opened(let runs, let clocks, let notices):
             for notice in notices { log.write(.warning, notice) }
-            take(machine.handle(.restored(runs), now: now), now)
+            take(machine.handle(.restored(runs, clocks), now: now), now)
         case .committed:
             if storeFault != nil { log.write(.notice, "the store works again") }
             storeFault = nil
@@ -144,6 +148,9 @@ public final class CollectorProgram {
                 bytes, from: peer, hops: UInt8(clamping: hops))
             take(machine.handle(input, now: now), now)
         case .notice(let notice): log.write(notice.level, notice.text(program.runner))
+        case .peer(let peer, .connected): take(machine.handle(.connected(peer), now: now), now)
+        case .peer(let peer, .notConnected):
+            take(machine.handle(.disconnected(peer), now: now), now)
         case .peer, .collector, .viewers, .transmit, .multicast, .broadcast: break
         }
     }

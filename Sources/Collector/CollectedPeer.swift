@@ -28,8 +28,6 @@ struct CollectedPeer: Sendable {
 
     /// Newest first, at most `Limits.collectorRunsMax`.
     private var runs: [Run] = []
-    /// One for each boot of `runs`.
-    private var clocks: [BootID: ClockEstimate] = [:]
     var lastHeard = Instant.zero
     var lastAsked: Instant?
     var held: [HeldReport] = []
@@ -50,8 +48,6 @@ struct CollectedPeer: Sendable {
         }
         runs.insert(Run(birth: birth), at: 0)
         if runs.count > Limits.collectorRunsMax { runs.removeLast() }
-        let boots = Set(runs.map(\.birth.boot))
-        clocks = clocks.filter { boots.contains($0.key) }
         return true
     }
 
@@ -92,33 +88,19 @@ struct CollectedPeer: Sendable {
         var (readings, unknown) = report.readings(using: birth)
         var duplicates = 0
         var refused = 0
-        var newest: Instant?
         runs[index].sequences.raiseFloor(to: report.lowestHeld)
         readings.removeAll { reading in
             switch runs[index].sequences.accept(reading.sequence, refusingAtLimit: isBounded) {
-            case .fresh:
-                newest = max(newest ?? reading.time, reading.time)
-                return false
+            case .fresh: return false
             case .duplicate: duplicates += 1
             case .refused: refused += 1
             }
             return true
         }
-        if let newest { observe(newest, boot: birth.boot, arrival: incoming.arrival) }
         let delivery = Delivery(
             peer: peer, birth: birth, readings: readings, arrival: incoming.arrival,
             hops: incoming.hops,
-            offset: clocks[birth.boot]?.offset ?? .zero, rank: .estimate,
             expected: runs[index].sequences.expected, missing: runs[index].sequences.missing)
         return .taken(delivery, duplicates: duplicates, refused: refused, unknownChannels: unknown)
-    }
-
-    /// Compares the agent's clock with ours; `sent` is the newest time in a message.
-    mutating func observe(_ sent: Instant, boot: BootID, arrival: Instant) {
-        if clocks[boot] == nil {
-            clocks[boot] = ClockEstimate(sent: sent, arrived: arrival)
-        } else {
-            clocks[boot]?.observe(sent: sent, arrived: arrival)
-        }
     }
 }

@@ -21,8 +21,13 @@ public struct CollectorMachine: Sendable {
     public enum Input: Sendable {
         /// A telemetry message, reliable or not. `hops`: relays on its way, plus one.
         case received([UInt8], from: PeerID, hops: UInt8)
+        /// A peer can be asked for its time, or not any more.
+        case connected(PeerID)
+        case disconnected(PeerID)
+        /// What we know of UTC ourselves: at the start, once a minute, and when the clock was set.
+        case ownClock(ClockReading)
         /// What the store holds: as soon as it is open.
-        case restored([StoredRun])
+        case restored([StoredRun], [ClockMapping])
         /// The batch of the last `.commit` is durable.
         case committed
         /// It is not, and nothing of it is; it will be handed over again.
@@ -38,7 +43,7 @@ public struct CollectorMachine: Sendable {
         case born(PeerID, Birth)
         /// To be sent reliably: a birth request.
         case send([UInt8], to: PeerID)
-        /// To be sent unreliably: a receipt.
+        /// To be sent unreliably: a receipt, or a time request.
         case sendUnreliable([UInt8], to: PeerID)
         /// To be written in one transaction; answered by `.committed` or `.refused`.
         case commit(StoreBatch)
@@ -50,20 +55,31 @@ public struct CollectorMachine: Sendable {
     private var ledger = CommitLedger()
     /// What of each run is durable, as far as this process committed or found it.
     private var committed: [RunKey: NumberRanges] = [:]
+    private var clocks: ClockBook
+    private var exchange = ClockExchange()
     private var heldCount = 0
     /// The earliest time at which a held report may expire.
     private var expiry = Instant.distantFuture
     /// Fields of later versions that were passed over.
     public private(set) var skippedFieldCount = 0
 
-    /// - Parameter isDurable: whether there is a store, and receipts are given.
-    public init(isDurable: Bool = false) { self.isDurable = isDurable }
+    /// - Parameters:
+    ///   - isDurable: whether there is a store, and receipts are given.
+    ///   - boot: our own.
+    public init(isDurable: Bool = false, boot: BootID = BootID(high: 0, low: 0)) {
+        self.isDurable = isDurable
+        clocks = ClockBook(boot: boot)
+    }
 
     public var nextDeadline: Instant? {
         let earliest = min(
-            heldCount == 0 ? .distantFuture : expiry, ledger.deadline ?? .distantFuture)
+            heldCount == 0 ? .distantFuture : expiry, ledger.deadline ?? .distantFuture,
+            exchange.nextDeadline ?? .distantFuture)
         return earliest == .distantFuture ? nil : earliest
     }
+
+    /// What our own clock is against UTC, by the best that is known.
+    public var unixOffset: Duration? { clocks.mapping(for: clocks.ownBoot)?.clock.unixOffset }
 
     /// Readings that are not in the store yet.
     public var uncommittedCount: Int { ledger.readingCount }
@@ -81,12 +97,20 @@ public struct CollectorMachine: Sendable {
         switch input {
         case .received(let bytes, let peer, let hops):
             receive(bytes, from: peer, hops: hops, now: now, into: &outputs)
-        case .restored(let runs): for run in runs { restore(run, into: &outputs) }
+        case .connected(let peer): exchange(.connected(peer), now: now, into: &outputs)
+        case .disconnected(let peer): exchange(.disconnected(peer), now: now, into: &outputs)
+        case .ownClock(let reading): note(.ownClock(reading), now: now, into: &outputs)
+        case .restored(let runs, let mappings):
+            for run in runs { restore(run, into: &outputs) }
+            restore(mappings, of: runs, now: now, into: &outputs)
         case .committed: batchCommitted(into: &outputs)
         case .refused: ledger.refused(now: now) { peers[$0.peer]?.birth(of: $0.run) }
         case .flush: commit(now: now, isLast: true, into: &outputs)
         case .deadlineReached:
             expireHeld(now: now, into: &outputs)
+            if exchange.nextDeadline ?? .distantFuture <= now {
+                exchange(.deadlineReached, now: now, into: &outputs)
+            }
             commit(now: now, into: &outputs)
         }
         return outputs
@@ -100,6 +124,8 @@ public struct CollectorMachine: Sendable {
             case .birth(let birth): take(birth, from: peer, now: now, into: &outputs)
             case .report(let report):
                 take(HeldReport(report, arrival: now, hops: hops), from: peer, into: &outputs)
+            case .timeExchange(.answer(let answer)):
+                exchange(.answered(answer, from: peer), now: now, into: &outputs)
             case .gap(let gap): take(gap, from: peer, now: now, into: &outputs)
             case .birthRequest, .receipt, .timeExchange:
                 outputs.append(.drop(.telemetryUnexpected, count: 1))
@@ -127,11 +153,12 @@ public struct CollectorMachine: Sendable {
         state.lastHeard = now
         var birth = copy
         birth.sent = nil
+        birth.clock = nil
         if state.take(birth) {
             outputs.append(.born(peer, birth))
             if isDurable { ledger.add(birth, of: peer, now: now) }
         }
-        if let sent = copy.sent { state.observe(sent, boot: birth.boot, arrival: now) }
+        note(.born(copy, from: peer), now: now, into: &outputs)
         let waiting = state.held
         heldCount -= waiting.count
         state.held = []
@@ -151,7 +178,8 @@ public struct CollectorMachine: Sendable {
         let result = peers[peer]?.take(incoming, from: peer, refusingAtLimit: isDurable)
         switch result {
         case .needsBirth: hold(incoming, from: peer, into: &outputs)
-        case .taken(let delivery, let duplicates, let refused, let unknown):
+        case .taken(var delivery, let duplicates, let refused, let unknown):
+            date(&delivery, into: &outputs)
             if duplicates > 0 { outputs.append(.drop(.reportDuplicate, count: duplicates)) }
             if refused > 0 { outputs.append(.drop(.readingTableFull, count: refused)) }
             if isDurable { note(delivery, hasDuplicates: duplicates > 0, incoming.arrival) }
@@ -159,6 +187,53 @@ public struct CollectorMachine: Sendable {
             if !delivery.readings.isEmpty { outputs.append(.accepted(delivery)) }
             if unknown > 0 { ask(peer, about: incoming, into: &outputs) }
         case nil: break
+        }
+    }
+
+    // MARK: Clocks
+
+    private mutating func exchange(
+        _ input: ClockExchange.Input, now: Instant, into outputs: inout [Output]
+    ) {
+        for step in exchange.handle(input, now: now) {
+            switch step {
+            case .send(let bytes, let peer): outputs.append(.sendUnreliable(bytes, to: peer))
+            case .sample(let sample, let peer):
+                note(.measured(sample, from: peer), now: now, into: &outputs)
+            case .drop(let reason): outputs.append(.drop(reason, count: 1))
+            }
+        }
+    }
+
+    private mutating func note(
+        _ input: ClockBook.Input, now: Instant, into outputs: inout [Output]
+    ) {
+        for case .mapping(let mapping) in clocks.handle(input, now: now) where isDurable {
+            ledger.add(mapping, now: now)
+        }
+    }
+
+    /// Puts the readings on our clock, as well as we know the agent's.
+    private mutating func date(_ delivery: inout Delivery, into outputs: inout [Output]) {
+        let boot = delivery.birth.boot
+        if let newest = delivery.readings.map(\.time).max() {
+            let input = ClockBook.Input.arrived(
+                boot: boot, newest: newest, arrival: delivery.arrival, from: delivery.peer)
+            note(input, now: delivery.arrival, into: &outputs)
+        }
+        delivery.offset = clocks.offset(of: boot) ?? .zero
+        delivery.rank = clocks.rank(of: boot)
+    }
+
+    private mutating func restore(
+        _ mappings: [ClockMapping], of runs: [StoredRun], now: Instant,
+        into outputs: inout [Output]
+    ) {
+        var owners: [BootID: PeerID] = [:]
+        for run in runs { owners[run.birth.boot] = run.key.peer }
+        for mapping in mappings {
+            guard let owner = owners[mapping.boot] else { continue }
+            note(.stored(mapping, from: owner), now: now, into: &outputs)
         }
     }
 

@@ -22,7 +22,7 @@ struct CommitLedger: Sendable {
     private var births: [StoreBatch.PeerBirth] = []
     private var readings: [RunKey: (readings: [Reading], hops: UInt8)] = [:]
     private var gaps: [StoreBatch.PeerGap] = []
-    private var clocks: [BootID: ClockMapping] = [:]
+    private var clocks: [ClockMapping] = []
     private var since: Instant?
     private var writing = Writing.nothing
     private var pause: Duration?
@@ -68,7 +68,7 @@ struct CommitLedger: Sendable {
     }
 
     mutating func add(_ mapping: ClockMapping, now: Instant) {
-        clocks[mapping.boot] = mapping
+        clocks.append(mapping)
         begin(now)
     }
 
@@ -103,7 +103,7 @@ struct CommitLedger: Sendable {
         var batch = StoreBatch()
         batch.births = births
         batch.gaps = gaps
-        batch.clocks = clocks.sorted { $0.key < $1.key }.map(\.value)
+        batch.clocks = clocks
         for (key, part) in readings.sorted(by: { $0.key < $1.key }) {
             batch.parts.append(
                 StoreBatch.Part(
@@ -112,7 +112,7 @@ struct CommitLedger: Sendable {
         births = []
         readings = [:]
         gaps = []
-        clocks = [:]
+        clocks = []
         since = nil
         guard !batch.isEmpty else { return nil }
         writing = .batch(batch)

@@ -14,7 +14,10 @@ public final class AgentProgram {
     private let workers = WorkerPool()
     private let results: Mailbox<SensorResult>
     private var telemeter: Telemeter
+    private let spool: SpoolQueue?
+    private var spoolFault: String?
     private var collector: PeerID?
+    private var viewers: [PeerID] = []
     /// When a collector was first addressed, nanoseconds since 1970.
     private var firstConnected: Int64?
     private var sensors: [any SensorDriver] = []
@@ -45,7 +48,14 @@ public final class AgentProgram {
         program = try NodeProgram(settings, role: Role(settings.role), log: log)
         do {
             results = try Mailbox()
-            telemeter = try Self.telemeter(settings, run: program.run)
+            // Without a place for its own identity there is none for readings.
+            let hasSpool = settings.journalSpool > 0 && !program.runner.identity.ephemeral
+            spool =
+                hasSpool
+                ? try SpoolQueue(
+                    directory: settings.state + "/spool", run: program.run,
+                    bytesMax: settings.journalSpool, workers: workers) : nil
+            telemeter = try Self.telemeter(settings, run: program.run, hasSpool: hasSpool)
         } catch {
             throw StartError("\(error)")
         }
@@ -56,12 +66,17 @@ public final class AgentProgram {
         let loop = program.loop
         program.runner.onOutput = { [unowned self] in interpret($0, $1) }
         program.onReload = { [unowned self] in reload() }
-        program.onStop = { [unowned self] in give(.flush, MonotonicClock.now()) }
+        program.onStop = { [unowned self] in stop() }
+        program.onClock = { [unowned self] in give(.clock($0), $1) }
         program.statusDetails = { [unowned self] in statusDetails }
         telemetryTimer = loop.addTimer { [unowned self] in give(.deadlineReached, $0) }
         samplingTimer = loop.addTimer { [unowned self] in sample(.deadlineReached, $0) }
         do {
             try loop.register(results) { [unowned self] in completed($0) }
+            if let spool {
+                try loop.register(spool.answers) { [unowned self] in answered($0) }
+                spool.post(.open)
+            }
         } catch {
             throw StartError(error)
         }
@@ -76,8 +91,15 @@ public final class AgentProgram {
         case .collector(let peer): collectorChanged(peer, now)
         case .message(let bytes, let peer, _, _): give(.received(bytes, from: peer), now)
         case .notice(let notice): log.write(notice.level, notice.text(program.runner))
-        case .peer, .viewers, .transmit, .multicast, .broadcast: break
+        case .viewers(let peers): viewersChanged(peers, now)
+        case .peer, .transmit, .multicast, .broadcast: break
         }
+    }
+
+    private func viewersChanged(_ peers: [PeerID], _ now: Instant) {
+        for gone in viewers where !peers.contains(gone) { give(.destinationDown(gone), now) }
+        for new in peers where !viewers.contains(new) { give(.viewerUp(new), now) }
+        viewers = peers
     }
 
     private func collectorChanged(_ peer: PeerID?, _ now: Instant) {
@@ -102,10 +124,53 @@ public final class AgentProgram {
             case .sendUnreliable(let bytes, let peer, let priority):
                 program.runner.give(.sendUnreliable(bytes, to: peer, priority), at: now)
             case .drop(let reason, let count): drops.count(reason, UInt64(clamping: count))
-            case .spool, .fetch, .forget: break
+            case .spool(let birth, let blocks): spool?.post(.append(birth: birth, blocks))
+            case .fetch(let stretch, let place): spool?.post(.fetch(stretch, place))
+            case .forget(let run, let unneeded): spool?.post(.forget(run, unneeded))
             }
         }
         if let telemetryTimer { program.loop.set(telemetryTimer, to: telemeter.nextDeadline) }
+    }
+
+    // MARK: The spool
+
+    private func answered(_ answer: SpoolQueue.Answer) {
+        let now = MonotonicClock.now()
+        switch answer {
+        case .opened(let runs, let previous, let notices):
+            for notice in notices { log.write(.warning, "spool: \(notice)") }
+            return give(.restore(runs, previous), now)
+        case .appended(let appended):
+            if spoolFault != nil { log.write(.notice, "the spool works again") }
+            spoolFault = nil
+            give(.spooled(appended.places, evicted: appended.evicted), now)
+        case .fetched(let stretch, let bytes): give(.fetched(stretch, bytes), now)
+        case .done: break
+        case .failed(let job, let fault): failed(job, fault, now)
+        }
+        spool?.finished()
+    }
+
+    private func failed(_ job: SpoolQueue.Job, _ fault: String, _ now: Instant) {
+        if spoolFault != fault {
+            log.write(.error, "spool: \(fault): readings wait in memory only")
+        }
+        spoolFault = fault
+        switch job {
+        case .append: give(.spoolFailed, now)
+        case .fetch(let stretch, _): give(.fetched(stretch, nil), now)
+        case .open, .forget: break
+        }
+    }
+
+    /// What is not settled goes to disk, within five seconds.
+    private func stop() {
+        let end = MonotonicClock.now() + .seconds(5)
+        give(.flush, MonotonicClock.now())
+        while let spool, !spool.isIdle, MonotonicClock.now() < end {
+            usleep(1_000)
+            for answer in spool.answers.take() { answered(answer) }
+        }
     }
 
     // MARK: The sensors' side
@@ -213,6 +278,9 @@ public final class AgentProgram {
             ("readingsResent", .integer(telemeter.resentCount)),
             ("readingsLost", .integer(telemeter.lostCount)),
             ("journalBytes", .integer(telemeter.memoryByteCount)),
+            ("spool", .text(spool == nil ? "none" : spoolFault ?? "good")),
+            ("spoolBytes", .integer(spool?.statistics.onDisk ?? 0)),
+            ("spoolBytesWritten", .integer(spool?.statistics.written ?? 0)),
             (
                 "samplingDrops",
                 .object(
@@ -223,13 +291,16 @@ public final class AgentProgram {
         ]
     }
 
-    private static func telemeter(_ settings: Settings, run: RunID) throws(WireError) -> Telemeter {
+    private static func telemeter(
+        _ settings: Settings, run: RunID, hasSpool: Bool
+    ) throws(WireError) -> Telemeter {
         let labels = settings.labels.map { Label(key: $0.key, value: $0.value) }
         let node = try NodeDescription(name: settings.name, labels: labels, board: Board.model)
         var telemetry = Telemeter.Settings(run: run, boot: Board.bootID, node: node)
         telemetry.reportBytesMax = settings.reportSize
         telemetry.wait = settings.reportWait
         telemetry.journal.memoryBytesMax = settings.journalMemory
+        telemetry.journal.spoolAfter = hasSpool ? settings.spoolAfter : nil
         return Telemeter(settings: telemetry)
     }
 }

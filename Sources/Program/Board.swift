@@ -2,7 +2,7 @@ import Glibc
 import Telemetry
 
 /// The machine that this runs on.
-enum Board {
+package enum Board {
     /// As the device tree or the firmware names it; empty where neither does.
     static var model: String {
         for path in ["/proc/device-tree/model", "/sys/class/dmi/id/product_name"] {
@@ -13,7 +13,7 @@ enum Board {
     }
 
     /// The kernel's id of this boot.
-    static var bootID: BootID {
+    package static var bootID: BootID {
         BootID(text: firstLine("/proc/sys/kernel/random/boot_id"))
             ?? BootID(high: systemRandom(), low: systemRandom())
     }

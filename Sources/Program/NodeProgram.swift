@@ -5,6 +5,7 @@ import NearbyDTLS
 import NearbyEngine
 import NearbyLinux
 import NearbyWire
+import Telemetry
 
 /// What an agent and a collector have in common: the node, its control socket, signals and systemd.
 package final class NodeProgram {
@@ -17,12 +18,17 @@ package final class NodeProgram {
     /// Called at SIGHUP, and before the end.
     package var onReload: (() -> Void)?
     package var onStop: (() -> Void)?
+    /// Called with what this machine knows of UTC: at the start, once a minute, and when the wall
+    /// clock was set.
+    package var onClock: ((ClockReading, Instant) -> Void)?
     /// Members that a program adds to its status.
     package var statusDetails: (() -> [(String, JSONValue)])?
     private var control: ControlSocket?
     /// Made before any thread, so that all of them leave signals to it.
     private let signals: SignalSource
     private let notifier = SystemdNotifier()
+    private let clockChanges: ClockChangeSource
+    private var clockTimer: EventLoop.TimerID?
     private var watchdog: EventLoop.TimerID?
 
     package init(_ settings: Settings, role: Role, log: StandardErrorLog) throws(StartError) {
@@ -33,6 +39,7 @@ package final class NodeProgram {
         do {
             signals = try SignalSource()
             loop = try EventLoop()
+            clockChanges = try ClockChangeSource()
             identity = try Identity.load(stateDirectory: settings.state, rule: .makeNew)
         } catch let error as IdentityError {
             throw StartError(error)
@@ -53,6 +60,7 @@ package final class NodeProgram {
             openControl()
             startWatchdog()
             giveBackPagesLater()
+            try watchClock()
             try runner.start()
             log.write(
                 .information,
@@ -85,6 +93,17 @@ package final class NodeProgram {
         }
         watchdog = timer
         loop.set(timer, to: MonotonicClock.now())
+    }
+
+    private func watchClock() throws(SystemError) {
+        try loop.register(clockChanges) { [unowned self] in readClock(MonotonicClock.now()) }
+        clockTimer = loop.addTimer { [unowned self] in readClock($0) }
+        readClock(MonotonicClock.now())
+    }
+
+    private func readClock(_ now: Instant) {
+        onClock?(ClockReading(WallClock.read()), now)
+        if let clockTimer { loop.set(clockTimer, to: now + .seconds(60)) }
     }
 
     /// Once, when what belongs to the start is over and the first neighbours are admitted.

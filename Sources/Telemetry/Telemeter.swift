@@ -18,18 +18,16 @@ public struct Telemeter: Sendable {
         public var run: RunID
         public var boot: BootID
         public var node: NodeDescription
-        public var previous: PreviousRun?
         /// Size of a report, bytes.
         public var reportBytesMax = 400
         /// How old the oldest reading of a report may grow.
         public var wait: Duration = .milliseconds(250)
         public var journal = Journal.Settings()
 
-        public init(run: RunID, boot: BootID, node: NodeDescription, previous: PreviousRun? = nil) {
+        public init(run: RunID, boot: BootID, node: NodeDescription) {
             self.run = run
             self.boot = boot
             self.node = node
-            self.previous = previous
         }
     }
 
@@ -37,8 +35,10 @@ public struct Telemeter: Sendable {
         /// All channels that there are now; others are retired. Not needed: samples declare theirs.
         case declare([ChannelDescription])
         case sample(Sample)
-        /// Runs that ended before, as found on disk.
-        case restore([SpooledRun])
+        /// Runs that ended before, as found on disk, and the last of them.
+        case restore([SpooledRun], PreviousRun?)
+        /// What this machine knows of UTC: at the start, once a minute, and when it was set.
+        case clock(ClockReading)
         /// A collector of record takes readings from now on, instead of another.
         case collectorUp(PeerID)
         /// A viewer wants copies.
@@ -78,6 +78,8 @@ public struct Telemeter: Sendable {
     }
 
     private let settings: Settings
+    private var previous: PreviousRun?
+    private var clock: ClockReading?
     private var table = ChannelTable()
     private var birthNumber: UInt16 = 1
     /// Channels changed since a birth of this number was sent anywhere.
@@ -120,7 +122,11 @@ public struct Telemeter: Sendable {
         switch input {
         case .declare(let descriptions): declare(descriptions, into: &outputs)
         case .sample(let sample): take(sample, now: now, into: &outputs)
-        case .restore(let runs): journal.restore(runs, now: now)
+        case .restore(let runs, let previous):
+            journal.restore(runs, now: now)
+            self.previous = previous ?? self.previous
+            if previous != nil { isBirthStale = true }
+        case .clock(let reading): note(reading)
         case .collectorUp(let peer): collectorUp(peer, now: now, into: &outputs)
         case .viewerUp(let peer): add(peer, now: now, into: &outputs)
         case .destinationDown(let peer): remove(peer, now: now)
@@ -144,7 +150,7 @@ public struct Telemeter: Sendable {
     public var birth: Birth {
         Birth(
             number: birthNumber, run: settings.run, boot: settings.boot, node: settings.node,
-            channels: table.channels, previous: settings.previous)
+            channels: table.channels, previous: previous, clock: clock)
     }
 
     /// Readings taken so far: the last sequence number of the run.
@@ -161,6 +167,15 @@ public struct Telemeter: Sendable {
 
     /// What waiting readings take in memory, bytes.
     public var memoryByteCount: Int { journal.memoryByteCount }
+
+    /// Births are written to disk: a clock that is slewed is no reason for another.
+    private mutating func note(_ reading: ClockReading) {
+        if let clock, clock.rank == reading.rank {
+            let moved = (reading.unixOffset - clock.unixOffset).nanoseconds
+            if moved > -10_000_000, moved < 10_000_000 { return }
+        }
+        clock = reading
+    }
 
     // MARK: Channels and readings
 
@@ -253,6 +268,8 @@ public struct Telemeter: Sendable {
             // A viewer has nothing durable: its word settles nothing.
             case .receipt(let receipt) where peer == collector:
                 take(receipt, now: now, into: &outputs)
+            case .timeExchange(.request(let asked)):
+                answerTime(asked, to: peer, now: now, into: &outputs)
             case .birth, .report, .receipt, .timeExchange, .gap:
                 outputs.append(.drop(.telemetryUnexpected, count: 1))
             }
@@ -319,6 +336,16 @@ public struct Telemeter: Sendable {
         }
         destinations[index].birthNumber = nil
         sendBirths(now: now, into: &outputs)
+    }
+
+    private func answerTime(
+        _ asked: Instant, to peer: PeerID, now: Instant, into outputs: inout [Output]
+    ) {
+        let answer = TimeAnswer(
+            asked: asked, received: now, answered: now, boot: settings.boot,
+            clock: clock ?? ClockReading(rank: .none, unixOffset: .zero))
+        let bytes = TelemetryMessage.timeExchange(.answer(answer)).bytes
+        outputs.append(.sendUnreliable(bytes, to: peer, .control))
     }
 
     // MARK: Receipts and sending again

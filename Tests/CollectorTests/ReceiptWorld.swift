@@ -282,7 +282,7 @@ struct ReceiptWorld {
         agentLife += 1
         telemeter = try Self.telemeter(run: RunID(value: run.value + 0x1_0000))
         let runs = spool.sorted { $0.key < $1.key }.filter { !$0.value.blocks.isEmpty }
-        give(.restore(runs.map { SpooledRun(birth: $0.value.birth, blocks: $0.value.blocks) }))
+        give(.restore(runs.map { SpooledRun(birth: $0.value.birth, blocks: $0.value.blocks) }, nil))
         if let index { connect(index) }
     }
 
@@ -291,7 +291,7 @@ struct ReceiptWorld {
         lives[index] += 1
         machines[index] = CollectorMachine(isDurable: true)
         let runs = disks[index].runs.sorted { $0.key < $1.key }.map(\.value)
-        give(.restored(runs), to: index)
+        give(.restored(runs, []), to: index)
     }
 
     // MARK: What must hold at the end

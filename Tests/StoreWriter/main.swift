@@ -15,7 +15,7 @@ func batch(_ key: RunKey, from first: UInt64) throws -> StoreBatch {
     }
     let boot = BootID(high: 1, low: 2)
     let birth = Birth(
-        number: Birth.firstNumber(of: key.run), run: key.run, boot: boot,
+        number: 1, run: key.run, boot: boot,
         node: try NodeDescription(name: "north"), channels: channels)
     batch.births = [StoreBatch.PeerBirth(peer: key.peer, birth: birth)]
     let clock = ClockReading(rank: .network, unixOffset: .seconds(1_795_238_400))
