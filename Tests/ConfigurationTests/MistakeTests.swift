@@ -16,7 +16,7 @@ struct MistakeTests {
               - {driver: system, every: 10}
               - {driver: command, every: 5s}
             report: {size: 5MiB, wait: soon}
-            collector: {window: 10s, keep: 90d}
+            collector: {window: 10s, sinks: []}
             """
         #expect(
             Sample.mistakes(text) == [
@@ -35,14 +35,14 @@ struct MistakeTests {
                 "11:16: size is '5MiB'; it must be a size such as 400, 64KiB or 4MiB, 100 to 900",
                 "11:28: wait is 'soon'; it must be a duration such as 250ms, 10s, 5min, 2h or "
                     + "90d, 0 to 1min",
-                "12:26: keep is not in this version; leave it out",
+                "12:26: sinks is not in this version; leave it out",
             ])
     }
 
     @Test(arguments: [
-        "journal: {memory: 4MiB}", "links: {avahi: auto}", "links: {bluetooth: off}",
+        "links: {avahi: auto}", "links: {bluetooth: off}",
         "links: {udp: {multicast: ff02::1}}", "links: {udp: {beacon-port: 4577}}",
-        "collector: {store: /x.sqlite}", "collector: {sinks: []}",
+        "collector: {sinks: []}",
         "sensors: [{driver: gpio, pin: GPIO17}]", "sensors: [{driver: w1}]",
     ])
     func keysOfLaterVersionsAreNotAccepted(_ text: String) {
@@ -119,7 +119,7 @@ struct MistakeTests {
             "zzzzzzzzzzzz: 1",
             "2:1: unknown key zzzzzzzzzzzz in the configuration; known are name, network, secret, "
                 + "secret-file, trust, role, encryption, state, control, labels, links, sensors, "
-                + "report, collector"
+                + "report, journal, collector"
         ),
         (
             "links: {udp: {interfaces: [a/b]}}",

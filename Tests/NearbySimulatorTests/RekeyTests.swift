@@ -14,7 +14,7 @@ struct RekeyTests {
         simulator.boot(within: .milliseconds(100))
         #expect(simulator.run(until: { simulator.allAgentsHaveACollector }, atMost: .seconds(20)))
         var openings: Set<Instant> = []
-        for _ in 0..<30 {
+        for _ in 0..<45 {
             simulator.run(for: .seconds(1))
             let status = try #require(simulator.hosts[2].node).peerStatus
             let collector = try #require(status.first { $0.role == .collector })

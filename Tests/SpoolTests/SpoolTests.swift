@@ -140,8 +140,8 @@ import Testing
         #expect(call > 30)
     }
 
-    /// Two starts that each spool some batches; a batch that fails is tried twice more. Returns what
-    /// was promised.
+    /// Two starts that each spool some batches; a batch that fails is tried twice more. Returns
+    /// what was promised.
     private func live(in folder: String, through files: FailingFiles) -> [SpoolBlock] {
         var promised: [SpoolBlock] = []
         for run in 1...2 as ClosedRange<UInt64> {
