@@ -13,8 +13,7 @@ struct Query: ParsableCommand {
             with ~, csv and json name the clock.
             """)
 
-    @Option(help: "The store, an SQLite file.") var store: String?
-    @Option(help: "A collector's configuration file that names the store.") var config: String?
+    @Option(help: "The store, an SQLite file.") var store: String
     @Option(help: "Only channels of this name.") var channel: String?
     @Option(help: "Only this peer: its id or what it calls itself.") var peer: String?
     @Option(parsing: .unconditional, help: "From this time on.") var from: Moment?
@@ -26,9 +25,6 @@ struct Query: ParsableCommand {
     @Flag(help: "The runs that the store knows.") var runs = false
 
     func validate() throws {
-        guard (store == nil) != (config == nil) else {
-            throw ValidationError("name the store with --store FILE or with --config FILE")
-        }
         if let limit, limit < 1 { throw ValidationError("--limit wants a number from 1") }
         if [gaps, runs, window != nil].count(where: { $0 }) > 1 {
             throw ValidationError("--gaps, --runs and --window exclude each other")
@@ -46,7 +42,7 @@ struct Query: ParsableCommand {
     }
 
     private func print(to output: StandardOutput) throws(StoreError) {
-        let reader = try StoreReader(store ?? "")
+        let reader = try StoreReader(store)
         var printer = StorePrinter(format)
         var left = limit ?? .max
         let write = { (line: String) -> Bool in
