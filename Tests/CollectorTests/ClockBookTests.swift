@@ -177,6 +177,24 @@ import Testing
         #expect(book.reference.current?.source == .own)
     }
 
+    /// The agent that gave the date fell silent; one that says otherwise is asked once, and then
+    /// others answer.
+    @Test func onlyANewReadingOfTheSameClockConfirmsAJump() {
+        var book = book(.none)
+        let steps: [(peer: UInt64, rank: ClockRank, error: Int64, at: Int64, gives: UInt64)] = [
+            (1, .network, 0, 1_000, 1), (2, .network, 30, 300_000, 1),
+            (3, .none, 0, 301_000, 1), (3, .none, 0, 302_000, 1), (2, .network, 30, 303_000, 2),
+        ]
+        for step in steps {
+            var sample = sample(BootID(high: 5, low: step.peer), offset: -10, at: step.at)
+            sample.clock = ClockReading(
+                rank: step.rank, unixOffset: utc + .seconds(step.error - 10))
+            let input = ClockBook.Input.measured(sample, from: Fixture.peer(step.peer))
+            _ = book.handle(input, now: Fixture.at(step.at))
+            #expect(book.reference.current?.source == .agent(Fixture.peer(step.gives)))
+        }
+    }
+
     @Test func anAgentThatClaimsAYearThatCannotBeHelpsNobody() {
         var book = book(.none)
         var sample = sample(boot, offset: -10, at: 1_000)

@@ -120,6 +120,8 @@ import Testing
         expectRight(world, boot, right, from: .zero, to: .seconds(7_800))
         expectRight(world, lost.1, agent, from: .seconds(60), to: .seconds(7_800))
         expectRight(world, ClockWorld.ownBoot, own, from: .zero, to: .seconds(7_800))
+        // Its own boot is dated by its word, without the way over the collector's clock.
+        #expect(world.stored[boot]?.map(\.uncertainty) == [.zero])
         // It goes away: what it said stays, and grows uncertain.
         world.disconnect(peer)
         let before = try #require(world.book.mapping(for: ClockWorld.ownBoot))
