@@ -34,6 +34,7 @@ public final class CollectorProgram {
     private var machine: CollectorMachine
     private let store: StoreThread?
     private var storeFault: String?
+    private var ownClock = ClockReading(rank: .none, unixOffset: .zero)
     private var aggregator: WindowAggregator
     private var table: TablePrinter
     private var csv = CSVPrinter()
@@ -57,7 +58,10 @@ public final class CollectorProgram {
         machine = CollectorMachine(isDurable: path != nil, boot: Board.bootID)
         do throws(SystemError) {
             store = try path.map { path throws(SystemError) in
-                try StoreThread(path: path)
+                var stored = Store.Settings()
+                stored.windowWidth = settings.window
+                stored.keep = settings.keep
+                return try StoreThread(path: path, settings: stored)
             }
         } catch {
             throw StartError("\(error)")
@@ -80,6 +84,8 @@ public final class CollectorProgram {
         program.runner.onOutput = { [unowned self] in interpret($0, $1) }
         program.onStop = { [unowned self] in stop() }
         program.onClock = { [unowned self] in
+            ownClock = $0
+            store?.tidy(clock: $0)
             take(machine.handle(.ownClock($0), now: $1), $1)
             if let offset = machine.unixOffset { clock.unixOffset = offset }
         }
@@ -116,6 +122,7 @@ public final class CollectorProgram {
             if storeFault != nil { log.write(.notice, "the store works again") }
             storeFault = nil
             take(machine.handle(.committed, now: now), now)
+        case .untidy(let fault): log.write(.warning, "\(fault): windows are computed later")
         case .refused(let fault):
             if storeFault != fault {
                 log.write(.error, "\(fault): no receipts are given, agents keep their readings")
@@ -169,7 +176,7 @@ public final class CollectorProgram {
                 program.runner.give(.sendReliable(bytes, to: peer), at: now)
             case .sendUnreliable(let bytes, let peer):
                 program.runner.give(.sendUnreliable(bytes, to: peer, .control), at: now)
-            case .commit(let batch): store?.commit(batch)
+            case .commit(let batch): store?.commit(batch, clock: ownClock)
             case .drop(let reason, let count): drops[reason, default: 0] += count
             }
         }

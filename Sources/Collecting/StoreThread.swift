@@ -12,17 +12,23 @@ final class StoreThread: @unchecked Sendable {
         case opened([StoredRun], [ClockMapping], notices: [String])
         case committed
         case refused(String)
+        /// Windows or retention had to be left for later.
+        case untidy(String)
     }
+
+    private static let tidyRounds = 4
 
     let answers: Mailbox<Answer>
     private let path: String
+    private let settings: Store.Settings
     private let worker = WorkerPool(threads: 1)
     // Touched on the worker only.
     private var store: Store?
     private var isDamaged = false
 
-    init(path: String) throws(SystemError) {
+    init(path: String, settings: Store.Settings) throws(SystemError) {
         self.path = path
+        self.settings = settings
         answers = try Mailbox()
     }
 
@@ -30,16 +36,33 @@ final class StoreThread: @unchecked Sendable {
     func open() { post { _ = self.openIfNeeded() } }
 
     /// Writes the batch, opening the store if that failed before; `.committed` or `.refused`
-    /// follows.
-    func commit(_ batch: StoreBatch) {
+    /// follows. Then does a bounded piece of what can wait.
+    func commit(_ batch: StoreBatch, clock: ClockReading) {
         post {
             guard self.openIfNeeded(), let store = self.store else { return }
             do throws(StoreError) {
                 try store.commit(batch)
-                self.answer(.committed)
             } catch {
-                self.failed(error)
+                return self.failed(error)
             }
+            self.answer(.committed)
+            self.tidy(store, clock)
+        }
+    }
+
+    /// Computes windows and deletes what is old; otherwise only commits lead to that.
+    func tidy(clock: ClockReading) {
+        post { if let store = self.store { self.tidy(store, clock) } }
+    }
+
+    /// A few short pieces: the next commit is a second away.
+    private func tidy(_ store: Store, _ clock: ClockReading) {
+        do throws(StoreError) {
+            for _ in 0..<Self.tidyRounds {
+                if try store.tidy(now: MonotonicClock.now(), clock: clock).isDone { break }
+            }
+        } catch {
+            answer(.untidy(error.description))
         }
     }
 
@@ -58,7 +81,7 @@ final class StoreThread: @unchecked Sendable {
     private func openIfNeeded() -> Bool {
         if store != nil { return true }
         do throws(StoreError) {
-            let opened = try Store.open(path)
+            let opened = try Store.open(path, settings, isDamaged: isDamaged)
             store = opened.store
             isDamaged = false
             answer(.opened(opened.runs, opened.clocks, notices: opened.notices))
