@@ -14,8 +14,6 @@ public final class Host {
     /// How often it booted.
     public private(set) var generation = 0
     public private(set) var messagesSent: UInt64 = 0
-    /// How often it was time to send, in this generation.
-    var ticks = 0
     var wakeUp: Instant?
     private var random: SeededGenerator
     private let driftPPM: Int64
@@ -42,7 +40,6 @@ public final class Host {
     func boot() {
         generation += 1
         messagesSent = 0
-        ticks = 0
         var configuration = NodeConfiguration(
             name: "host\(number)", role: role, networkTag: NetworkTag(value: 0x5eed),
             run: RunID(value: random.next()), seed: random.next())

@@ -196,10 +196,9 @@ public final class Simulator {
         guard hosts[number].isUp, let trafficInterval else { return }
         heap.insert(.traffic(host: number), at: now + trafficInterval)
         let host = hosts[number]
-        host.ticks += 1
         for peer in [host.collector].compactMap({ $0 }) + host.viewers {
             handle(.sendUnreliable(host.nextMessage(), to: peer, .fresh), at: number)
-            if host.ticks % 4 == 0 {
+            if host.messagesSent % 4 == 0 {
                 handle(.sendReliable(host.nextMessage(), to: peer), at: number)
             }
         }

@@ -50,9 +50,11 @@ struct RoutingMessageTests {
         #expect(try RoutingMessage(parsing: bytes[...]).items == [.known(seqno: 5)])
     }
 
-    @Test(arguments: [
-        (0, .node), (1, .collector), (2, .viewer), (3, .collector), (0xfc, .node), (0xfe, .viewer)
-    ] as [(UInt8, DestinationKind)])
+    @Test(
+        arguments: [
+            (0, .node), (1, .collector), (2, .viewer), (3, .collector), (0xfc, .node),
+            (0xfe, .viewer),
+        ] as [(UInt8, DestinationKind)])
     func flagsOfLaterVersionsAreIgnored(flags: UInt8, kind: DestinationKind) throws {
         let golden = try VectorFile.bytes("routing-message")
         let parsed = try RoutingMessage(parsing: golden[1..<28] + [flags])

@@ -29,7 +29,9 @@ extension Node {
             interpret(invitation.handle(.routeToCollector(hasRouteToCollector), now: now), now)
             presenceChanged(now)
         }
-        if kind == .viewer || calls[peer] != nil { reviseCalls(now) }
+        if kind == .viewer || calls[peer] != nil && peer != collectorChoice.current {
+            reviseCalls(now)
+        }
     }
 
     mutating func interpret(_ steps: [CollectorChoice.Output], _ now: Instant) {

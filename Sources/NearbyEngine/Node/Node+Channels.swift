@@ -199,12 +199,16 @@ extension Node {
     }
 
     /// A channel that began on a link and one that began over the mesh at the same time: both sides
-    /// keep the former, in whatever order they were opened.
+    /// keep the former, in whatever order they were opened. Not one that the other side said it has
+    /// lost: the new channel is our answer to that.
     private func outlasts(
         _ current: Channel, _ association: Association, _ new: Channel, _ now: Instant
     ) -> Bool {
-        current.stage == .open && current.key.path.endpoint != nil && new.key.path.endpoint == nil
-            && current.peerTerms?.run == new.peerTerms?.run
+        if let renewedAt = calls[association.peer]?.renewedAt, renewedAt >= association.openedAt {
+            return false
+        }
+        return current.stage == .open && current.key.path.endpoint != nil
+            && new.key.path.endpoint == nil && current.peerTerms?.run == new.peerTerms?.run
             && now - association.openedAt < Limits.invitationTimeout
     }
 

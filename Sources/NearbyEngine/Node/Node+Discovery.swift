@@ -151,13 +151,13 @@ extension Node {
     }
 
     /// A channel that is open already needs no handshake: it gains the link, if the peer answers
-    /// there.
+    /// there. A full peer would close it; in an invitation it can decline.
     private mutating func invite(_ peer: PeerID, _ attempt: UInt16, _ now: Instant) {
         guard let endpoint = sightings[peer]?.endpoints.first(where: { canReach($0) }) else {
             return interpret(invitation.handle(.failed(peer, attempt), now: now), now)
         }
         if attempt % 2 == 1, neighbours[peer] == nil, let token = associations[peer]?.token,
-            let channel = channels[token]
+            let channel = channels[token], sightings[peer]?.flags.contains(.full) != true
         {
             challenge(channel, at: endpoint, now)
             resumptions[peer] = Resumption(attempt: attempt, until: now + Limits.resumptionTime)

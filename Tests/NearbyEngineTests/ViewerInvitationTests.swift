@@ -1,0 +1,68 @@
+import NearbyCore
+import NearbyEngine
+import Testing
+
+/// In the tie-break a viewer is a node like others: it is no way to a collector and may need one.
+struct ViewerInvitationTests {
+    private let own = PeerID(high: 1, low: 0)
+    private let rescuer = PeerID(high: 100, low: 0)
+
+    @Test func aViewerLooksForAWayToACollector() {
+        var machine = connected()
+        #expect(!machine.wantsNeighbours)
+        #expect(invited(machine.handle(rescuerSighted(.relay, cost: 96), now: .zero)) == [rescuer])
+    }
+
+    @Test func aViewerWithAWayIsContentWithItsNeighbours() {
+        var machine = connected()
+        _ = machine.handle(.routeToCollector(true), now: .zero)
+        #expect(invited(machine.handle(rescuerSighted(.relay, cost: 96), now: .zero)) == [])
+        // The way is gone: now it is wanted.
+        #expect(invited(machine.handle(.routeToCollector(false), now: .zero)) == [rescuer])
+    }
+
+    @Test func aViewerThatIsHeardRescuesNobody() {
+        var machine = connected(role: .agent)
+        #expect(invited(machine.handle(rescuerSighted(.viewer, cost: nil), now: .zero)) == [])
+    }
+
+    @Test func aFullNodeMakesRoomForAViewerWithoutAWay() {
+        var machine = connected(count: Limits.neighboursAccepted, role: .agent)
+        #expect(machine.isFull)
+        let reach = { (_: PeerID) in NeighbourReach(others: 3, leadsToCollector: false) }
+        let (refused, _) = machine.decision(
+            forInvitationFrom: rescuer, hasRoute: true, neighbourCount: 2, reach: reach, now: .zero)
+        #expect(refused.verdict == .full)
+        let (taken, steps) = machine.decision(
+            forInvitationFrom: rescuer, hasRoute: false, neighbourCount: 2, reach: reach, now: .zero
+        )
+        #expect(taken.verdict == .accepted)
+        #expect(steps == [.close(ChannelToken(value: 0), .dropped)])
+    }
+
+    /// A machine with neighbours of which none leads to a collector.
+    private func connected(
+        count: Int = Limits.neighboursWanted, role: Role = .viewer
+    ) -> InvitationMachine {
+        var machine = InvitationMachine(own: own, role: role, seed: 1)
+        for number in 0..<count {
+            let peer = PeerID(high: UInt64(number) + 2, low: 0)
+            let run = RunID(value: UInt64(number))
+            _ = machine.handle(
+                .sighted(peer, run: run, role: .agent, costToCollector: nil), now: .zero)
+            _ = machine.handle(
+                .admitted(
+                    ChannelToken(value: UInt32(number)), peer: peer, run: run, attempt: 1,
+                    weAreClient: true), now: .zero)
+        }
+        return machine
+    }
+
+    private func rescuerSighted(_ role: Role, cost: UInt16?) -> InvitationMachine.Input {
+        .sighted(rescuer, run: RunID(value: 9), role: role, costToCollector: cost)
+    }
+
+    private func invited(_ outputs: [InvitationMachine.Output]) -> [PeerID] {
+        outputs.compactMap { if case .invite(let peer, _) = $0 { peer } else { nil } }
+    }
+}
