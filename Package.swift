@@ -64,7 +64,7 @@ let package = Package(
             [
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
                 "Telemetry", "Sensors", "Spool",
-                "Configuration", "Collector", "CLinux", "DurableFiles",
+                "Configuration", "CLinux", "DurableFiles",
             ]),
         library(
             "Collecting",

@@ -37,6 +37,8 @@ public final class EventLoop {
 
     private struct Timer {
         var deadline: Instant?
+        /// When the pass began that set it: a deadline before that is not late until then.
+        var setAt = Instant.zero
         let handler: (Instant) -> Void
     }
 
@@ -49,6 +51,9 @@ public final class EventLoop {
     private var lastToken: UInt64 = 0
     private var timers: [Timer] = []
     private var isStopped = false
+    private var passBegan = Instant.zero
+    /// The most that a timer has run after its time: how long something else held the thread.
+    public private(set) var worstLateness = Duration.zero
 
     private static let alarmToken: UInt64 = 0
 
@@ -104,6 +109,7 @@ public final class EventLoop {
     /// this pass or the next.
     public func set(_ timer: TimerID, to deadline: Instant?) {
         timers[timer.index].deadline = deadline
+        timers[timer.index].setAt = passBegan
     }
 
     // MARK: Running
@@ -119,11 +125,13 @@ public final class EventLoop {
 
     private func pass(until end: Instant) throws(SystemError) {
         let count = try wait(until: timers.reduce(end) { min($0, $1.deadline ?? .distantFuture) })
+        passBegan = MonotonicClock.now()
         for (token, readiness) in count { serve(token, readiness) }
         let now = MonotonicClock.now()
         for index in timers.indices {
             guard let deadline = timers[index].deadline, deadline <= now else { continue }
             timers[index].deadline = nil
+            worstLateness = max(worstLateness, now - max(deadline, timers[index].setAt))
             timers[index].handler(now)
         }
     }

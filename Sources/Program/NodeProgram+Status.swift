@@ -14,6 +14,7 @@ extension NodeProgram {
             ("network", .string(settings.network)),
             ("ephemeral", .flag(runner.identity.ephemeral)),
             ("uptimeSeconds", .integer((MonotonicClock.now() - started).milliseconds / 1_000)),
+            ("worstLatenessMilliseconds", .integer(loop.worstLateness.milliseconds)),
             ("port", .integer(runner.transport.port)),
             ("collector", .text(node.collector?.description)),
             ("collectorName", .text(node.collector.flatMap(node.name(of:)))),

@@ -45,6 +45,28 @@ more_rows() {
     until_true "${3:-10}" has_rows "$1" "$2" $((before + 1))
 }
 
+# sql NAME QUERY: of the store of a collector.
+sql() { sqlite3 -readonly "$LAB/$1/readings.sqlite" "$2" 2>/dev/null; }
+
+# member NAME KEY: a number or a text out of a node's status.
+member() { status "$1" 2>/dev/null | tr ',{}' '\n' | sed -n "s/^ *\"$2\": *\"\{0,1\}\([^\"]*\).*/\1/p" | head -1; }
+
+# at_least NAME KEY NUMBER, at_most NAME KEY NUMBER
+at_least() { [ "$(member "$1" "$2")" -ge "$3" ] 2>/dev/null; }
+at_most() { [ "$(member "$1" "$2")" -le "$3" ] 2>/dev/null; }
+
+# has_all NAME: the newest run in a store has every reading from the first on, and at least 20.
+has_all() {
+    [ "$(sql "$1" "SELECT min(sequence) = 1 AND count(*) = max(sequence) AND count(*) >= 20 FROM readings
+        WHERE run_id = (SELECT max(id) FROM runs)")" = 1 ]
+}
+
+# has_up_to NAME NUMBER: the store has all readings of the newest run up to this one.
+has_up_to() {
+    [ "$(sql "$1" "SELECT count(*) = $2 FROM readings WHERE sequence <= $2
+        AND run_id = (SELECT max(id) FROM runs)")" = 1 ]
+}
+
 connected() { status "$1" 2>/dev/null | grep -q '"collector":"'; }
 
 trap lab_down EXIT

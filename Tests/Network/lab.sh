@@ -102,7 +102,7 @@ drops() { status "$1" | tr ',{}' '\n' | sed -n "s/^ *\"$2\": *//p" | head -1; }
 lab_down() {
     local status=$?
     set +e
-    umount "$LAB/full" 2>/dev/null
+    umount "$LAB/full" "$LAB/c" 2>/dev/null
     local id name
     for id in "${PIDS[@]}"; do kill -KILL "$id" 2>/dev/null; done
     for id in "${PIDS[@]}"; do wait "$id" 2>/dev/null; done

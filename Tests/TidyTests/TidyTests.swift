@@ -138,7 +138,7 @@ enum Imports {
         ],
         "Program": [
             "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux", "Telemetry",
-            "Sensors", "Spool", "Configuration", "Collector", "CLinux", "DurableFiles", "Glibc",
+            "Sensors", "Spool", "Configuration", "CLinux", "DurableFiles", "Glibc",
         ],
         "Collecting": [
             "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux", "Telemetry",
