@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store …]: measures on this machine, in network
+# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store|journal …]: measures on this machine, in network
 # namespaces, and prints a line each: `name: value unit` (median of several runs, the worst in brackets).
 # As root. Builds in release first, unless BIN names a folder with a build.
 set -euo pipefail
@@ -62,6 +62,20 @@ for what in "${@:-connect}"; do
         echo "size of the store: $(($(stat -c %s "$folder/readings.sqlite") / 1000000)) MB"
         rm -rf "$folder"
         ;;
-    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store …]" ;;
+    journal)
+        journal() { for _ in $(seq "$RUNS"); do bash Benchmarks/journal.sh "$@"; done; }
+        for rate in "20 100" "50 1000"; do
+            results=$(journal rate $rate)
+            name="channels and ms between readings: $rate"
+            awk '{ print $1 }' <<<"$results" | median "sent for a reading, $name" bytes
+            awk '{ print $2 }' <<<"$results" | median "both ways for a reading, $name" bytes
+            awk '{ print $3 }' <<<"$results" | median "written to disk for a reading, $name" bytes
+        done
+        results=$(RUNS=1 journal memory)
+        awk '{ print $1 }' <<<"$results" | median "a full journal in memory" kB
+        awk '{ print $2 }' <<<"$results" | median "readings in it" readings
+        journal backlog | median "sent again after an hour of 50 channels at 1 Hz" readings/s
+        ;;
+    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store|journal …]" ;;
     esac
 done

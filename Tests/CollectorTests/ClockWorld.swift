@@ -132,7 +132,8 @@ struct ClockWorld {
             guard let agent = agents[peer] else { return }
             let received = agent.clock.read(truth)
             let answered = received + generator.duration(in: .zero..<(.milliseconds(3)))
-            let utc = Self.utc(truth) - (received - Instant.zero)
+            let sinceBoot: Duration = received - Instant.zero
+            let utc: Duration = Self.utc(truth) - sinceBoot
             let clock = ClockReading(
                 rank: agent.rank, unixOffset: agent.rank == ClockRank.none ? .zero : utc)
             let answer = TimeAnswer(
