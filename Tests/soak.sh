@@ -98,9 +98,18 @@ NFT
 
 say() { printf '%4d s  %s\n' $((SECONDS - began)) "$*"; }
 
+# First each kind once, in random order; then any.
+kinds=(0 2 4 5 6 7)
+for ((i = ${#kinds[@]} - 1; i > 0; i--)); do
+    j=$(below $((i + 1)))
+    held=${kinds[i]} kinds[i]=${kinds[j]} kinds[j]=$held
+done
+
 trouble() {
-    local name
-    case $(below 10) in
+    local name kind
+    kind=${kinds[0]:-$(below 10)}
+    kinds=("${kinds[@]:1}")
+    case $kind in
     0 | 1) name=r$((1 + $(below 2))) && say "relay $name killed" && slay $name && sleep "$(below 4)" && launch $name ;;
     2 | 3) say "collector killed" && slay c && sleep "$(below 6)" && launch c ;;
     4) if [ -n "$cuts" ]; then

@@ -100,6 +100,13 @@ lane_network() {
     if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
 }
 
+# A minute of everything going wrong; by hand it runs as long as one likes.
+lane_soak() {
+    expect "release build for the soak" build_release || return
+    as_root env "BIN=$BIN" Tests/soak.sh --minutes 1 --seed "${SOAK_SEED:-1}" 2>&1 | tee "$logs/soak"
+    expect "nothing lost and nothing double" [ "${PIPESTATUS[0]}" = 0 ]
+}
+
 # The first of README's two commands, as a user runs it.
 lane_demo() {
     deploy/demo.sh >"$logs/demo" 2>&1

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs what the tests need and runs all of them. The last line counts: N passed, N failed.
-# Lanes by name: deploy/test.sh [format] [unit] [simulate] [footprint] [network] [demo] [debian13]; without names, all.
+# Lanes by name: deploy/test.sh [format] [unit] [simulate] [footprint] [network] [soak] [demo] [debian13]; without names, all.
 set -uo pipefail
 . "$(dirname "$0")/common.sh"
 . deploy/lanes.sh
 
 lanes=("$@")
-[ ${#lanes[@]} -gt 0 ] || lanes=(format unit simulate footprint network demo debian13)
+[ ${#lanes[@]} -gt 0 ] || lanes=(format unit simulate footprint network soak demo debian13)
 passed=0 failed=0
 # How many random worlds the simulator runs.
 SEEDS=${SEEDS:-500}

@@ -47,9 +47,10 @@ enum Fixture {
 
     /// `count` readings, one a second from `first` s on, over three channels in turn.
     static func readings(first: UInt64 = 1, count: UInt64) -> [Reading] {
-        (first..<first + count).map {
-            reading(
-                $0, channel: UInt16($0 % 3 + 1), at: Int64($0) * 1_000, Int64($0 % 100) + 2_000)
+        (first..<first + count).map { (sequence: UInt64) -> Reading in
+            let channel = UInt16(sequence % 3 + 1)
+            let coefficient = Int64(sequence % 100) + 2_000
+            return reading(sequence, channel: channel, at: Int64(sequence) * 1_000, coefficient)
         }
     }
 

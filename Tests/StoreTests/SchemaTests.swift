@@ -23,7 +23,8 @@ import Testing
             #expect(try tables(opened.store.database) == vector("schema"))
             let run = try #require(opened.runs.first)
             #expect(run.key == Fixture.key())
-            #expect(run.birth == (try Fixture.birth()).birth)
+            let birth = try Fixture.birth().birth
+            #expect(run.birth == birth)
             #expect(run.settled.ranges == [1..<31, 40..<45])
             #expect(opened.clocks == [Fixture.mapping()])
             #expect(try opened.store.allReadings() == Fixture.readings(count: 30))
