@@ -90,6 +90,9 @@ public final class CollectorProgram {
             if let offset = machine.unixOffset { clock.unixOffset = offset }
         }
         program.statusDetails = { [unowned self] in statusDetails }
+        program.summaryLine = { [unowned self] in
+            "store      \(storeState), \(machine.uncommittedCount) readings not committed yet"
+        }
         collectorTimer = loop.addTimer { [unowned self] in
             take(machine.handle(.deadlineReached, now: $0), $0)
         }
@@ -232,13 +235,15 @@ public final class CollectorProgram {
         _ = Glibc.write(STDERR_FILENO, &bytes, bytes.count)
     }
 
+    private var storeState: String { store == nil ? "none" : storeFault ?? "good" }
+
     private var statusDetails: [(String, JSONValue)] {
         [
             ("agents", .integer(machine.peerCount)),
             ("readings", .integer(readingCount)),
             ("reportsHeld", .integer(machine.heldReportCount)),
             ("readingsUncommitted", .integer(machine.uncommittedCount)),
-            ("store", .text(store == nil ? "none" : storeFault ?? "good")),
+            ("store", .text(storeState)),
             (
                 "collectorDrops",
                 .object(

@@ -69,6 +69,9 @@ public final class AgentProgram {
         program.onStop = { [unowned self] in stop() }
         program.onClock = { [unowned self] in give(.clock($0), $1) }
         program.statusDetails = { [unowned self] in statusDetails }
+        program.summaryLine = { [unowned self] in
+            "journal    \(telemeter.waitingCount) readings wait, \(telemeter.lostCount) lost"
+        }
         telemetryTimer = loop.addTimer { [unowned self] in give(.deadlineReached, $0) }
         samplingTimer = loop.addTimer { [unowned self] in sample(.deadlineReached, $0) }
         do {

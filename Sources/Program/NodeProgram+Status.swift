@@ -42,6 +42,7 @@ extension NodeProgram {
             "peer       \(node.ownPeer)\(runner.identity.ephemeral ? " (ephemeral)" : "")",
             "collector  \(node.collector.map { node.name(of: $0) ?? "\($0)" } ?? "none in reach")",
         ]
+        if let line = summaryLine?() { lines.append(line) }
         for neighbour in node.neighbourStatus {
             lines.append(
                 "neighbour  \(neighbour.name) at \(runner.text(neighbour.endpoint)), "

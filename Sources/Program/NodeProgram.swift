@@ -21,7 +21,8 @@ package final class NodeProgram {
     /// Called with what this machine knows of UTC: at the start, once a minute, and when the wall
     /// clock was set.
     package var onClock: ((ClockReading, Instant) -> Void)?
-    /// Members that a program adds to its status.
+    /// What a program adds to its summary for people, and to its status.
+    package var summaryLine: (() -> String)?
     package var statusDetails: (() -> [(String, JSONValue)])?
     private var control: ControlSocket?
     /// Made before any thread, so that all of them leave signals to it.
