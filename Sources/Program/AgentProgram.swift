@@ -48,12 +48,14 @@ public final class AgentProgram {
         program = try NodeProgram(settings, role: Role(settings.role), log: log)
         do {
             results = try Mailbox()
-            // Without a place for its own identity there is none for readings.
+            // Without a place for its own identity there is none for readings; and what a card
+            // brought along from another board is not ours to send.
             let hasSpool = settings.journalSpool > 0 && !program.runner.identity.ephemeral
             spool =
                 hasSpool
                 ? try SpoolQueue(
-                    directory: settings.state + "/spool", run: program.run,
+                    directory: "\(settings.state)/spool/\(program.runner.identity.peer)",
+                    run: program.run,
                     bytesMax: settings.journalSpool, workers: workers) : nil
             telemeter = try Self.telemeter(settings, run: program.run, hasSpool: hasSpool)
         } catch {

@@ -15,7 +15,9 @@ sleep 5
 last=$(member a readings)
 run=$(member a run)
 stop "$agent_a" KILL
-must "they are on disk" [ "$(ls "$LAB/a/spool" | grep -c '\.spool$')" -ge 1 ]
+segments() { find "$LAB/a/spool" -name '*.spool' | wc -l; }
+no_segments() { [ "$(segments)" = 0 ]; }
+must "they are on disk" [ "$(segments)" -ge 1 ]
 agent a
 sleep 1
 collect c
@@ -24,5 +26,5 @@ of_run() { sql c "SELECT count(*) FROM readings JOIN runs ON runs.id = run_id WH
 enough() { [ "$(of_run)" -ge $((last - 20)) ]; }
 must "the run before is there" until_true 30 enough
 echo "$(of_run) of $last readings of the run that was killed"
-must "and is not kept any longer" until_true 15 bash -c "! ls '$LAB/a/spool' | grep -q '\.spool\$'"
+must "and is not kept any longer" until_true 15 no_segments
 must "the agent is rid of its own" until_true 15 at_most a readingsWaiting 15
