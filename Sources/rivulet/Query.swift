@@ -27,7 +27,7 @@ struct Query: ParsableCommand {
 
     func validate() throws {
         if (store == nil) == (config == nil) {
-            throw ValidationError("either --store or --config is needed")
+            throw ValidationError("exactly one of --store and --config is needed")
         }
         if let limit, limit < 1 { throw ValidationError("--limit wants a number from 1") }
         if [gaps, runs, window != nil].count(where: { $0 }) > 1 {

@@ -263,15 +263,16 @@ import Testing
         let birth = try birth()
         let run = StoredRun(
             key: RunKey(peer: peer, run: birth.run), birth: birth, settled: NumberRanges())
+        let utc: Int64 = 1_795_239_900
         let stretches = (0..<3 as Range<Int64>).map { number in
             ClockMapping(
                 boot: birth.boot,
-                clock: ClockReading(rank: .network, unixOffset: .seconds(1_000 + number)),
+                clock: ClockReading(rank: .network, unixOffset: .seconds(utc + 100 + number)),
                 uncertainty: .milliseconds(1), since: Instant(nanoseconds: number * 1_000_000))
         }
         for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
             var machine = CollectorMachine(isDurable: true)
-            let own = ClockReading(rank: .network, unixOffset: .seconds(900))
+            let own = ClockReading(rank: .network, unixOffset: .seconds(utc))
             _ = machine.handle(.ownClock(own), now: Fixture.at(0))
             _ = machine.handle(
                 .restored([run, run], order.map { stretches[$0] }), now: Fixture.at(0))
