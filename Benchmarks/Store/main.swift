@@ -6,8 +6,8 @@ import Telemetry
 
 // store-bench PATH [READINGS]: fills a store at PATH, which must not exist, with readings of ten
 // agents with twenty channels each, one a second, by commits of 2,000 readings, and tidies them
-// into windows. Then times commits of one second's readings, and queries of one channel over one
-// hour. Prints `name: value unit` a line.
+// into windows. Then times commits of one second's readings, queries of one channel over one hour,
+// and what a new stretch of every clock and a new date of everything cost. Prints `name: value unit` a line.
 
 /// Commits, tidies and queries against a clock.
 struct Bench {
@@ -27,11 +27,7 @@ struct Bench {
         for agent in 1...Self.agents {
             guard let birth = Self.birth(agent) else { continue }
             batch.births.append(birth)
-            batch.clocks.append(
-                ClockMapping(
-                    boot: birth.birth.boot,
-                    clock: ClockReading(rank: .network, unixOffset: Self.offset),
-                    uncertainty: .milliseconds(3)))
+            batch.clocks.append(Self.mapping(agent, .zero))
         }
         try store.commit(batch)
     }
@@ -48,6 +44,27 @@ struct Bench {
             }
         }
         say("bulk commits", Double(count) / (Self.seconds() - start), "readings/s")
+    }
+
+    /// A stretch at the end of every clock, 600 ms off, and then a second's move of everything.
+    func redate() throws(StoreError) {
+        let newest = Int64(committed / Self.channels / Self.agents) * 1_000_000_000
+        for (name, since, moved) in [
+            ("a new stretch", newest - 60_000_000_000, .milliseconds(600)),
+            ("a new date of everything", 0, .seconds(1)),
+        ] as [(String, Int64, Duration)] {
+            var batch = StoreBatch()
+            for agent in 1...Self.agents {
+                batch.clocks.append(
+                    Self.mapping(agent, moved, since: Instant(nanoseconds: since)))
+            }
+            let before = Self.seconds()
+            try store.commit(batch)
+            say("commit of \(name) of all clocks", (Self.seconds() - before) * 1_000, "ms")
+            let start = Self.seconds()
+            try tidy()
+            say("tidying after \(name)", (Self.seconds() - start) * 1_000, "ms")
+        }
     }
 
     func tidy() throws(StoreError) {
@@ -161,6 +178,15 @@ struct Bench {
         RunKey(peer: PeerID(high: agent, low: agent), run: RunID(value: agent << 8))
     }
 
+    private static func mapping(
+        _ agent: UInt64, _ moved: Duration, since: Instant = .zero
+    ) -> ClockMapping {
+        ClockMapping(
+            boot: BootID(high: agent, low: agent),
+            clock: ClockReading(rank: .network, unixOffset: offset + moved),
+            uncertainty: .milliseconds(3), since: since)
+    }
+
     private static func birth(_ agent: UInt64) -> StoreBatch.PeerBirth? {
         guard let node = try? NodeDescription(name: "agent \(agent)") else { return nil }
         let list = (1...UInt16(channels)).compactMap { number in
@@ -201,6 +227,7 @@ do {
     try bench.tidy()
     try bench.commitSeconds(100)
     try bench.query()
+    try bench.redate()
 } catch {
     print(error)
     exit(1)

@@ -225,15 +225,19 @@ public struct CollectorMachine: Sendable {
         delivery.rank = clocks.rank(of: boot)
     }
 
+    /// The latest stretch of each boot, in the order in which the store heard of the boots.
     private mutating func restore(
         _ mappings: [ClockMapping], of runs: [StoredRun], now: Instant,
         into outputs: inout [Output]
     ) {
-        var owners: [BootID: PeerID] = [:]
-        for run in runs { owners[run.birth.boot] = run.key.peer }
-        for mapping in mappings {
-            guard let owner = owners[mapping.boot] else { continue }
-            note(.stored(mapping, from: owner), now: now, into: &outputs)
+        var latest: [BootID: ClockMapping] = [:]
+        for mapping in mappings where latest[mapping.boot]?.since ?? mapping.since <= mapping.since
+        {
+            latest[mapping.boot] = mapping
+        }
+        for run in runs {
+            guard let mapping = latest.removeValue(forKey: run.birth.boot) else { continue }
+            note(.stored(mapping, from: run.key.peer), now: now, into: &outputs)
         }
     }
 

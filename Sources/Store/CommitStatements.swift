@@ -6,14 +6,12 @@ import Telemetry
 struct RunRow: Hashable {
     /// Means nothing outside of the file.
     var id: Int64
-    /// What the windows of its boot lie by; nil while there are none.
-    var windowOffset: Int64?
+    var boot: BootID
 }
 
 /// The statements of `Store.commit`, prepared once.
 struct CommitStatements {
     private let database: Database
-    private let windowShift: Int64
     private let upsertPeer: Statement
     private let upsertRun: Statement
     private let upsertChannel: Statement
@@ -21,13 +19,9 @@ struct CommitStatements {
     private let insertReading: Statement
     private let updateSettled: Statement
     private let insertGap: Statement
-    private let upsertClock: Statement
 
-    /// - Parameter windowShift: the windows of a boot whose mapping moves by more have to be laid
-    ///   anew.
-    init(_ database: Database, windowShift: Duration) throws(StoreError) {
+    init(_ database: Database) throws(StoreError) {
         self.database = database
-        self.windowShift = max(0, windowShift.nanoseconds)
         upsertPeer = try database.prepare(
             """
             INSERT INTO peers (peer, name) VALUES (?1, ?2)
@@ -46,8 +40,7 @@ struct CommitStatements {
             """)
         selectRun = try database.prepare(
             """
-            SELECT runs.id, clocks.window_offset FROM runs
-            JOIN peers ON peers.id = runs.peer_id LEFT JOIN clocks ON clocks.boot = runs.boot
+            SELECT runs.id, runs.boot FROM runs JOIN peers ON peers.id = runs.peer_id
             WHERE peers.peer = ?1 AND runs.run = ?2
             """)
         insertReading = try database.prepare(
@@ -58,25 +51,14 @@ struct CommitStatements {
             INSERT INTO gaps VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT DO UPDATE SET count = max(count, ?3), reason = ?4
             """)
-        upsertClock = try database.prepare(
-            """
-            INSERT INTO clocks (boot, offset, rank, uncertainty) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT DO UPDATE SET offset = ?2, rank = ?3, uncertainty = ?4, window_offset =
-                iif(?2 BETWEEN window_offset - ?5 AND window_offset + ?5, window_offset, NULL)
-            """)
     }
 
     func row(of key: RunKey) throws(StoreError) -> RunRow? {
         selectRun.bind(1, key.peer.bytes).bind(2, key.run.storedBytes)
         guard try selectRun.step() else { return nil }
         defer { selectRun.reset() }
-        return RunRow(id: selectRun.integer(0), windowOffset: selectRun.optionalInteger(1))
-    }
-
-    func upsert(_ clock: ClockMapping) throws(StoreError) {
-        try upsertClock.bind(1, clock.boot.storedBytes)
-            .bind(2, clock.clock.unixOffset.nanoseconds).bind(3, Int64(clock.clock.rank.rawValue))
-            .bind(4, clock.uncertainty.nanoseconds).bind(5, windowShift).run()
+        guard let boot = BootID(stored: selectRun.bytes(1)) else { return nil }
+        return RunRow(id: selectRun.integer(0), boot: boot)
     }
 
     func upsert(_ item: StoreBatch.PeerBirth) throws(StoreError) {

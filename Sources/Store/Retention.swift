@@ -40,12 +40,13 @@ struct Retention {
     ///
     /// - Parameter utc: ours, which is right; nanoseconds.
     mutating func sweep(
-        _ database: Database, now: Instant, utc: Int64, width: Duration, _ left: inout Int
+        _ database: Database, _ clocks: ClockTable, now: Instant, utc: Int64, width: Duration,
+        _ left: inout Int
     ) throws(StoreError) -> Int {
         guard let keep, left > 0 else { return 0 }
         if sweep == nil, try isTime(database, now: now, utc: utc) {
             let target = utc.subtractingSaturating(keep.nanoseconds)
-            sweep = try begin(database, target: target, utc: utc, width: width)
+            sweep = try begin(database, clocks, target: target, utc: utc, width: width)
             nextSweep = now + Self.interval
         }
         var deleted = 0
@@ -72,7 +73,7 @@ struct Retention {
     }
 
     private func begin(
-        _ database: Database, target: Int64, utc: Int64, width: Duration
+        _ database: Database, _ clocks: ClockTable, target: Int64, utc: Int64, width: Duration
     ) throws(StoreError) -> Sweep {
         try database.execute(
             """
@@ -81,44 +82,42 @@ struct Retention {
             """)
         let rows = try database.prepare(
             """
-            SELECT runs.id, clocks.rank, clocks.offset, clocks.window_offset, runs.undated_since,
+            SELECT id, boot, undated_since,
                 (SELECT min((SELECT min(milliseconds) FROM readings
                     WHERE run_id = runs.id AND channel = channels.number))
                 FROM channels WHERE run_id = runs.id)
-            FROM runs LEFT JOIN clocks ON clocks.boot = runs.boot
+            FROM runs
             """)
         var oldest = Int64.max
-        var dated: [(id: Int64, offset: Int64, windowOffset: Int64?)] = []
+        var dated: [(id: Int64, boot: BootID, dating: Stretches)] = []
         var runs: [Run] = []
         let step = Self.step.nanoseconds
         while try rows.step() {
             let id = rows.integer(0)
-            guard let first = rows.optionalInteger(5) else { continue }
-            let windowOffset = rows.optionalInteger(3)
-            if rows.integer(1) >= Int64(ClockRank.network.rawValue) {
-                let offset = rows.integer(2)
-                let (scaled, overflow) = first.multipliedReportingOverflow(by: 1_000_000)
-                oldest = min(oldest, (overflow ? .max : scaled).addingSaturating(offset))
-                dated.append((id, offset, windowOffset))
-            } else if rows.integer(4) <= target {
+            guard let first = rows.optionalInteger(3), let boot = BootID(stored: rows.bytes(1))
+            else { continue }
+            let mappings = try clocks.mappings(of: boot)
+            if let dating = mappings.stretches, mappings.rank ?? .none >= .network {
+                oldest = min(oldest, dating.utc(first))
+                dated.append((id, boot, dating))
+            } else if rows.integer(2) <= target {
                 let end = first.addingSaturating(step / 1_000_000)
-                runs.append(Self.run(id, end: end, windowOffset, width: width))
+                runs.append(Self.run(id, end: end, try clocks.layout(of: boot), width: width))
             }
         }
         let limit = min(target, oldest.addingSaturating(step))
         for run in dated {
-            guard let grid = WindowGrid(width: width, offset: run.offset) else { continue }
-            let end = grid.milliseconds(at: limit)
-            runs.append(Self.run(run.id, end: end, run.windowOffset, width: width))
+            let end = run.dating.firstMillisecond(notBefore: limit)
+            runs.append(Self.run(run.id, end: end, try clocks.layout(of: run.boot), width: width))
         }
         return Sweep(limit: limit, runs: runs)
     }
 
     private static func run(
-        _ id: Int64, end: Int64, _ windowOffset: Int64?, width: Duration
+        _ id: Int64, end: Int64, _ layout: Stretches?, width: Duration
     ) -> Run {
-        let grid = windowOffset.flatMap { WindowGrid(width: width, offset: $0) }
-        return Run(id: id, end: end, endWindow: grid?.number(at: max(0, end)) ?? .min)
+        let grid = layout.map { WindowGrid(width: width, stretches: $0) }
+        return Run(id: id, end: end, endWindow: grid?.lowestNumber(from: end) ?? .min)
     }
 
     private func delete(
@@ -173,16 +172,20 @@ struct Retention {
         var gone: [(id: Int64, boot: [UInt8])] = []
         while try runs.step() { gone.append((runs.integer(0), runs.bytes(1))) }
         for run in gone {
-            for table in ["channels", "gaps", "windows", "run_windows", "due_windows"] {
+            for table in [
+                "channels", "gaps", "windows", "run_windows", "due_windows", "moved_windows",
+            ] {
                 try database.execute("DELETE FROM \(table) WHERE run_id = \(run.id)")
             }
             try database.execute("DELETE FROM runs WHERE id = \(run.id)")
-            try database.prepare(
-                """
-                DELETE FROM clocks WHERE boot = ?1
-                AND NOT EXISTS (SELECT 1 FROM runs WHERE boot = ?1)
-                """
-            ).bind(1, run.boot).run()
+            for table in ["clocks", "window_clocks"] {
+                try database.prepare(
+                    """
+                    DELETE FROM \(table) WHERE boot = ?1
+                    AND NOT EXISTS (SELECT 1 FROM runs WHERE boot = ?1)
+                    """
+                ).bind(1, run.boot).run()
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ enum Schema {
     static var version: Int64 { Int64(steps.count) }
 
     /// Step n leads from version n to n + 1.
-    static let steps = [base, windows]
+    static let steps = [base, windows, stretches]
 
     /// Whether this is a file of ours or an empty one; nothing is written.
     static func check(_ database: Database) throws(StoreError) {
@@ -37,8 +37,8 @@ enum Schema {
     /// of runs (`run_id`) are ours and mean nothing outside of this file.
     ///
     /// A reading is null where `coefficient` is; then `reason` says why. `milliseconds` are of the
-    /// board's CLOCK_BOOTTIME: UTC is `milliseconds` and the `offset` (ns) of the run's boot in
-    /// `clocks`, so that a better mapping re-dates all readings by the change of one row.
+    /// board's CLOCK_BOOTTIME: UTC is `milliseconds` and an `offset` (ns) of the run's boot in
+    /// `clocks`, so that a better mapping re-dates all readings by the change of a row.
     private static let base = """
         CREATE TABLE peers (
             id INTEGER PRIMARY KEY,
@@ -91,11 +91,10 @@ enum Schema {
         """
 
     /// `windows` has one row for each run, channel and window that a reading lies in, `run_windows`
-    /// what all channels of a run share. Numbers count widths since 1970, by the `window_offset` of
-    /// the run's boot; while that is NULL the boot has none, because they are being laid anew.
+    /// what all channels of a run share. Numbers count widths since 1970.
     ///
-    /// `due_windows`: to be computed, again or for the first time. `marked_from`: the readings of
-    /// the run from this sequence number on have still to be entered there.
+    /// `due_windows`: to be computed, again or for the first time. `undated_since`: since when, by
+    /// UTC, a right clock has known of the run. `window_offset` and `marked_from` did not last.
     private static let windows = """
         ALTER TABLE clocks ADD COLUMN window_offset INTEGER;
         ALTER TABLE runs ADD COLUMN marked_from INTEGER;
@@ -140,5 +139,44 @@ enum Schema {
             name TEXT PRIMARY KEY,
             value INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// `clocks` has a row for each stretch of a boot's time: `since` (ns) is of the board's clock.
+    /// A reading goes by the row with the greatest `since` that is not after it, otherwise by the
+    /// first. `window_clocks` says in the same way what windows lie by, which follows only larger
+    /// moves.
+    ///
+    /// `moved_windows`: the run's windows from `first` to `last` are wrong. While `cursor` is NULL
+    /// they have still to be deleted; then the readings from that millisecond of the board's clock
+    /// on have still to be entered in `due_windows`.
+    private static let stretches = """
+        ALTER TABLE clocks RENAME TO boot_clocks;
+        CREATE TABLE clocks (
+            boot BLOB NOT NULL,
+            since INTEGER NOT NULL,
+            offset INTEGER NOT NULL,
+            rank INTEGER NOT NULL,
+            uncertainty INTEGER NOT NULL,
+            PRIMARY KEY (boot, since)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO clocks SELECT boot, 0, offset, rank, uncertainty FROM boot_clocks;
+        CREATE TABLE window_clocks (
+            boot BLOB NOT NULL,
+            since INTEGER NOT NULL,
+            offset INTEGER NOT NULL,
+            PRIMARY KEY (boot, since)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO window_clocks SELECT boot, 0, offset FROM boot_clocks;
+        DROP TABLE boot_clocks;
+        DROP INDEX runs_to_mark;
+        ALTER TABLE runs DROP COLUMN marked_from;
+        CREATE TABLE moved_windows (
+            run_id INTEGER NOT NULL,
+            first INTEGER NOT NULL,
+            last INTEGER NOT NULL,
+            cursor INTEGER,
+            PRIMARY KEY (run_id, first, last)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO moved_windows SELECT id, \(Int64.min), \(Int64.max), NULL FROM runs;
         """
 }

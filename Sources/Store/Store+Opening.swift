@@ -62,7 +62,11 @@ extension Store {
         var opened = Opened(
             store: try Store(database, settings), runs: [], clocks: [], notices: notices)
         try opened.readRuns(database)
-        try opened.readClocks(database)
+        let boots = try database.prepare("SELECT DISTINCT boot FROM clocks ORDER BY boot")
+        while try boots.step() {
+            guard let boot = BootID(stored: boots.bytes(0)) else { continue }
+            opened.clocks += try opened.store.clocks.mappings(of: boot).all
+        }
         return opened
     }
 
@@ -75,7 +79,11 @@ extension Store {
         guard stored != wanted else { return }
         try database.transaction { () throws(StoreError) in
             try database.execute("INSERT OR REPLACE INTO settings VALUES ('window', \(wanted))")
-            try database.execute("UPDATE clocks SET window_offset = NULL")
+            try database.execute(
+                """
+                DELETE FROM moved_windows;
+                INSERT INTO moved_windows SELECT id, \(Int64.min), \(Int64.max), NULL FROM runs
+                """)
         }
     }
 }
@@ -109,19 +117,6 @@ extension Store.Opened {
         }
         if unreadable > 0 {
             notices.append("\(unreadable) runs in \(database.path) cannot be read and are ignored")
-        }
-    }
-
-    fileprivate mutating func readClocks(_ database: Database) throws(StoreError) {
-        let rows = try database.prepare(
-            "SELECT boot, offset, rank, uncertainty FROM clocks ORDER BY boot")
-        while try rows.step() {
-            guard let boot = BootID(stored: rows.bytes(0)) else { continue }
-            let rank = UInt8(exactly: rows.integer(2)).flatMap(ClockRank.init) ?? .none
-            let clock = ClockReading(rank: rank, unixOffset: .nanoseconds(rows.integer(1)))
-            clocks.append(
-                ClockMapping(
-                    boot: boot, clock: clock, uncertainty: .nanoseconds(max(0, rows.integer(3)))))
         }
     }
 }

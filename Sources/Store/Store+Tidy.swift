@@ -30,80 +30,21 @@ extension Store {
         try database.transaction { () throws(StoreError) in
             var left = budget
             try layWindows(&left)
-            try markReadings(&left)
             try computeWindows(before: utc, &left, &report)
             if clock.rank >= .network {
                 report.deletedReadingCount = try retention.sweep(
-                    database, now: now, utc: utc, width: settings.windowWidth, &left)
+                    database, clocks, now: now, utc: utc, width: settings.windowWidth, &left)
             }
             report.isDone = left > 0
         }
         return report
     }
 
-    /// Deletes the windows of boots whose mapping moved, and has their readings marked once all are
-    /// gone.
     private func layWindows(_ left: inout Int) throws(StoreError) {
-        let stale = try database.prepare(
-            "SELECT boot, offset FROM clocks WHERE window_offset IS NULL LIMIT 1")
-        while left > 0, try stale.step() {
-            let boot = stale.bytes(0)
-            let offset = stale.integer(1)
-            stale.reset()
-            for (table, key) in Self.windowKeys {
-                let delete = try database.prepare(
-                    """
-                    DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table)
-                    WHERE run_id IN (SELECT id FROM runs WHERE boot = ?1) LIMIT ?2)
-                    """)
-                try delete.bind(1, boot).bind(2, Int64(left)).run()
-                left -= database.changeCount
-                if left <= 0 { return }
-            }
-            try database.prepare("UPDATE clocks SET window_offset = ?2 WHERE boot = ?1")
-                .bind(1, boot).bind(2, offset).run()
-            try database.prepare("UPDATE runs SET marked_from = 1 WHERE boot = ?1")
-                .bind(1, boot).run()
-            left -= 1
-        }
-    }
-
-    private static let windowKeys = [
-        ("windows", "run_id, channel, number"), ("run_windows", "run_id, number"),
-        ("due_windows", "number, run_id"),
-    ]
-
-    /// Enters the windows of readings that came while their boot had none.
-    private func markReadings(_ left: inout Int) throws(StoreError) {
-        let runs = try database.prepare(
-            """
-            SELECT runs.id, runs.marked_from, clocks.window_offset FROM runs
-            JOIN clocks ON clocks.boot = runs.boot
-            WHERE runs.marked_from IS NOT NULL AND clocks.window_offset IS NOT NULL LIMIT 1
-            """)
-        let readings = try database.prepare(
-            """
-            SELECT sequence, milliseconds, coefficient, exponent, reason, channel FROM readings
-            WHERE run_id = ?1 AND sequence >= ?2 ORDER BY sequence LIMIT ?3
-            """)
-        let update = try database.prepare("UPDATE runs SET marked_from = ?2 WHERE id = ?1")
-        while left > 0, try runs.step() {
-            let run = RunRow(id: runs.integer(0), windowOffset: runs.optionalInteger(2))
-            let first = runs.integer(1)
-            runs.reset()
-            var rows: [ReadingRow] = []
-            var seen = 0
-            var last = first
-            readings.bind(1, run.id).bind(2, first).bind(3, Int64(left))
-            while try readings.step() {
-                seen += 1
-                last = readings.integer(0)
-                if let row = ReadingRow(readings, channel: 0) { rows.append(row) }
-            }
-            try windows.mark(rows, of: run)
-            let isAll = seen < left || last == .max
-            try update.bind(1, run.id).bind(2, optional: isAll ? nil : last + 1).run()
-            left -= max(1, seen)
+        while left > 0, let moved = try moves.next() {
+            var grid: WindowGrid?
+            if let boot = moved.boot { grid = try self.grid(of: boot) }
+            try moves.lay(moved, grid, &left)
         }
     }
 
@@ -114,17 +55,19 @@ extension Store {
         let time = utc.subtractingSaturating(settings.lateness.nanoseconds)
         let due = try database.prepare(
             """
-            SELECT due_windows.number, runs.id, clocks.window_offset FROM due_windows
-            LEFT JOIN runs ON runs.id = due_windows.run_id
-            LEFT JOIN clocks ON clocks.boot = runs.boot
-            WHERE due_windows.number < ?1 ORDER BY due_windows.number LIMIT 1
+            SELECT number, run_id, runs.boot FROM due_windows
+            LEFT JOIN runs ON runs.id = run_id WHERE number < ?1 ORDER BY number LIMIT 1
             """)
         due.bind(1, WindowGrid.number(at: time, width: width))
+        // Windows of one time are of many boots.
+        var grids: [BootID: WindowGrid] = [:]
         while left > 0, try due.step() {
-            let number = due.integer(0)
-            let run = RunRow(id: due.integer(1), windowOffset: due.optionalInteger(2))
+            let (number, runID) = (due.integer(0), due.integer(1))
+            let boot = BootID(stored: due.bytes(2))
             due.reset()
-            left -= max(1, try windows.compute(number, run: run))
+            if let boot, grids[boot] == nil { grids[boot] = try grid(of: boot) }
+            let grid = boot.flatMap { grids[$0] }
+            left -= max(1, try windows.compute(number, of: runID, grid))
             report.windowCount += 1
         }
     }

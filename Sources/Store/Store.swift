@@ -15,6 +15,7 @@ public final class Store {
         public var store: Store
         /// In the order in which the store first heard of them.
         public var runs: [StoredRun]
+        /// All stretches of every boot, ascending.
         public var clocks: [ClockMapping]
         /// Lines for the log: files that were set aside, rows that could not be read.
         public var notices: [String]
@@ -25,9 +26,9 @@ public final class Store {
         public var windowWidth: Duration = .seconds(10)
         /// How long after its end a window is computed for the first time.
         public var lateness: Duration = .seconds(5)
-        /// The windows of a boot are laid anew when its clock mapping moved by more than this.
-        /// Mappings are refined all the time; what they then move by is no reason to read months
-        /// of readings once more.
+        /// Windows are laid anew when their readings' dating moved by more than this. Mappings are
+        /// refined all the time; what they then move by is no reason to read months of readings
+        /// once more.
         public var windowShift: Duration = .milliseconds(500)
         /// How long readings, windows and runs are kept; nil: for ever.
         public var keep: Duration?
@@ -38,7 +39,10 @@ public final class Store {
     let database: Database
     let settings: Settings
     private let statements: CommitStatements
+    private let clockWriter: ClockWriter
+    let clocks: ClockTable
     let windows: WindowTable
+    let moves: MovedWindows
     var retention: Retention
     /// Readings that no legal report holds (sequence 0 or above Int64.max, times before the boot)
     /// and that were left out.
@@ -47,8 +51,11 @@ public final class Store {
     init(_ database: Database, _ settings: Settings) throws(StoreError) {
         self.database = database
         self.settings = settings
-        statements = try CommitStatements(database, windowShift: settings.windowShift)
-        windows = try WindowTable(database, width: settings.windowWidth)
+        statements = try CommitStatements(database)
+        clockWriter = try ClockWriter(database, settings)
+        clocks = try ClockTable(database)
+        moves = try MovedWindows(database)
+        windows = try WindowTable(database)
         retention = Retention(keep: settings.keep)
     }
 
@@ -58,12 +65,17 @@ public final class Store {
         if batch.isEmpty { return }
         var illegal = 0
         try database.transaction { () throws(StoreError) in
-            for clock in batch.clocks { try statements.upsert(clock) }
+            try clockWriter.take(batch.clocks)
             for birth in batch.births { try statements.upsert(birth) }
             for gap in batch.gaps { try insert(gap) }
             for part in batch.parts { illegal += try insert(part) }
         }
         illegalReadingCount += illegal
+    }
+
+    /// What the windows of a boot lie by; nil while nothing is known of its clock.
+    func grid(of boot: BootID) throws(StoreError) -> WindowGrid? {
+        try clocks.layout(of: boot).map { WindowGrid(width: settings.windowWidth, stretches: $0) }
     }
 
     private func insert(_ gap: StoreBatch.PeerGap) throws(StoreError) {
@@ -84,7 +96,9 @@ public final class Store {
             }
             if try statements.insert(row, run: run, hops: part.hops) { added.append(row) }
         }
-        try windows.mark(added, of: run)
+        if !added.isEmpty, let grid = try grid(of: run.boot) {
+            try windows.mark(added, of: run.id, grid)
+        }
         try statements.settle(part.settled, run: run)
         return illegal
     }

@@ -92,7 +92,7 @@ public struct StorePrinter: Sendable {
         let settled = String(run.settledCount)
         switch format {
         case .table:
-            let mark = run.clock?.rank == ClockRank.none ? "~" : ""
+            let mark = run.rank == ClockRank.none ? "~" : ""
             let second = { (text: String) in String((mark + text).prefix(mark.count + 19)) }
             return table(
                 ["NODE", "RUN", "FIRST", "LAST", "SETTLED"],
@@ -105,7 +105,7 @@ public struct StorePrinter: Sendable {
                 ],
                 [
                     run.peer.description, run.node, run.run.description, run.boot.description,
-                    run.clock?.rank.name ?? "unknown", first, last, String(run.channelCount),
+                    run.rank?.name ?? "unknown", first, last, String(run.channelCount),
                     settled,
                 ])
         case .json:
@@ -114,7 +114,7 @@ public struct StorePrinter: Sendable {
             writer.add("node", string: run.node)
             writer.add("run", string: run.run.description)
             writer.add("boot", string: run.boot.description)
-            writer.add("clock", string: run.clock?.rank.name ?? "unknown")
+            writer.add("clock", string: run.rank?.name ?? "unknown")
             if run.first != nil { writer.add("first", string: first) }
             if run.last != nil { writer.add("last", string: last) }
             writer.add("channels", raw: String(run.channelCount))
@@ -199,12 +199,12 @@ public struct StorePrinter: Sendable {
         return nil
     }
 
-    private func clock(_ series: StoredSeries) -> String { series.clock?.rank.name ?? "unknown" }
+    private func clock(_ series: StoredSeries) -> String { series.rank?.name ?? "unknown" }
 
     /// `~` marks an estimate.
     private func time(_ utc: Int64?, _ series: StoredSeries) -> String {
-        guard let utc, let clock = series.clock else { return "unknown" }
-        return (clock.rank == .none ? "~" : "") + UTCText.text(utc)
+        guard let utc, let rank = series.rank else { return "unknown" }
+        return (rank == ClockRank.none ? "~" : "") + UTCText.text(utc)
     }
 
     private func object(

@@ -30,23 +30,22 @@ public struct StoredSeries: Hashable, Sendable {
     public var channel: String
     public var unit: Unit
     public var scale: Int8
-    /// Nil while nothing is known of the boot's clock.
-    public var clock: ClockReading?
+    /// How well the times of its boot are founded, the least of all stretches; nil while nothing
+    /// is known of the boot's clock.
+    public var rank: ClockRank?
 
     var runID: Int64
     var number: UInt16
+    /// What its readings are dated by.
+    var dating: Stretches?
     /// What its stored windows lie by; nil if there are none now, or not all.
-    var windowOffset: Int64?
+    var layout: Stretches?
 
-    /// The board's milliseconds between two UTC times; all if there are no bounds, nil if there are
-    /// but no clock.
-    func milliseconds(from: Int64?, to: Int64?) -> Range<Int64>? {
-        guard from != nil || to != nil else { return 0..<Int64.max }
-        guard let offset = clock?.unixOffset.nanoseconds,
-            let grid = WindowGrid(width: .seconds(1), offset: offset)
-        else { return nil }
-        let first = max(0, from.map { grid.milliseconds(at: $0) } ?? 0)
-        return first..<max(first, to.map { grid.milliseconds(at: $0) } ?? .max)
+    /// The board's milliseconds between two UTC times, ascending and apart; all if there are no
+    /// bounds, none if there are but no clock.
+    func milliseconds(from: Int64?, to: Int64?) -> [Range<Int64>] {
+        guard from != nil || to != nil else { return [0..<Int64.max] }
+        return dating?.milliseconds(from: from, to: to) ?? []
     }
 }
 
@@ -89,7 +88,8 @@ public struct StoredRunSummary: Hashable, Sendable {
     public var node: String
     public var run: RunID
     public var boot: BootID
-    public var clock: ClockReading?
+    /// As in `StoredSeries`.
+    public var rank: ClockRank?
     /// UTC of the oldest and the newest reading; nil without readings or clock.
     public var first: Int64?
     public var last: Int64?

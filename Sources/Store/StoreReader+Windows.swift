@@ -21,13 +21,11 @@ extension StoreReader {
                 wantsMore = each(series, window)
                 return wantsMore
             }
-            if windowWidth?.nanoseconds == width, let offset = series.windowOffset,
-                let grid = WindowGrid(width: .nanoseconds(width), offset: offset)
-            {
+            if windowWidth?.nanoseconds == width, let layout = series.layout {
+                let grid = WindowGrid(width: .nanoseconds(width), stretches: layout)
                 try stored(series, grid, numbers, emit)
-            } else if let offset = series.clock?.unixOffset.nanoseconds,
-                let grid = WindowGrid(width: .nanoseconds(width), offset: offset)
-            {
+            } else if let dating = series.dating {
+                let grid = WindowGrid(width: .nanoseconds(width), stretches: dating)
                 try summed(series, grid, numbers, emit)
             }
             if !wantsMore { return }
@@ -48,26 +46,36 @@ extension StoreReader {
         _ series: StoredSeries, _ grid: WindowGrid, _ numbers: ClosedRange<Int64>,
         _ each: (StoredWindow) -> Bool
     ) throws(StoreError) {
-        let first = max(0, grid.milliseconds(of: numbers.lowerBound).lowerBound)
-        let end = max(first, grid.milliseconds(of: numbers.upperBound).upperBound)
-        var current: (number: Int64, sum: WindowSum)?
+        // More than one at a time only where a clock that was set back went through them twice.
+        var open: [(number: Int64, sum: WindowSum)] = []
         var wantsMore = true
-        try rows(of: series, within: first..<end) { row, hops in
-            guard let number = grid.number(at: row.milliseconds) else { return true }
-            if let done = current, done.number != number {
-                current = nil
-                if let window = done.sum.stored(done.number, grid.width) {
+        /// Those that no later reading can be in.
+        func close(before end: Int64) {
+            while wantsMore, let first = open.first, first.number < end {
+                open.removeFirst()
+                if let window = first.sum.stored(first.number, grid.width) {
                     wantsMore = each(window)
-                    if !wantsMore { return false }
                 }
             }
-            if current == nil { current = (number, WindowSum(seed: UInt64(bitPattern: number))) }
-            current?.sum.add(row, hops: hops)
-            return true
         }
-        if wantsMore, let last = current?.sum.stored(current?.number ?? 0, grid.width) {
-            _ = each(last)
+        for span in grid.milliseconds(of: numbers) {
+            try rows(of: series, within: span) { row, hops in
+                guard let number = grid.number(at: row.milliseconds) else { return true }
+                if open.last?.number != number {
+                    close(before: grid.lowestNumber(from: row.milliseconds))
+                }
+                guard wantsMore else { return false }
+                let place = open.firstIndex { $0.number >= number } ?? open.count
+                if place == open.count || open[place].number != number {
+                    let sum = WindowSum(seed: UInt64(bitPattern: number))
+                    open.insert((number, sum), at: place)
+                }
+                open[place].sum.add(row, hops: hops)
+                return true
+            }
+            if !wantsMore { return }
         }
+        close(before: .max)
     }
 
     // MARK: From the table
@@ -103,9 +111,11 @@ extension StoreReader {
         _ number: Int64, _ series: StoredSeries, _ grid: WindowGrid
     ) throws(StoreError) -> StoredWindow? {
         var sum = WindowSum(seed: UInt64(bitPattern: number))
-        try rows(of: series, within: grid.milliseconds(of: number)) { row, hops in
-            sum.add(row, hops: hops)
-            return true
+        for span in grid.milliseconds(of: number...number) {
+            try rows(of: series, within: span) { row, hops in
+                sum.add(row, hops: hops)
+                return true
+            }
         }
         return sum.stored(number, grid.width)
     }

@@ -10,6 +10,7 @@ public final class StoreReader {
     let database: Database
     private let page: Int64 = 4_096
     private let selectReadings: Statement
+    private let clocks: ClockTable
     /// Of the stored windows.
     let windowWidth: Duration?
 
@@ -26,6 +27,7 @@ public final class StoreReader {
             WHERE run_id = ?1 AND channel = ?2 AND (milliseconds, sequence) > (?3, ?4)
             AND milliseconds < ?5 ORDER BY milliseconds, sequence LIMIT ?6
             """)
+        clocks = try ClockTable(database)
         windowWidth = try database.integer("SELECT value FROM settings WHERE name = 'window'")
             .map { .nanoseconds($0) }
     }
@@ -40,32 +42,42 @@ public final class StoreReader {
         case nil: break
         }
         var series: [StoredSeries] = []
+        var known: [BootID: (mappings: BootMappings, layout: Stretches?)] = [:]
         while try rows.step() {
             guard let peer = PeerID(bytes: rows.bytes(0)), let run = RunID(stored: rows.bytes(2)),
                 let number = UInt16(exactly: rows.integer(3)), let unit = Unit(rows.text(5)),
-                let scale = Int8(exactly: rows.integer(6))
+                let scale = Int8(exactly: rows.integer(6)), let boot = BootID(stored: rows.bytes(7))
             else { continue }
-            let clock = Self.clock(rows, 7)
+            if known[boot] == nil {
+                known[boot] = (try clocks.mappings(of: boot), try clocks.layout(of: boot))
+            }
+            guard let clock = known[boot] else { continue }
+            let isMoving = rows.integer(8) == 1
             series.append(
                 StoredSeries(
                     peer: peer, node: rows.text(1), run: run, channel: rows.text(4), unit: unit,
-                    scale: scale, clock: clock, runID: rows.integer(10), number: number,
-                    windowOffset: rows.optionalInteger(9)))
+                    scale: scale, rank: clock.mappings.rank, runID: rows.integer(9),
+                    number: number, dating: clock.mappings.stretches,
+                    layout: isMoving ? nil : clock.layout))
         }
         return series
     }
 
     private static let seriesSQL = """
         SELECT peers.peer, peers.name, runs.run, channels.number, channels.name, channels.unit,
-            channels.scale, clocks.offset, clocks.rank,
-            iif(runs.marked_from IS NULL, clocks.window_offset, NULL), runs.id
+            channels.scale, runs.boot,
+            EXISTS (SELECT 1 FROM moved_windows WHERE run_id = runs.id), runs.id,
+            (SELECT min(milliseconds) FROM readings
+                WHERE run_id = runs.id AND channel = channels.number) AS oldest
         FROM channels JOIN runs ON runs.id = channels.run_id
-        JOIN peers ON peers.id = runs.peer_id LEFT JOIN clocks ON clocks.boot = runs.boot
+        JOIN peers ON peers.id = runs.peer_id
         WHERE channels.name = coalesce(?1, channels.name)
         AND peers.peer = coalesce(?2, peers.peer) AND peers.name = coalesce(?3, peers.name)
-        ORDER BY peers.name, peers.peer, channels.name, clocks.offset / 1000000 + (
-            SELECT min(milliseconds) FROM readings
-            WHERE run_id = runs.id AND channel = channels.number), runs.id
+        ORDER BY peers.name, peers.peer, channels.name, oldest + coalesce(
+            (SELECT offset / 1000000 FROM clocks
+                WHERE boot = runs.boot AND since <= oldest * 1000000 ORDER BY since DESC LIMIT 1),
+            (SELECT offset / 1000000 FROM clocks WHERE boot = runs.boot ORDER BY since LIMIT 1)
+        ), runs.id
         """
 
     /// All readings of the query, until `each` returns false.
@@ -73,17 +85,19 @@ public final class StoreReader {
         _ query: StoreQuery, _ each: (StoredSeries, StoredReading) -> Bool
     ) throws(StoreError) {
         for series in try series(query) {
-            guard let span = series.milliseconds(from: query.from, to: query.to) else { continue }
-            var wantsMore = true
-            try rows(of: series, within: span) { row, hops in
-                wantsMore = each(
-                    series,
-                    StoredReading(
-                        sequence: UInt64(row.sequence), utc: series.clock?.utc(row.milliseconds),
-                        milliseconds: row.milliseconds, outcome: row.outcome, hops: hops))
-                return wantsMore
+            for span in series.milliseconds(from: query.from, to: query.to) {
+                var wantsMore = true
+                try rows(of: series, within: span) { row, hops in
+                    wantsMore = each(
+                        series,
+                        StoredReading(
+                            sequence: UInt64(row.sequence),
+                            utc: series.dating?.utc(row.milliseconds),
+                            milliseconds: row.milliseconds, outcome: row.outcome, hops: hops))
+                    return wantsMore
+                }
+                if !wantsMore { return }
             }
-            if !wantsMore { return }
         }
     }
 
@@ -119,24 +133,22 @@ public final class StoreReader {
             guard let peer = PeerID(bytes: rows.bytes(0)), let run = RunID(stored: rows.bytes(2)),
                 let boot = BootID(stored: rows.bytes(3)), query.matches(peer, node)
             else { continue }
-            let clock = Self.clock(rows, 4)
-            let utc = { (milliseconds: Int64?) in
-                milliseconds.flatMap { time in clock.map { $0.utc(time) } }
-            }
-            let settled = try? NumberRanges(parsingStored: rows.bytes(6))
+            let mappings = try clocks.mappings(of: boot)
+            let dating = mappings.stretches
+            let utc = { (milliseconds: Int64?) in milliseconds.flatMap { dating?.utc($0) } }
+            let settled = try? NumberRanges(parsingStored: rows.bytes(4))
             runs.append(
                 StoredRunSummary(
-                    peer: peer, node: node, run: run, boot: boot, clock: clock,
-                    first: utc(rows.optionalInteger(7)), last: utc(rows.optionalInteger(8)),
-                    channelCount: Int(clamping: rows.integer(9)), settledCount: settled?.count ?? 0)
+                    peer: peer, node: node, run: run, boot: boot, rank: mappings.rank,
+                    first: utc(rows.optionalInteger(5)), last: utc(rows.optionalInteger(6)),
+                    channelCount: Int(clamping: rows.integer(7)), settledCount: settled?.count ?? 0)
             )
         }
         return runs
     }
 
     private static let runsSQL = """
-        SELECT peers.peer, peers.name, runs.run, runs.boot, clocks.offset, clocks.rank,
-            runs.settled,
+        SELECT peers.peer, peers.name, runs.run, runs.boot, runs.settled,
             (SELECT min((SELECT min(milliseconds) FROM readings
                 WHERE run_id = runs.id AND channel = channels.number))
             FROM channels WHERE run_id = runs.id),
@@ -145,18 +157,8 @@ public final class StoreReader {
             FROM channels WHERE run_id = runs.id),
             (SELECT count(*) FROM channels WHERE run_id = runs.id)
         FROM runs JOIN peers ON peers.id = runs.peer_id
-        LEFT JOIN clocks ON clocks.boot = runs.boot
         ORDER BY peers.name, peers.peer, runs.id
         """
-
-    /// Columns from `first` on: offset, rank. Nil while nothing is known of the boot's clock.
-    private static func clock(_ rows: Statement, _ first: Int32) -> ClockReading? {
-        rows.optionalInteger(first).map { offset in
-            ClockReading(
-                rank: UInt8(exactly: rows.integer(first + 1)).flatMap(ClockRank.init) ?? .none,
-                unixOffset: .nanoseconds(offset))
-        }
-    }
 
     /// In order of node, run and first number.
     public func gaps(_ query: StoreQuery) throws(StoreError) -> [StoredGap] {
@@ -182,14 +184,6 @@ public final class StoreReader {
                     gap: Gap(run: run, range: range, reason: GapReason(rawValue: reason))))
         }
         return gaps
-    }
-}
-
-extension ClockReading {
-    /// UTC nanoseconds of this time on the board's clock, saturating.
-    func utc(_ milliseconds: Int64) -> Int64 {
-        let (nanoseconds, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
-        return (overflow ? .max : nanoseconds).addingSaturating(unixOffset.nanoseconds)
     }
 }
 

@@ -4,7 +4,6 @@ import Telemetry
 
 /// The stored windows: which are due, and what they sum up to.
 struct WindowTable {
-    private let width: Duration
     private let database: Database
     private let insertDue: Statement
     private let insertNeighbours: Statement
@@ -17,9 +16,8 @@ struct WindowTable {
     private let upsertRunWindow: Statement
     private let deleteRunWindow: Statement
 
-    init(_ database: Database, width: Duration) throws(StoreError) {
+    init(_ database: Database) throws(StoreError) {
         self.database = database
-        self.width = width
         insertDue = try database.prepare("INSERT OR IGNORE INTO due_windows VALUES (?2, ?1)")
         // A late number may fill a hole of the window before or after its own.
         insertNeighbours = try database.prepare(
@@ -58,9 +56,9 @@ struct WindowTable {
         """
 
     /// Notes which windows new readings lie in.
-    func mark(_ readings: [ReadingRow], of run: RunRow) throws(StoreError) {
-        guard let grid = run.windowOffset.flatMap({ WindowGrid(width: width, offset: $0) })
-        else { return }
+    func mark(
+        _ readings: [ReadingRow], of runID: Int64, _ grid: WindowGrid
+    ) throws(StoreError) {
         var spans: [Int64: ClosedRange<Int64>] = [:]
         for reading in readings {
             guard let number = grid.number(at: reading.milliseconds) else { continue }
@@ -71,52 +69,55 @@ struct WindowTable {
                     span.upperBound, reading.sequence)
         }
         for (number, span) in spans.sorted(by: { $0.key < $1.key }) {
-            try insertDue.bind(1, run.id).bind(2, number).run()
-            try insertNeighbours.bind(1, run.id).bind(2, number).bind(3, span.lowerBound)
+            try insertDue.bind(1, runID).bind(2, number).run()
+            try insertNeighbours.bind(1, runID).bind(2, number).bind(3, span.lowerBound)
                 .bind(4, span.upperBound).run()
         }
     }
 
     /// Computes all channels of a due window anew. Returns how many readings were read.
-    func compute(_ number: Int64, run: RunRow) throws(StoreError) -> Int {
-        try deleteDue.bind(1, run.id).bind(2, number).run()
-        guard let grid = run.windowOffset.flatMap({ WindowGrid(width: width, offset: $0) })
-        else { return 0 }
+    ///
+    /// - Parameter grid: nil if the run's boot has no windows.
+    func compute(
+        _ number: Int64, of runID: Int64, _ grid: WindowGrid?
+    ) throws(StoreError) -> Int {
+        try deleteDue.bind(1, runID).bind(2, number).run()
+        guard let spans = grid?.milliseconds(of: number...number) else { return 0 }
         var total = 0
         var span: ClosedRange<Int64>?
-        for channel in try channels(of: run) {
+        for channel in try channels(of: runID) {
             var sum = WindowSum(seed: UInt64(bitPattern: number))
-            try read(channel, of: run, within: grid.milliseconds(of: number), into: &sum)
+            for span in spans { try read(channel, of: runID, within: span, into: &sum) }
             total += sum.total
             span = sum.widened(span)
             if let window = sum.window {
-                try store(window, run: run, channel: channel, number: number)
+                try store(window, of: runID, channel: channel, number: number)
             } else {
-                try deleteWindow.bind(1, run.id).bind(2, channel).bind(3, number).run()
+                try deleteWindow.bind(1, runID).bind(2, channel).bind(3, number).run()
             }
         }
         if let span {
-            let received = try count(span, of: run)
-            try upsertRunWindow.bind(1, run.id).bind(2, number).bind(3, span.lowerBound)
+            let received = try count(span, of: runID)
+            try upsertRunWindow.bind(1, runID).bind(2, number).bind(3, span.lowerBound)
                 .bind(4, span.upperBound).bind(5, received).run()
         } else {
-            try deleteRunWindow.bind(1, run.id).bind(2, number).run()
+            try deleteRunWindow.bind(1, runID).bind(2, number).run()
         }
         return total
     }
 
-    private func channels(of run: RunRow) throws(StoreError) -> [Int64] {
+    private func channels(of runID: Int64) throws(StoreError) -> [Int64] {
         var numbers: [Int64] = []
-        selectChannels.bind(1, run.id)
+        selectChannels.bind(1, runID)
         while try selectChannels.step() { numbers.append(selectChannels.integer(0)) }
         return numbers
     }
 
     private func read(
-        _ channel: Int64, of run: RunRow, within milliseconds: Range<Int64>,
+        _ channel: Int64, of runID: Int64, within milliseconds: Range<Int64>,
         into sum: inout WindowSum
     ) throws(StoreError) {
-        selectReadings.bind(1, run.id).bind(2, channel).bind(3, milliseconds.lowerBound)
+        selectReadings.bind(1, runID).bind(2, channel).bind(3, milliseconds.lowerBound)
             .bind(4, milliseconds.upperBound)
         while try selectReadings.step() {
             guard let row = ReadingRow(selectReadings, channel: UInt16(clamping: channel))
@@ -125,18 +126,18 @@ struct WindowTable {
         }
     }
 
-    private func count(_ span: ClosedRange<Int64>, of run: RunRow) throws(StoreError) -> Int64 {
-        countReadings.bind(1, run.id).bind(2, span.lowerBound).bind(3, span.upperBound)
+    private func count(_ span: ClosedRange<Int64>, of runID: Int64) throws(StoreError) -> Int64 {
+        countReadings.bind(1, runID).bind(2, span.lowerBound).bind(3, span.upperBound)
         defer { countReadings.reset() }
         return try countReadings.step() ? countReadings.integer(0) : 0
     }
 
     private func store(
-        _ window: WindowSum.Window, run: RunRow, channel: Int64, number: Int64
+        _ window: WindowSum.Window, of runID: Int64, channel: Int64, number: Int64
     ) throws(StoreError) {
         let statistics = window.statistics
         let exponent = { (value: DecimalValue?) in value.map { Int64($0.exponent) } }
-        upsertWindow.bind(1, run.id).bind(2, channel).bind(3, number)
+        upsertWindow.bind(1, runID).bind(2, channel).bind(3, number)
             .bind(4, Int64(statistics.count)).bind(5, Int64(statistics.nullCount))
             .bind(6, optional: statistics.min?.coefficient)
             .bind(7, optional: exponent(statistics.min))

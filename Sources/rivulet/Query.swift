@@ -13,7 +13,8 @@ struct Query: ParsableCommand {
             with ~, csv and json name the clock.
             """)
 
-    @Option(help: "The store, an SQLite file.") var store: String
+    @Option(help: "The store, an SQLite file.") var store: String?
+    @Option(help: "In place of --store: the collector's configuration file.") var config: String?
     @Option(help: "Only channels of this name.") var channel: String?
     @Option(help: "Only this peer: its id or what it calls itself.") var peer: String?
     @Option(parsing: .unconditional, help: "From this time on.") var from: Moment?
@@ -25,6 +26,9 @@ struct Query: ParsableCommand {
     @Flag(help: "The runs that the store knows.") var runs = false
 
     func validate() throws {
+        if (store == nil) == (config == nil) {
+            throw ValidationError("exactly one of --store and --config is needed")
+        }
         if let limit, limit < 1 { throw ValidationError("--limit wants a number from 1") }
         if [gaps, runs, window != nil].count(where: { $0 }) > 1 {
             throw ValidationError("--gaps, --runs and --window exclude each other")
@@ -32,17 +36,28 @@ struct Query: ParsableCommand {
     }
 
     func run() throws {
+        let path = try storePath()
         let output = StandardOutput()
         do {
-            try print(to: output)
+            try print(StoreReader(path), to: output)
         } catch {
             throw Failure(error.description)
         }
         try output.finish()
     }
 
-    private func print(to output: StandardOutput) throws(StoreError) {
-        let reader = try StoreReader(store)
+    private func storePath() throws -> String {
+        if let store { return store }
+        let config = config ?? ""
+        guard let store = try loaded(config).store else {
+            throw Failure("\(config): the collector stores nothing (store: off)")
+        }
+        return store
+    }
+
+    private func print(
+        _ reader: StoreReader, to output: StandardOutput
+    ) throws(StoreError) {
         var printer = StorePrinter(format)
         var left = limit ?? .max
         let write = { (line: String) -> Bool in

@@ -258,6 +258,44 @@ import Testing
         #expect(received.count > 2_500)
     }
 
+    /// Whatever order the mappings come in, the latest stretch is what goes on.
+    @Test func ofAStoredBootTheLatestStretchIsGoneOnWith() throws {
+        let birth = try birth()
+        let run = StoredRun(
+            key: RunKey(peer: peer, run: birth.run), birth: birth, settled: NumberRanges())
+        let utc: Int64 = 1_795_239_900
+        let stretches = (0..<3 as Range<Int64>).map { number in
+            ClockMapping(
+                boot: birth.boot,
+                clock: ClockReading(rank: .network, unixOffset: .seconds(utc + 100 + number)),
+                uncertainty: .milliseconds(1), since: Instant(nanoseconds: number * 1_000_000))
+        }
+        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+            var machine = CollectorMachine(isDurable: true)
+            let own = ClockReading(rank: .network, unixOffset: .seconds(utc))
+            _ = machine.handle(.ownClock(own), now: Fixture.at(0))
+            _ = machine.handle(
+                .restored([run, run], order.map { stretches[$0] }), now: Fixture.at(0))
+            // It is asked, and its clock still is what the last stretch says: 102 s before ours.
+            let asked = Fixture.at(200_000)
+            _ = machine.handle(.connected(peer), now: asked)
+            let time = asked - .seconds(102)
+            let answer = TimeAnswer(
+                asked: asked, received: time, answered: time, boot: birth.boot,
+                clock: ClockReading(rank: .none, unixOffset: .zero))
+            let message = TelemetryMessage.timeExchange(.answer(answer))
+            var outputs = machine.handle(
+                .received(message.bytes, from: peer, hops: 1), now: asked + .milliseconds(1))
+            #expect(outputs.isEmpty)
+            outputs = machine.handle(.flush, now: asked + .milliseconds(1))
+            let batches = outputs.compactMap { output in
+                if case .commit(let batch) = output { return batch }
+                return nil
+            }
+            #expect(batches.flatMap(\.clocks).filter { $0.boot == birth.boot }.isEmpty)
+        }
+    }
+
     // MARK: Parts
 
     private func birth(run: UInt64 = 0x100) throws -> Birth {

@@ -2,6 +2,7 @@ import Collector
 import FailingFiles
 import NearbyCore
 import Telemetry
+import Testing
 
 @testable import Store
 
@@ -62,11 +63,12 @@ enum Fixture {
     }
 
     static func mapping(
-        boot: BootID = boot, rank: ClockRank = .network, offset: Duration = unixOffset
+        boot: BootID = boot, rank: ClockRank = .network, offset: Duration = unixOffset,
+        uncertainty: Duration = .milliseconds(3), since: Instant = .zero
     ) -> ClockMapping {
         ClockMapping(
             boot: boot, clock: ClockReading(rank: rank, unixOffset: offset),
-            uncertainty: .milliseconds(3))
+            uncertainty: uncertainty, since: since)
     }
 
     /// 2026-11-21T05:20:00Z.
@@ -80,12 +82,43 @@ enum Fixture {
     }
 }
 
+/// The rule of stretches, as slow as it can be said. Empty, it takes the clock for UTC.
+struct SlowClock {
+    var mappings: [ClockMapping] = []
+
+    mutating func take(_ mapping: ClockMapping) {
+        mappings = mappings.filter { $0.since < mapping.since } + [mapping]
+    }
+
+    /// Nanoseconds.
+    func utc(_ time: Instant) -> Int64 {
+        let mapping = mappings.last { $0.since <= time } ?? mappings.first
+        return (time + (mapping?.clock.unixOffset ?? .zero)).nanoseconds
+    }
+}
+
 /// Runs `body` with the path of a store that is not there yet.
 func withStorePath<Result>(_ body: (String) throws -> Result) rethrows -> Result {
     try withTemporaryDirectory { try body($0 + "/readings.sqlite") }
 }
 
 extension Store {
+    /// Tidies until nothing is left, at a time at which all windows are over and by a clock that
+    /// deletes nothing. Returns how many windows were computed.
+    func finish(budget: Int = 37) throws -> Int {
+        var windows = 0
+        for _ in 0..<100_000 {
+            let report = try tidy(
+                now: .zero,
+                clock: ClockReading(rank: .none, unixOffset: .nanoseconds(Int64.max / 2)),
+                budget: budget)
+            windows += report.windowCount
+            if report.isDone { return windows }
+        }
+        Issue.record("tidying does not come to an end")
+        return windows
+    }
+
     /// All readings of the store, in order of run and sequence.
     func allReadings() throws -> [Reading] {
         let rows = try database.prepare(

@@ -57,6 +57,29 @@ import Testing
         }
     }
 
+    @Test func whatGoesIsDatedByItsStretch() throws {
+        try withStorePath { path in
+            let store = try Store.open(path, settings).store
+            try fill(store, Fixture.mapping())
+            var batch = StoreBatch()
+            // The first three days on board were four.
+            batch.clocks = [
+                Fixture.mapping(
+                    offset: Fixture.unixOffset + .seconds(86_400), since: Fixture.at(3 * Self.day))
+            ]
+            try store.commit(batch)
+            let end = 30 * Self.day
+            var deleted = 0
+            for hour in 0..<40 as Range<Int64> {
+                deleted += try tidy(store, now: end + hour * 3_600_000, right)
+            }
+            // What goes in the end is from before day 21.6, which was 20.6 on board.
+            #expect(deleted == 83)
+            #expect(try store.allReadings().first?.time == Fixture.at(83 * Self.day / 4))
+            #expect(try store.database.integer("SELECT count(*) FROM run_windows") == 120 - 83)
+        }
+    }
+
     @Test func withoutARightClockNothingGoes() throws {
         try withStorePath { path in
             let store = try Store.open(path, settings).store

@@ -35,6 +35,28 @@ import Testing
         }
     }
 
+    @Test func allWindowsOfAStoreOfVersion2AreLaidAnew() throws {
+        try withStorePath { path in
+            let old = try Database(path, .writing)
+            try old.execute(vector("version-1"))
+            try old.execute(Schema.steps[1])
+            try old.execute(
+                """
+                PRAGMA user_version = 2;
+                INSERT INTO run_windows VALUES (1, 5, 1, 2, 2);
+                INSERT INTO due_windows VALUES (6, 1);
+                UPDATE runs SET marked_from = 7
+                """)
+            let opened = try Store.open(path)
+            #expect(try tables(opened.store.database) == vector("schema"))
+            #expect(opened.clocks == [Fixture.mapping()])
+            #expect(try opened.store.finish() == 4)
+            let database = opened.store.database
+            #expect(try database.integer("SELECT count(*) FROM run_windows WHERE number < 7") == 0)
+            #expect(try database.integer("SELECT count(*) FROM due_windows") == 0)
+        }
+    }
+
     /// What SQLite wrote down of the tables and indexes, one statement after the other.
     private func tables(_ database: Database) throws -> String {
         let rows = try database.prepare(

@@ -7,11 +7,13 @@ CREATE TABLE channels (
     PRIMARY KEY (run_id, number)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE clocks (
-    boot BLOB PRIMARY KEY,
+    boot BLOB NOT NULL,
+    since INTEGER NOT NULL,
     offset INTEGER NOT NULL,
     rank INTEGER NOT NULL,
-    uncertainty INTEGER NOT NULL
-, window_offset INTEGER) STRICT, WITHOUT ROWID;
+    uncertainty INTEGER NOT NULL,
+    PRIMARY KEY (boot, since)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE due_windows (
     number INTEGER NOT NULL,
     run_id INTEGER NOT NULL,
@@ -24,6 +26,13 @@ CREATE TABLE gaps (
     count INTEGER NOT NULL,
     reason INTEGER NOT NULL,
     PRIMARY KEY (run_id, first)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE moved_windows (
+    run_id INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    cursor INTEGER,
+    PRIMARY KEY (run_id, first, last)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE peers (
     id INTEGER PRIMARY KEY,
@@ -56,14 +65,19 @@ CREATE TABLE runs (
     run BLOB NOT NULL,
     boot BLOB NOT NULL,
     birth BLOB NOT NULL,
-    settled BLOB NOT NULL, marked_from INTEGER, undated_since INTEGER,
+    settled BLOB NOT NULL, undated_since INTEGER,
     UNIQUE (peer_id, run)
 ) STRICT;
 CREATE INDEX runs_by_boot ON runs (boot);
-CREATE INDEX runs_to_mark ON runs (marked_from) WHERE marked_from IS NOT NULL;
 CREATE TABLE settings (
     name TEXT PRIMARY KEY,
     value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE window_clocks (
+    boot BLOB NOT NULL,
+    since INTEGER NOT NULL,
+    offset INTEGER NOT NULL,
+    PRIMARY KEY (boot, since)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE windows (
     run_id INTEGER NOT NULL,
