@@ -7,7 +7,8 @@ import Telemetry
 // store-bench PATH [READINGS]: fills a store at PATH, which must not exist, with readings of ten
 // agents with twenty channels each, one a second, by commits of 2,000 readings, and tidies them
 // into windows. Then times commits of one second's readings, queries of one channel over one hour,
-// and what a new stretch of every clock and a new date of everything cost. Prints `name: value unit` a line.
+// and what a new stretch of every clock and a new date of everything cost. Prints
+// `name: value unit` a line.
 
 /// Commits, tidies and queries against a clock.
 struct Bench {
