@@ -72,6 +72,8 @@ public struct Journal: Sendable {
         Int(clamping: earlier.reduce(current.pending.count) { $0 &+ $1.pending.count })
     }
 
+    func unsettled(of run: RunID) -> NumberRanges { journal(of: run)?.unsettled ?? NumberRanges() }
+
     func lowestHeld(of run: RunID) -> UInt64? { journal(of: run)?.lowestHeld }
 
     /// The birth of an earlier run.

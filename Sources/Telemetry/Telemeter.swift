@@ -168,6 +168,9 @@ public struct Telemeter: Sendable {
     /// What waiting readings take in memory, bytes.
     public var memoryByteCount: Int { journal.memoryByteCount }
 
+    /// The numbers of a run that are held and not settled.
+    package func unsettled(of run: RunID) -> NumberRanges { journal.unsettled(of: run) }
+
     /// Births are written to disk: a clock that is slewed is no reason for another.
     private mutating func note(_ reading: ClockReading) {
         if let clock, clock.rank == reading.rank {
