@@ -242,9 +242,7 @@ public struct CollectorMachine: Sendable {
     private mutating func restore(_ run: StoredRun, into outputs: inout [Output]) {
         makeRoom(for: run.key.peer, into: &outputs)
         peers[run.key.peer, default: CollectedPeer()].restore(run)
-        for range in run.settled.ranges {
-            committed[run.key, default: NumberRanges()].insert(range)
-        }
+        committed[run.key, default: NumberRanges()].formUnion(run.settled)
     }
 
     private mutating func note(_ delivery: Delivery, hasDuplicates: Bool, _ now: Instant) {
@@ -277,7 +275,8 @@ public struct CollectorMachine: Sendable {
 
     private mutating func batchCommitted(into outputs: inout [Output]) {
         let settled = ledger.committed()
-        committed.merge(settled) { _, new in new }
+        // A batch may be older than what the store told when it was opened.
+        committed.merge(settled) { $0.union($1) }
         for key in Set(ledger.takeReceiptsDue()).union(settled.keys).sorted() {
             sendReceipt(key, into: &outputs)
         }

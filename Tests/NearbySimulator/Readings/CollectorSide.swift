@@ -22,8 +22,6 @@ final class CollectorSide: ReadingsSide {
 
     var uncommittedCount: Int { machine?.uncommittedCount ?? 0 }
 
-    var gaps: [RunKey: NumberRanges] { store.gaps }
-
     private var isDurable: Bool { host.role == .collector }
 
     func handle(_ input: ReadingsInput, now: Instant) -> [ReadingsEffect] {
@@ -83,7 +81,8 @@ final class CollectorSide: ReadingsSide {
             case .commit(let batch):
                 if !isDurable { truth.fail("viewer \(host.number) wants to store") }
                 post(.commit(batch))
-            case .accepted, .born, .drop: break
+            case .accepted(let delivery): store.accepted(delivery)
+            case .born, .drop: break
             }
         }
         checkTables()

@@ -21,6 +21,8 @@ final class ReadingsTruth {
         var lostWithPower = NumberRanges()
         /// By the journal, or with the disk.
         var givenUp = NumberRanges()
+        /// Of `givenUp`, what a store knows of, or what the agent crashed with before one did.
+        var toldOf = NumberRanges()
 
         var end: UInt64 { UInt64(measured.count) + 1 }
     }
@@ -71,22 +73,23 @@ final class ReadingsTruth {
 
     /// The agent crashed. Returns the oldest reading that went with its memory.
     func crashed(_ key: RunKey, onDisk: NumberRanges) -> Measurement? {
+        // What it would have said of losses went too.
+        for (known, run) in runs where known.peer == key.peer {
+            runs[known]?.toldOf.formUnion(run.givenUp)
+        }
         guard let run = runs[key] else { return nil }
+        let kept = run.stored.union(onDisk).union(run.givenUp)
         var oldest: Measurement?
-        for range in run.stored.missing(in: 1..<run.end) {
-            for part in onDisk.missing(in: range) {
-                for lost in run.givenUp.missing(in: part) {
-                    runs[key]?.lostWithPower.insert(lost)
-                    oldest = oldest ?? run.measured[Int(lost.lowerBound) - 1]
-                }
-            }
+        for lost in kept.missing(in: 1..<run.end) {
+            runs[key]?.lostWithPower.insert(lost)
+            oldest = oldest ?? run.measured[Int(lost.lowerBound) - 1]
         }
         return oldest
     }
 
     // MARK: Told by collectors
 
-    /// A batch is durable. `mayRepeat`: it was gathered before the store told what it has.
+    /// Readings are durable.
     func stored(_ part: StoreBatch.Part, _ birth: Birth) {
         guard var run = runs[part.key] else { return fail("\(part.key.run) was stored, and measured nothing") }
         for reading in part.readings {
@@ -106,26 +109,24 @@ final class ReadingsTruth {
         runs[part.key] = run
     }
 
+    /// A gap is in a store.
+    func announced(_ range: Range<UInt64>, of key: RunKey) { runs[key]?.toldOf.insert(range) }
+
     func repeated(_ count: Int) { repeatedCount += UInt64(count) }
 
     // MARK: At the end
 
     /// Every reading is in a store, or went with a crash, or was given up; of what was given up
-    /// some collector was told.
-    func finalFailures(announced: [[RunKey: NumberRanges]]) -> [String] {
+    /// some store knows.
+    var finalFailures: [String] {
         var result: [String] = []
-        for key in runs.keys.sorted() {
-            guard var run = runs[key] else { continue }
+        for (key, run) in runs.sorted(by: { $0.key < $1.key }) {
             for open in Self.open(1..<run.end, run) {
                 result.append("\(key.run): \(open) are nowhere in the end")
             }
-            for gap in announced.compactMap({ $0[key] }).flatMap(\.ranges) { run.stored.insert(gap) }
-            for range in run.givenUp.ranges {
-                for silent in run.stored.missing(in: range) {
-                    for part in run.lostWithPower.missing(in: silent) {
-                        result.append("\(key.run): \(part) were given up, and nobody was told")
-                    }
-                }
+            let known = run.stored.union(run.toldOf).union(run.lostWithPower)
+            for silent in run.givenUp.ranges.flatMap({ known.missing(in: $0) }) {
+                result.append("\(key.run): \(silent) were given up, and nobody was told")
             }
         }
         return result
@@ -144,10 +145,6 @@ final class ReadingsTruth {
 
     /// What is neither stored nor known to be lost.
     private static func open(_ range: Range<UInt64>, _ run: Run) -> [Range<UInt64>] {
-        var rest = [range]
-        for gone in [run.stored, run.lostWithPower, run.givenUp] {
-            rest = rest.flatMap { gone.missing(in: $0) }
-        }
-        return rest
+        run.stored.union(run.lostWithPower).union(run.givenUp).missing(in: range)
     }
 }

@@ -118,10 +118,7 @@ public final class ReadingsWorld {
     }
 
     /// What is wrong when everything has come to rest.
-    public var finalFailures: [String] {
-        let gaps = sides.compactMap { ($0 as? CollectorSide)?.gaps }
-        return truth.finalFailures(announced: gaps)
-    }
+    public var finalFailures: [String] { truth.finalFailures }
 
     /// What became of the readings of the whole run.
     public var counts: ReadingCounts { truth.counts }

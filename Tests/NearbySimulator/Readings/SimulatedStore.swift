@@ -23,11 +23,10 @@ struct SimulatedStore {
     private var runs: [RunKey: StoredRun] = [:]
     private var rows: [RunKey: NumberRanges] = [:]
     private var clocks: [BootID: ClockMapping] = [:]
-    private(set) var gaps: [RunKey: NumberRanges] = [:]
     private var jobs: [Job] = []
-    /// Batches that were handed over before the store told what it has.
     private var isOpen = false
-    private var mayRepeat = false
+    /// What the collector took before it was told what the store has.
+    private var mayRepeat: [RunKey: NumberRanges] = [:]
     var isCalm = false
 
     init(_ faults: ReadingFaults, truth: ReadingsTruth, seed: UInt64) {
@@ -36,13 +35,22 @@ struct SimulatedStore {
         random = SeededGenerator(seed: seed)
     }
 
+    /// The collector took readings.
+    mutating func accepted(_ delivery: Delivery) {
+        guard !isOpen else { return }
+        let key = RunKey(peer: delivery.peer, run: delivery.birth.run)
+        for reading in delivery.readings {
+            mayRepeat[key, default: NumberRanges()].insert(reading.sequence..<reading.sequence + 1)
+        }
+    }
+
     // MARK: Jobs
 
     /// Returns how long the job will take, if it could begin at once.
     mutating func post(_ job: Job) -> Duration? {
-        if case .commit = job, !isOpen { mayRepeat = true }
         jobs.append(job)
-        return jobs.count == 1 ? duration : nil
+        // To find what is there may take longer than to add to it.
+        return jobs.count == 1 ? isOpen ? duration : duration * 2 : nil
     }
 
     /// The first job is done. Returns what came of it, and how long the next will take.
@@ -69,7 +77,7 @@ struct SimulatedStore {
         if case .commit(let batch)? = jobs.first, Bool.random(using: &random) { commit(batch) }
         jobs = []
         isOpen = false
-        mayRepeat = false
+        mayRepeat = [:]
     }
 
     private var duration: Duration {
@@ -89,24 +97,23 @@ struct SimulatedStore {
         for gap in batch.gaps {
             let key = RunKey(peer: gap.peer, run: gap.gap.run)
             if runs[key] == nil { truth.fail("a gap of \(key.run) before its birth") }
-            gaps[key, default: NumberRanges()].insert(gap.gap.range)
+            truth.announced(gap.gap.range, of: key)
         }
         for part in batch.parts { insert(part) }
-        mayRepeat = false
     }
 
     private mutating func insert(_ part: StoreBatch.Part) {
         guard let birth = runs[part.key]?.birth else {
             return truth.fail("readings of \(part.key.run) before their birth")
         }
-        runs[part.key]?.settled = part.settled
+        runs[part.key]?.settled.formUnion(part.settled)
         truth.stored(part, birth)
         for reading in part.readings {
             let number = reading.sequence
             if rows[part.key]?.contains(number) == true {
                 // The real store passes over what it has.
                 truth.repeated(1)
-                if !mayRepeat { truth.fail("\(part.key.run): \(number) was stored twice") }
+                if mayRepeat[part.key]?.contains(number) != true { truth.fail("\(part.key.run): \(number) was stored twice") }
             }
             rows[part.key, default: NumberRanges()].insert(number..<number + 1)
         }
