@@ -358,6 +358,9 @@ public struct Telemeter: Sendable {
     ) {
         let hasLeftDisk = journal.settle(receipt)
         pacer.receiptCame(now: now) { journal.isSettled($0) }
+        for run in journal.retellGaps(now: now) {
+            for index in destinations.indices { destinations[index].earlierBirths.remove(run) }
+        }
         if hasLeftDisk {
             outputs.append(.forget(receipt.run, journal.unneeded(of: receipt.run)))
         }
@@ -368,7 +371,7 @@ public struct Telemeter: Sendable {
         guard let collector else { return }
         if journal.hasUntoldGaps, now >= nextGaps {
             nextGaps = now + Limits.gapInterval
-            for gap in journal.takeGaps(Limits.gapsTogetherMax) {
+            for gap in journal.takeGaps(Limits.gapsTogetherMax, now: now) {
                 sendEarlierBirth(of: gap.run, to: collector, into: &outputs)
                 outputs.append(.sendReliable(TelemetryMessage.gap(gap).bytes, to: collector))
             }
