@@ -84,7 +84,8 @@ let package = Package(
 
         // Tests. NearbySimulator is not shipped.
         .target(
-            name: "NearbySimulator", dependencies: ["NearbyCore", "NearbyWire", "NearbyEngine"],
+            name: "NearbySimulator",
+            dependencies: ["NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry", "Collector"],
             path: "Tests/NearbySimulator", swiftSettings: settings),
         // One-way times through real nodes, for Benchmarks/run.sh.
         .executableTarget(

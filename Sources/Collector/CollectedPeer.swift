@@ -26,7 +26,7 @@ struct CollectedPeer: Sendable {
         case taken(Delivery, duplicates: Int, refused: Int, unknownChannels: Int)
     }
 
-    /// Newest first, at most `Limits.collectorRunsMax`.
+    /// Those that were heard of last first, at most `Limits.collectorRunsMax`.
     private var runs: [Run] = []
     var lastHeard = Instant.zero
     var lastAsked: Instant?
@@ -34,10 +34,13 @@ struct CollectedPeer: Sendable {
 
     /// Returns whether it is new: another run, or the next birth of a known one.
     ///
-    /// - Parameter birth: without the time of sending, which differs between copies.
-    mutating func take(_ birth: Birth) -> Bool {
-        if let index = runs.firstIndex(where: { $0.birth.run == birth.run }) {
+    /// - Parameters:
+    ///   - birth: without the time of sending, which differs between copies.
+    ///   - settled: what came of the run if it is not known, or not any more.
+    mutating func take(_ birth: Birth, settled: () -> NumberRanges) -> Bool {
+        if let index = index(of: birth.run) {
             let known = runs[index].birth
+            defer { use(index) }
             guard known != birth,
                 !known.covers(birth.reference) || known.number == birth.number
             else {
@@ -46,14 +49,16 @@ struct CollectedPeer: Sendable {
             runs[index].birth = birth
             return true
         }
-        runs.insert(Run(birth: birth), at: 0)
+        var run = Run(birth: birth)
+        for range in settled().ranges { run.sequences.giveUp(range) }
+        runs.insert(run, at: 0)
         if runs.count > Limits.collectorRunsMax { runs.removeLast() }
         return true
     }
 
     /// A run that is in the store already.
     mutating func restore(_ stored: StoredRun) {
-        if index(of: stored.key.run) == nil { _ = take(stored.birth) }
+        if index(of: stored.key.run) == nil { _ = take(stored.birth) { NumberRanges() } }
         guard let index = index(of: stored.key.run) else { return }
         for range in stored.settled.ranges { runs[index].sequences.giveUp(range) }
     }
@@ -69,7 +74,12 @@ struct CollectedPeer: Sendable {
     mutating func take(_ gap: Gap) -> Bool {
         guard let index = index(of: gap.run) else { return false }
         runs[index].sequences.giveUp(gap.range)
+        use(index)
         return true
+    }
+
+    private mutating func use(_ index: Int) {
+        if index > 0 { runs.insert(runs.remove(at: index), at: 0) }
     }
 
     private func index(of run: RunID) -> Int? { runs.firstIndex { $0.birth.run == run } }
@@ -101,6 +111,7 @@ struct CollectedPeer: Sendable {
             peer: peer, birth: birth, readings: readings, arrival: incoming.arrival,
             hops: incoming.hops,
             expected: runs[index].sequences.expected, missing: runs[index].sequences.missing)
+        use(index)
         return .taken(delivery, duplicates: duplicates, refused: refused, unknownChannels: unknown)
     }
 }

@@ -4,7 +4,7 @@ import Telemetry
 extension Limits {
     /// Agents that a collector keeps state for; the one that was silent longest goes.
     public static let collectorPeersMax = 1_024
-    /// Runs of one agent that a collector keeps state for; the oldest goes.
+    /// Runs of one agent that a collector keeps state for; that which was silent longest goes.
     public static let collectorRunsMax = 16
     /// Reports of one agent that wait for their birth.
     public static let heldReportsPerPeerMax = 16
@@ -154,7 +154,11 @@ public struct CollectorMachine: Sendable {
         var birth = copy
         birth.sent = nil
         birth.clock = nil
-        if state.take(birth) {
+        let key = RunKey(peer: peer, run: birth.run)
+        let isNew = state.take(birth) {
+            ledger.numbers(of: key).union(committed[key] ?? NumberRanges())
+        }
+        if isNew {
             outputs.append(.born(peer, birth))
             if isDurable { ledger.add(birth, of: peer, now: now) }
         }
@@ -246,9 +250,7 @@ public struct CollectorMachine: Sendable {
     private mutating func restore(_ run: StoredRun, into outputs: inout [Output]) {
         makeRoom(for: run.key.peer, into: &outputs)
         peers[run.key.peer, default: CollectedPeer()].restore(run)
-        for range in run.settled.ranges {
-            committed[run.key, default: NumberRanges()].insert(range)
-        }
+        committed[run.key, default: NumberRanges()].formUnion(run.settled)
     }
 
     private mutating func note(_ delivery: Delivery, hasDuplicates: Bool, _ now: Instant) {
@@ -273,7 +275,7 @@ public struct CollectorMachine: Sendable {
     ) {
         guard isDurable, isLast || ledger.deadline ?? .distantFuture <= now else { return }
         let batch = ledger.takeDue(now: now, isLast: isLast) { key in
-            peers[key.peer]?.settled(of: key.run) ?? committed[key] ?? NumberRanges()
+            peers[key.peer]?.settled(of: key.run)
         }
         if let batch { return outputs.append(.commit(batch)) }
         for key in ledger.takeReceiptsDue() { sendReceipt(key, into: &outputs) }
@@ -281,7 +283,8 @@ public struct CollectorMachine: Sendable {
 
     private mutating func batchCommitted(into outputs: inout [Output]) {
         let settled = ledger.committed()
-        committed.merge(settled) { _, new in new }
+        // A batch may be older than what the store told when it was opened.
+        committed.merge(settled) { $0.union($1) }
         for key in Set(ledger.takeReceiptsDue()).union(settled.keys).sorted() {
             sendReceipt(key, into: &outputs)
         }

@@ -77,15 +77,34 @@ struct CommitLedger: Sendable {
         begin(now)
     }
 
+    /// What of a run is here, and not in the store yet.
+    func numbers(of key: RunKey) -> NumberRanges {
+        var numbers = NumberRanges()
+        var all = readings[key]?.readings ?? []
+        var told = gaps
+        switch writing {
+        case .nothing: break
+        case .batch(let batch), .refused(let batch, _):
+            for part in batch.parts where part.key == key { all += part.readings }
+            told += batch.gaps
+        }
+        for reading in all { numbers.insert(reading.sequence..<reading.sequence + 1) }
+        for gap in told where gap.peer == key.peer && gap.gap.run == key.run {
+            numbers.insert(gap.gap.range)
+        }
+        return numbers
+    }
+
     private mutating func begin(_ now: Instant) { since = since ?? now }
 
     // MARK: Writing
 
     /// The batch that is to be written now, if one is due; at once if `isLast`.
     ///
-    /// - Parameter settled: what is settled of a run when everything that came is committed.
+    /// - Parameter settled: what is settled of a run when everything that came is committed; nil
+    ///   if the run is not known any more.
     mutating func takeDue(
-        now: Instant, isLast: Bool = false, settled: (RunKey) -> NumberRanges
+        now: Instant, isLast: Bool = false, settled: (RunKey) -> NumberRanges?
     ) -> StoreBatch? {
         switch writing {
         case .batch: return nil
@@ -99,7 +118,7 @@ struct CommitLedger: Sendable {
         }
     }
 
-    private mutating func gather(_ settled: (RunKey) -> NumberRanges) -> StoreBatch? {
+    private mutating func gather(_ settled: (RunKey) -> NumberRanges?) -> StoreBatch? {
         var batch = StoreBatch()
         batch.births = births
         batch.gaps = gaps
@@ -107,7 +126,8 @@ struct CommitLedger: Sendable {
         for (key, part) in readings.sorted(by: { $0.key < $1.key }) {
             batch.parts.append(
                 StoreBatch.Part(
-                    key: key, readings: part.readings, settled: settled(key), hops: part.hops))
+                    key: key, readings: part.readings, settled: settled(key) ?? numbers(of: key),
+                    hops: part.hops))
         }
         births = []
         readings = [:]

@@ -41,10 +41,11 @@ public struct StoreBatch: Hashable, Sendable {
     /// New readings of one run.
     public struct Part: Hashable, Sendable {
         public var key: RunKey
-        /// In any order; none is in the store already.
+        /// In any order. What is in the store already is passed over: it may come again before the
+        /// collector was told what the store has.
         public var readings: [Reading]
-        /// The sequence numbers of the run that are settled once this batch is committed: those in
-        /// the store, and those that are known to be lost.
+        /// Sequence numbers of the run that are settled once this batch is committed, beside those
+        /// that the store knows to be: those in it, and those that are known to be lost.
         public var settled: NumberRanges
         public var hops: UInt8
 

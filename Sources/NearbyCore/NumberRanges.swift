@@ -33,6 +33,16 @@ public struct NumberRanges: Hashable, Sendable {
         return true
     }
 
+    public mutating func formUnion(_ other: NumberRanges) {
+        for range in other.ranges { insert(range) }
+    }
+
+    public func union(_ other: NumberRanges) -> NumberRanges {
+        var result = self
+        result.formUnion(other)
+        return result
+    }
+
     public mutating func remove(_ removed: Range<UInt64>) {
         if removed.isEmpty { return }
         let low = firstIndex { $0.upperBound > removed.lowerBound }

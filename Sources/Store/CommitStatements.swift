@@ -17,6 +17,7 @@ struct CommitStatements {
     private let upsertChannel: Statement
     private let selectRun: Statement
     private let insertReading: Statement
+    private let selectSettled: Statement
     private let updateSettled: Statement
     private let insertGap: Statement
 
@@ -45,6 +46,7 @@ struct CommitStatements {
             """)
         insertReading = try database.prepare(
             "INSERT OR IGNORE INTO readings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+        selectSettled = try database.prepare("SELECT settled FROM runs WHERE id = ?1")
         updateSettled = try database.prepare("UPDATE runs SET settled = ?2 WHERE id = ?1")
         insertGap = try database.prepare(
             """
@@ -83,8 +85,17 @@ struct CommitStatements {
         return database.changeCount > 0
     }
 
+    /// Beside what is settled already; ranges that cannot be read are replaced.
     func settle(_ settled: NumberRanges, run: RunRow) throws(StoreError) {
-        try updateSettled.bind(1, run.id).bind(2, settled.storedBytes).run()
+        var all = settled
+        selectSettled.bind(1, run.id)
+        if try selectSettled.step() {
+            if let known = try? NumberRanges(parsingStored: selectSettled.bytes(0)) {
+                all.formUnion(known)
+            }
+            selectSettled.reset()
+        }
+        try updateSettled.bind(1, run.id).bind(2, all.storedBytes).run()
     }
 
     /// What lies beyond the signed numbers is cut off; nobody has counted so far.

@@ -25,7 +25,8 @@ public struct Journal: Sendable {
 
     struct PendingGap: Hashable, Sendable {
         var gap: Gap
-        var isAnnounced = false
+        /// When the collector was told.
+        var announcedAt: Instant?
     }
 
     public init(run: RunID, settings: Settings = Settings()) {
@@ -72,7 +73,14 @@ public struct Journal: Sendable {
         Int(clamping: earlier.reduce(current.pending.count) { $0 &+ $1.pending.count })
     }
 
-    func lowestHeld(of run: RunID) -> UInt64? { journal(of: run)?.lowestHeld }
+    func unsettled(of run: RunID) -> NumberRanges { journal(of: run)?.unsettled ?? NumberRanges() }
+
+    /// The lowest number of a run that is held, or lost in a gap that the collector does not know.
+    func lowestHeld(of run: RunID) -> UInt64? {
+        let lost = gaps.lazy.filter { $0.gap.run == run }.map(\.gap.range.lowerBound).min()
+        guard let held = journal(of: run)?.lowestHeld else { return lost }
+        return min(held, lost ?? held)
+    }
 
     /// The birth of an earlier run.
     func birth(of run: RunID) -> Birth? { births[run] }
@@ -111,7 +119,7 @@ public struct Journal: Sendable {
     mutating func rependAll() {
         current.rependAll()
         for index in earlier.indices { earlier[index].rependAll() }
-        for index in gaps.indices { gaps[index].isAnnounced = false }
+        for index in gaps.indices { gaps[index].announcedAt = nil }
     }
 
     /// The newest stretch that is to be sent, of the newest run that has one.
@@ -144,10 +152,9 @@ public struct Journal: Sendable {
         }
         var hasChanged = false
         change(receipt.run) { hasChanged = $0.settle(settled) }
-        earlier.removeAll { journal in
-            guard journal.isEmpty else { return false }
-            births[journal.run] = nil
-            return true
+        earlier.removeAll(where: \.isEmpty)
+        births = births.filter { run, _ in
+            journal(of: run) != nil || gaps.contains { $0.gap.run == run }
         }
         return hasChanged
     }
@@ -164,16 +171,30 @@ public struct Journal: Sendable {
     }
 
     /// What nobody was told yet, at most `count`.
-    mutating func takeGaps(_ count: Int) -> [Gap] {
+    mutating func takeGaps(_ count: Int, now: Instant) -> [Gap] {
         var result: [Gap] = []
-        for index in gaps.indices where !gaps[index].isAnnounced && result.count < count {
-            gaps[index].isAnnounced = true
+        for index in gaps.indices where gaps[index].announcedAt == nil && result.count < count {
+            gaps[index].announcedAt = now
             result.append(gaps[index].gap)
         }
         return result
     }
 
-    var hasUntoldGaps: Bool { gaps.contains { !$0.isAnnounced } }
+    var hasUntoldGaps: Bool { gaps.contains { $0.announcedAt == nil } }
+
+    /// Gaps that no receipt has settled in time are told again: the collector may have started
+    /// anew with the news. Returns their runs.
+    mutating func retellGaps(now: Instant) -> [RunID] {
+        var runs: [RunID] = []
+        for index in gaps.indices {
+            guard let last = gaps[index].announcedAt, now >= last + Limits.gapPatience else {
+                continue
+            }
+            gaps[index].announcedAt = nil
+            runs.append(gaps[index].gap.run)
+        }
+        return runs
+    }
 
     // MARK: Disk
 
@@ -260,6 +281,8 @@ public struct Journal: Sendable {
 extension Limits {
     /// Gaps that wait until a collector knows them.
     public static let gapsMax = 64
+    /// How long a receipt is waited for before a gap is told again.
+    static let gapPatience: Duration = .seconds(10)
     /// Blocks that go to disk at a time, bytes.
     public static let spoolBatchBytesMax = 64 << 10
 }

@@ -65,6 +65,15 @@ struct RunJournal: Sendable {
         index(of: number) != nil || openRange.contains(number)
     }
 
+    /// Those that are held and not settled.
+    var unsettled: NumberRanges {
+        var numbers = NumberRanges()
+        for range in blocks.map(\.range) + [openRange] {
+            for part in settled.missing(in: range) { numbers.insert(part) }
+        }
+        return numbers
+    }
+
     /// How many readings are held and not settled.
     var unsettledCount: UInt64 {
         let held = blocks.reduce(UInt64(open.count)) { $0 &+ $1.range.count64 }

@@ -168,6 +168,9 @@ public struct Telemeter: Sendable {
     /// What waiting readings take in memory, bytes.
     public var memoryByteCount: Int { journal.memoryByteCount }
 
+    /// The numbers of a run that are held and not settled.
+    package func unsettled(of run: RunID) -> NumberRanges { journal.unsettled(of: run) }
+
     /// Births are written to disk: a clock that is slewed is no reason for another.
     private mutating func note(_ reading: ClockReading) {
         if let clock, clock.rank == reading.rank {
@@ -355,6 +358,9 @@ public struct Telemeter: Sendable {
     ) {
         let hasLeftDisk = journal.settle(receipt)
         pacer.receiptCame(now: now) { journal.isSettled($0) }
+        for run in journal.retellGaps(now: now) {
+            for index in destinations.indices { destinations[index].earlierBirths.remove(run) }
+        }
         if hasLeftDisk {
             outputs.append(.forget(receipt.run, journal.unneeded(of: receipt.run)))
         }
@@ -365,7 +371,7 @@ public struct Telemeter: Sendable {
         guard let collector else { return }
         if journal.hasUntoldGaps, now >= nextGaps {
             nextGaps = now + Limits.gapInterval
-            for gap in journal.takeGaps(Limits.gapsTogetherMax) {
+            for gap in journal.takeGaps(Limits.gapsTogetherMax, now: now) {
                 sendEarlierBirth(of: gap.run, to: collector, into: &outputs)
                 outputs.append(.sendReliable(TelemetryMessage.gap(gap).bytes, to: collector))
             }

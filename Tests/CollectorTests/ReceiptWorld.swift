@@ -227,7 +227,7 @@ struct ReceiptWorld {
         }
         for part in batch.parts {
             if disks[index].runs[part.key] == nil { faults.append("readings before their birth") }
-            disks[index].runs[part.key]?.settled = part.settled
+            disks[index].runs[part.key]?.settled.formUnion(part.settled)
             for reading in part.readings {
                 let key = Key(run: part.key.run, sequence: reading.sequence)
                 if disks[index].rows.updateValue(reading, forKey: key) != nil {

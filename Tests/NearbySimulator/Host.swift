@@ -13,6 +13,8 @@ public final class Host {
     public internal(set) var viewers: [PeerID] = []
     /// How often it booted.
     public private(set) var generation = 0
+    /// Of the latest boot.
+    public private(set) var run = RunID(value: 0)
     public private(set) var messagesSent: UInt64 = 0
     var wakeUp: Instant?
     private var random: SeededGenerator
@@ -40,9 +42,10 @@ public final class Host {
     func boot() {
         generation += 1
         messagesSent = 0
+        run = RunID(value: random.next())
         var configuration = NodeConfiguration(
             name: "host\(number)", role: role, networkTag: NetworkTag(value: 0x5eed),
-            run: RunID(value: random.next()), seed: random.next())
+            run: run, seed: random.next())
         configuration.secrets = [[UInt8](repeating: 0x42, count: 16)]
         configuration.dataPort = 1
         configuration.rekeyAfter = rekeyAfter

@@ -31,6 +31,9 @@ public struct Invariants {
         deliveredCounts[Way(sender: sender, receiver: receiver), default: 0]
     }
 
+    /// Takes over what was found elsewhere.
+    mutating func add(_ found: [String]) { failures += found }
+
     mutating func check(_ hosts: [Host], at now: Instant) {
         guard checksEveryStep else { return }
         let versions = hosts.map { $0.node?.routesVersion ?? 0 }

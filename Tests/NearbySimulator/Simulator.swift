@@ -13,6 +13,7 @@ public final class Simulator {
         case boot(host: Int)
         case partition(Cut)
         case heal(Cut)
+        case readings(ReadingsEvent, host: Int, generation: Int)
     }
 
     /// Datagrams that do not arrive while it holds.
@@ -38,6 +39,10 @@ public final class Simulator {
     private var cuts: [Cut] = []
     private var random: SeededGenerator
     private var isFaulty = true
+    /// Journals and stores, if this run has them: then readings are what flows.
+    public private(set) var readings: ReadingsWorld?
+    /// The node whose outputs are being carried out.
+    private var handling: Int?
 
     /// Discovery frames that each host sent.
     public private(set) var discoveryFrameCounts: [Int]
@@ -79,7 +84,26 @@ public final class Simulator {
         heap.insert(.boot(host: host), at: now + delay)
     }
 
+    /// Agents measure, collectors store; no other messages flow.
+    public func measure(_ world: ReadingsWorld) {
+        readings = world
+        trafficInterval = nil
+    }
+
     public func crash(host: Int) { perform(.crash(host: host)) }
+
+    /// One host starts and crashes again and again, while others are down.
+    func crashLoop(host: Int, down: [Int], at times: [Instant]) {
+        for time in times {
+            heap.insert(.crash(host: host), at: time)
+            heap.insert(.boot(host: host), at: time + .milliseconds(50))
+        }
+        guard let first = times.first, let last = times.last else { return }
+        for number in down {
+            heap.insert(.crash(host: number), at: first)
+            heap.insert(.boot(host: number), at: last + .seconds(2))
+        }
+    }
 
     /// A datagram that no host sent, with whatever source address.
     public func inject(_ bytes: [UInt8], to host: Int, from source: Endpoint) {
@@ -95,6 +119,7 @@ public final class Simulator {
     /// From here on nothing is lost, delayed for long or changed; cuts heal.
     public func healAll() {
         isFaulty = false
+        readings?.calm()
         cuts.removeAll()
     }
 
@@ -105,6 +130,9 @@ public final class Simulator {
             now = time
             perform(event)
             invariants.check(hosts, at: now)
+            if let found = readings?.takeFailures(), !found.isEmpty {
+                invariants.add(found.map { "at \(now.nanoseconds) ns: \($0)" })
+            }
         }
         now = end
     }
@@ -173,10 +201,14 @@ public final class Simulator {
             handle(.deadlineReached, at: number)
         case .traffic(let number): traffic(from: number)
         case .crash(let number):
+            if hosts[number].isUp { readings?.crash(number, now: hosts[number].localTime(now)) }
             hosts[number].crash()
         case .boot(let number): bootNow(number)
         case .partition(let cut): if isFaulty { cuts.append(cut) }
         case .heal(let cut): cuts.removeAll { $0 == cut }
+        case .readings(let event, let number, let generation):
+            guard hosts[number].isUp, hosts[number].generation == generation else { return }
+            give(.event(event), toSideOf: hosts[number])
         }
     }
 
@@ -185,6 +217,7 @@ public final class Simulator {
         hosts[number].boot()
         handle(.start, at: number)
         for lan in hosts[number].lans { handle(.linkUp(Host.link(lan), .ethernet), at: number) }
+        give(.boot, toSideOf: hosts[number])
         if let trafficInterval {
             heap.insert(
                 .traffic(host: number), at: now + random.duration(in: .zero..<trafficInterval))
@@ -204,33 +237,65 @@ public final class Simulator {
         }
     }
 
+    /// An output may lead to new inputs: they are settled in the same loop, as NodeRunner does.
     private func handle(_ input: Node.Input, at number: Int) {
         let host = hosts[number]
         let local = host.localTime(now)
         host.node?.handle(input, now: local)
-        for output in host.node?.flush(now: local) ?? [] {
-            switch output {
-            case .transmit(let bytes, let endpoint):
-                countDiscovery(bytes, from: number)
-                transmit(bytes, from: number, to: endpoint)
-            case .multicast(let bytes, let link), .broadcast(let bytes, let link):
-                for receiver in world.lans[Host.lan(link)] where receiver != number {
-                    deliver(bytes, from: number, to: receiver, on: link, isMulticast: true)
-                }
-                countDiscovery(bytes, from: number)
-                count(bytes)
-            case .collector(let peer):
-                host.collector = peer
-                invariants.addressed(peer, .collector, by: host, hosts)
-            case .viewers(let peers):
-                host.viewers = peers
-                for peer in peers { invariants.addressed(peer, .viewer, by: host, hosts) }
-            case .message(let message, let sender, let isReliable, _):
-                invariants.delivered(message, from: sender, isReliable: isReliable, at: host, hosts)
-            case .peer, .notice: break
+        guard handling == nil else { return }
+        handling = number
+        var outputs = host.node?.flush(now: local) ?? []
+        while !outputs.isEmpty {
+            for output in outputs { carryOut(output, of: host) }
+            outputs = readings == nil ? [] : host.node?.flush(now: local) ?? []
+        }
+        handling = nil
+        schedule(host)
+    }
+
+    private func carryOut(_ output: Node.Output, of host: Host) {
+        let number = host.number
+        switch output {
+        case .transmit(let bytes, let endpoint):
+            countDiscovery(bytes, from: number)
+            transmit(bytes, from: number, to: endpoint)
+        case .multicast(let bytes, let link), .broadcast(let bytes, let link):
+            for receiver in world.lans[Host.lan(link)] where receiver != number {
+                deliver(bytes, from: number, to: receiver, on: link, isMulticast: true)
+            }
+            countDiscovery(bytes, from: number)
+            count(bytes)
+        case .collector(let peer):
+            host.collector = peer
+            invariants.addressed(peer, .collector, by: host, hosts)
+        case .viewers(let peers):
+            host.viewers = peers
+            for peer in peers { invariants.addressed(peer, .viewer, by: host, hosts) }
+        case .message(let message, let sender, let isReliable, _):
+            guard readings == nil else { break }
+            invariants.delivered(message, from: sender, isReliable: isReliable, at: host, hosts)
+        case .peer, .notice: break
+        }
+        give(.node(output), toSideOf: host)
+    }
+
+    /// What a host's telemetry side does in return goes into its node and into the heap.
+    private func give(_ input: ReadingsInput, toSideOf host: Host) {
+        guard let readings else { return }
+        let effects = readings.handle(input, host.number, now: host.localTime(now))
+        for effect in effects {
+            switch effect {
+            case .node(let input): handle(input, at: host.number)
+            case .later(let event, let delay): insert(event, of: host, at: now + delay)
+            case .wakeUp(let local):
+                insert(.deadline, of: host, at: max(host.globalTime(local), now + .microseconds(1)))
             }
         }
-        schedule(host)
+    }
+
+    private func insert(_ event: ReadingsEvent, of host: Host, at time: Instant) {
+        heap.insert(
+            .readings(event, host: host.number, generation: host.generation), at: time)
     }
 
     private func schedule(_ host: Host) {

@@ -42,9 +42,9 @@ public struct World: Sendable {
         }
     }
 
-    /// A connected random arrangement of up to 30 hosts on several LANs.
-    public static func random(_ generator: inout SeededGenerator) -> World {
-        let count = Int.random(in: 3...30, using: &generator)
+    /// A connected random arrangement of up to `hostsMax` hosts on several LANs.
+    public static func random(_ generator: inout SeededGenerator, hostsMax: Int = 30) -> World {
+        let count = Int.random(in: 3...hostsMax, using: &generator)
         let lanCount = Int.random(in: 1...max(1, count / 4), using: &generator)
         var lans = [[Int]](repeating: [], count: lanCount)
         for host in 0..<count { lans[Int.random(in: 0..<lanCount, using: &generator)].append(host) }

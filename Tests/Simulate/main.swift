@@ -1,9 +1,9 @@
 import NearbyCore
 import NearbySimulator
 
-// simulate [join|power] FIRST LAST: runs the seeds, prints a line for each that fails, and how to
+// simulate [readings|join|power] FIRST LAST: runs the seeds, prints a line for each that fails, and how to
 // replay it; closes with `N passed, N failed`. Without a word: random worlds with random faults;
-// join: 200 nodes join one LAN one by one; power: 200 nodes start at once.
+// readings: the same with journals and stores; join: 200 nodes join one LAN one by one; power: 200 nodes start at once.
 // simulate hash SEED: the trace hash, to be compared between processes.
 let arguments = Array(CommandLine.arguments.dropFirst())
 let mode = arguments.first.flatMap { UInt64($0) == nil ? $0 : nil }
@@ -12,6 +12,7 @@ let seeds = arguments.dropFirst(mode == nil ? 0 : 1).compactMap { UInt64($0) }
 /// What failed with a seed.
 func failures(_ seed: UInt64) -> [String] {
     switch mode {
+    case "readings": ReadingsRun(seed: seed).failures
     case "join": JoinRun(seed: seed).failures
     case "power": PowerReturnsRun(seed: seed).failures
     default: SwarmRun(seed: seed).failures
@@ -19,8 +20,10 @@ func failures(_ seed: UInt64) -> [String] {
 }
 
 if mode == "hash", seeds.count == 1 {
-    print(SwarmRun(seed: seeds[0], isShort: true).traceHash)
-} else if [nil, "join", "power"].contains(mode), seeds.count == 2, seeds[0] <= seeds[1] {
+    print(
+        SwarmRun(seed: seeds[0], isShort: true).traceHash,
+        ReadingsRun(seed: seeds[0], isShort: true).traceHash)
+} else if [nil, "readings", "join", "power"].contains(mode), seeds.count == 2, seeds[0] <= seeds[1] {
     var failed = 0
     for seed in seeds[0]...seeds[1] {
         guard let failure = failures(seed).first else { continue }
@@ -30,5 +33,5 @@ if mode == "hash", seeds.count == 1 {
     }
     print("\(Int(seeds[1] - seeds[0]) + 1 - failed) passed, \(failed) failed")
 } else {
-    print("usage: simulate [join|power] FIRST LAST | simulate hash SEED")
+    print("usage: simulate [readings|join|power] FIRST LAST | simulate hash SEED")
 }
