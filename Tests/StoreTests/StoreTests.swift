@@ -125,6 +125,18 @@ import Testing
         }
     }
 
+    /// A batch may have been gathered before the collector knew what is stored.
+    @Test func whatIsSettledStaysSettled() throws {
+        try withStorePath { path in
+            let store = try Store.open(path).store
+            try store.commit(
+                Fixture.batch(Fixture.readings(count: 20), births: [try Fixture.birth()]))
+            try store.commit(Fixture.batch(Fixture.readings(first: 19, count: 3)))
+            let opened = try Store.open(path)
+            #expect(opened.runs.first?.settled.ranges == [1..<22])
+        }
+    }
+
     @Test func settledRangesReadAsTheyWereWritten() throws {
         var generator = SeededGenerator(seed: 1)
         for _ in 0..<50 {

@@ -215,7 +215,15 @@ import Testing
         }
         #expect(gaps.map(\.range) == [1..<UInt64(dropped) + 1])
         #expect(gaps.map(\.reason) == [.memoryFull])
-        #expect(try reports(outputs).allSatisfy { $0.lowestHeld == UInt64(dropped) + 1 })
+        // The floor rises over it when it is known.
+        #expect(try reports(outputs).allSatisfy { $0.lowestHeld == 1 })
+        var lost = NumberRanges()
+        lost.insert(1..<UInt64(dropped) + 1)
+        let receipt = try #require(Receipt(run: telemeter.birth.run, settled: lost))
+        let bytes = TelemetryMessage.receipt(receipt).bytes
+        _ = telemeter.handle(.received(bytes, from: collector), now: at(20_002))
+        let later = telemeter.handle(.sample(try sample("a", "1", at: 20_003)), now: at(20_003))
+        #expect(try reports(later).contains { $0.lowestHeld == UInt64(dropped) + 1 })
     }
 
     @Test func everyDestinationGetsBirthAndReports() throws {

@@ -46,7 +46,8 @@ struct AgentSettings {
         self.faults = faults
         interval = .milliseconds(Int.random(in: 200...1_000, using: &random))
         channelCount = Int.random(in: 1...4, using: &random)
-        memoryBytesMax = faults.hasLittleMemory ? Int.random(in: 300...2_000, using: &random) : 1 << 20
+        memoryBytesMax =
+            faults.hasLittleMemory ? Int.random(in: 300...2_000, using: &random) : 1 << 20
         spoolAfter = .milliseconds(Int.random(in: 500...6_000, using: &random))
         if Int.random(in: 0..<5, using: &random) == 0 { spoolAfter = nil }
         spoolBytesMax = faults.hasLittleDisk ? Int.random(in: 500...3_000, using: &random) : 1 << 20

@@ -48,9 +48,11 @@ final class ReadingsTruth {
 
     /// A receipt came: whatever it settles is in a store, or lost, and known to be.
     func settled(_ numbers: NumberRanges, of key: RunKey) {
-        guard let run = runs[key] else { return fail("a receipt for \(key.run), which measured nothing") }
+        guard let run = runs[key] else { return fail("a receipt for \(key.run): no such run") }
         for range in numbers.ranges {
-            if range.upperBound > run.end { fail("\(key.run): a receipt for \(range) of \(run.end - 1)") }
+            if range.upperBound > run.end {
+                fail("\(key.run): a receipt for \(range) of \(run.end - 1)")
+            }
             for part in run.settled.missing(in: range) {
                 if let open = Self.open(part, run).first {
                     fail("\(key.run): a receipt for \(open), which nobody stored")
@@ -91,7 +93,7 @@ final class ReadingsTruth {
 
     /// Readings are durable.
     func stored(_ part: StoreBatch.Part, _ birth: Birth) {
-        guard var run = runs[part.key] else { return fail("\(part.key.run) was stored, and measured nothing") }
+        guard var run = runs[part.key] else { return fail("\(part.key.run) stored: no such run") }
         for reading in part.readings {
             guard reading.sequence > 0, reading.sequence < run.end else {
                 fail("\(part.key.run): \(reading.sequence) was stored, and not measured")

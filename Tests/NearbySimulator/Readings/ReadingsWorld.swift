@@ -64,7 +64,9 @@ public final class ReadingsWorld {
         if case .event(.deadline) = input {
             // A deadline that was brought forward fires once, at its new time. One on a drifting
             // clock may fire a little early: then it is planned anew.
-            guard let planned = wakeUps[number], planned <= now + .milliseconds(1) else { return [] }
+            guard let planned = wakeUps[number], planned <= now + .milliseconds(1) else {
+                return []
+            }
             wakeUps[number] = nil
         }
         var effects = sides[number].handle(input, now: now)

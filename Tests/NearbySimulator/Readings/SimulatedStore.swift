@@ -113,7 +113,9 @@ struct SimulatedStore {
             if rows[part.key]?.contains(number) == true {
                 // The real store passes over what it has.
                 truth.repeated(1)
-                if mayRepeat[part.key]?.contains(number) != true { truth.fail("\(part.key.run): \(number) was stored twice") }
+                if mayRepeat[part.key]?.contains(number) != true {
+                    truth.fail("\(part.key.run): \(number) was stored twice")
+                }
             }
             rows[part.key, default: NumberRanges()].insert(number..<number + 1)
         }
