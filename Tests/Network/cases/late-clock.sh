@@ -1,0 +1,20 @@
+# The collector starts in 1970 and is set right later: what it stored before is dated anew. The clock is read
+# once a minute; a jump that the kernel tells of is seen at once, but this one is only pretended.
+host c a
+lan 1 c a
+config c collector
+config a agent "$SENSOR"
+gcc -shared -fPIC -o "$LAB/wall_clock.so" Tests/Network/wall_clock.c
+jump() { perl -e 'print pack("q", $ARGV[0])' -- "$1" | dd of="$LAB/offset" conv=notrunc status=none; }
+head -c 8 /dev/zero >"$LAB/offset"
+jump -$(date +%s)
+export LD_PRELOAD=$LAB/wall_clock.so WALL_CLOCK_OFFSET=$LAB/offset
+collect c
+unset LD_PRELOAD
+agent a
+must "readings" until_true 15 has_rows c a 3
+first() { "$BIN/rivulet" query --config "$LAB/c.yaml" --format csv --limit 1 | tail -1; }
+must "the first is of 1970" grep -q '1970-01-01T' <<<"$(first)"
+jump 0
+today() { first | grep -qE "$(date -u +%Y-%m-%d)T|$(date -u -d '1 min ago' +%Y-%m-%d)T"; }
+must "the first is of today" until_true 90 today
