@@ -202,7 +202,7 @@ SELECT (SELECT count(*) FROM record), (SELECT count(*) FROM stored),
     (SELECT count(*) - count(DISTINCT run || ':' || sequence) FROM stored),
     (SELECT count(*) FROM record AS r JOIN stored AS s ON s.run = r.run AND s.sequence = r.sequence
         WHERE s.channel <> r.channel OR s.milliseconds <> r.ms
-        OR abs(s.coefficient * pow(10.0, s.exponent) - r.value) > 0.000001 OR s.coefficient IS NULL);
+        OR (s.coefficient IS NULL) <> (r.value = '') OR abs(s.coefficient * pow(10.0, s.exponent) - r.value) > 0.000001);
 SQL
 )
 read -r recorded stored lost power doubled wrong <<<"$result"
