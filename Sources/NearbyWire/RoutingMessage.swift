@@ -6,6 +6,8 @@ import NearbyCore
 ///     kind 0x02 (1) | number (varint, 0: needs no acknowledgement) | acknowledged number (varint, 0: none)
 ///     | { tag (1) | length (varint) | item }…
 ///
+/// The first number to a neighbour is random, each next one greater by 1 (0 is left out): any other
+/// number is that of a neighbour which lost the receiver for a while and knows nothing any more.
 /// Items of unknown tags are skipped by length and counted.
 public struct RoutingMessage: Hashable, Sendable {
     public enum Item: Hashable, Sendable {

@@ -13,7 +13,10 @@ struct RoutingMachineTests {
         let pairs = network.links.keys.sorted()
         for _ in 0..<30 {
             let pair = pairs[Int.random(in: 0..<pairs.count, using: &network.random)]
-            switch Int.random(in: 0..<10, using: &network.random) {
+            switch Int.random(in: 0..<12, using: &network.random) {
+            case 10...:
+                let isLow = Bool.random(using: &network.random)
+                network.forget(isLow ? pair.high : pair.low, by: isLow ? pair.low : pair.high)
             case 0..<3: network.cut(pair)
             case 3..<6: network.raise(pair)
             case 6..<9:
@@ -115,6 +118,27 @@ struct RoutingMachineTests {
             }
         }
         #expect(network.loops.isEmpty)
+    }
+
+    /// The numbers of messages tell the other side; a message of the time before changes nothing.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func aNeighbourForgottenByOneSideHearsAllAgain(seed: UInt64) {
+        var network = RoutingNetwork(count: 4, seed: seed)
+        for node in 1..<4 { network.addLink(node - 1, node, cost: 96) }
+        network.loss = 0.3
+        network.raiseAll()
+        network.run(for: .seconds(20))
+        for _ in 0..<10 {
+            network.forget(2, by: 1)
+            network.run(for: .seconds(Int64.random(in: 1...6, using: &network.random)))
+        }
+        network.run(for: .seconds(30))
+        expectGoodWays(network)
+        #expect(network.loops.isEmpty)
+        network.cut(RoutingNetwork.Pair(2, 3))
+        network.run(for: .seconds(30))
+        #expect(network.machines[0].routes.count == 2)
+        #expect(network.now - network.lastSent > .seconds(10), "it is not quiet")
     }
 
     @Test func aRestartedNodeDoesNotForwardUntilTheOldWaysThroughItAreGone() {

@@ -115,6 +115,14 @@ struct RoutingNetwork {
         }
     }
 
+    /// One side loses its neighbour and takes it up again; the other notices nothing.
+    mutating func forget(_ other: Int, by one: Int) {
+        guard let link = links[Pair(one, other)], link.isUp, admitted[one][other] == link.epoch
+        else { return }
+        handle(.down(one, other, epoch: link.epoch))
+        insert(.up(one, other, epoch: link.epoch), now + random.duration(in: .zero..<Duration.seconds(3)))
+    }
+
     mutating func changeCost(_ pair: Pair, by one: Int, to cost: UInt16) {
         let other = pair.low == one ? pair.high : pair.low
         links[pair]?.costs[one == pair.low ? 0 : 1] = cost

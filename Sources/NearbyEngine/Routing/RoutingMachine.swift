@@ -65,6 +65,8 @@ public struct RoutingMachine: Sendable {
     public private(set) var version: UInt64 = 0
     var nextCollection: Instant?
     private let forwards: Bool
+    /// For the numbers of messages.
+    private var generator: SeededGenerator
 
     /// - Parameter firstSeqno: random, so that what others still know of an earlier run is told
     ///   from what they know of this one.
@@ -74,6 +76,7 @@ public struct RoutingMachine: Sendable {
         ownSeqno = firstSeqno
         self.kind = kind
         self.forwards = forwards
+        generator = SeededGenerator(seed: UInt64(firstSeqno))
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
@@ -143,7 +146,8 @@ public struct RoutingMachine: Sendable {
         guard neighbours.count < Limits.routingNeighboursMax else {
             return outputs.append(.drop(.routingTableFull))
         }
-        var neighbour = RoutingNeighbour(cost: cost)
+        let number = UInt32.random(in: 0..<(.max), using: &generator)
+        var neighbour = RoutingNeighbour(cost: cost, number: number)
         neighbour.changed = Set(destinations.keys).union([own])
         neighbour.known = destinations[peer]?.feasibility?.seqno
         neighbours[peer] = neighbour
@@ -176,8 +180,10 @@ public struct RoutingMachine: Sendable {
         _ message: RoutingMessage, from peer: PeerID, _ now: Instant, _ outputs: inout [Output]
     ) {
         guard neighbours[peer] != nil else { return outputs.append(.drop(.routingMalformed)) }
+        let order = message.number == 0 ? .next : neighbours[peer]?.order(of: message.number)
         neighbours[peer]?.acknowledge(message.acknowledged)
-        if message.number != 0, neighbours[peer]?.takes(message.number) == false { return }
+        if order == .old { return }
+        if order == .anew { takenUpAnew(by: peer, message, now, &outputs) }
         for item in message.items {
             switch item {
             case .update(let update): updated(update, by: peer, now, &outputs)
@@ -185,6 +191,19 @@ public struct RoutingMachine: Sendable {
                 requested(destination, seqno, hopLimit, by: peer, now)
             case .known(let seqno): known(seqno, now)
             }
+        }
+    }
+
+    /// What the neighbour told in the time before is void, as far as it does not tell it again.
+    private mutating func takenUpAnew(
+        by peer: PeerID, _ message: RoutingMessage, _ now: Instant, _ outputs: inout [Output]
+    ) {
+        var told: Set<PeerID> = []
+        for case .update(let update) in message.items { told.insert(update.destination) }
+        neighbours[peer]?.tellAnew(Set(destinations.keys).union([own]))
+        for id in destinations.keys.sorted()
+        where !told.contains(id) && destinations[id]?.candidates.removeValue(forKey: peer) != nil {
+            select(id, now, &outputs)
         }
     }
 

@@ -58,12 +58,15 @@ struct RoutingNeighbour: Sendable {
     var requests: [PeerID: Request] = [:]
     /// The highest seqno of its own that it should hear of.
     var known: UInt32?
-    private var lastTaken: UInt32 = 0
+    private var lastTaken: UInt32?
+    /// Where the neighbour's numbers ended before it took us up anew.
+    private var takenBefore: UInt32?
     /// The number of the last message of its that we have not acknowledged.
     private var owedAcknowledgement: UInt32 = 0
     /// What it was told, by destination.
     private var told: [PeerID: RoutingMessage.RouteUpdate] = [:]
-    private var number: UInt32 = 0
+    private var number: UInt32
+    private var hasBeenAcknowledged = false
     private var outstanding: Outstanding?
 
     private struct Outstanding: Sendable {
@@ -72,21 +75,48 @@ struct RoutingNeighbour: Sendable {
         var interval: Duration
     }
 
-    init(cost: UInt16) { self.cost = cost }
+    /// - Parameter number: that before the first message's; random, so that the neighbour can tell
+    ///   that it was taken up anew.
+    init(cost: UInt16, number: UInt32) {
+        self.cost = cost
+        self.number = number
+    }
 
     var nextDeadline: Instant? { outstanding?.resendAt }
 
     mutating func acknowledge(_ acknowledged: UInt32) {
-        if acknowledged != 0, outstanding?.message.number == acknowledged { outstanding = nil }
+        guard acknowledged != 0, outstanding?.message.number == acknowledged else { return }
+        outstanding = nil
+        hasBeenAcknowledged = true
     }
 
-    /// Whether a numbered message is new; it is acknowledged in any case. One is under way at a
-    /// time, so an older one is a straggler: its news is out of date.
-    mutating func takes(_ received: UInt32) -> Bool {
-        if received >= lastTaken { owedAcknowledgement = received }
-        guard received > lastTaken else { return false }
+    enum Order { case next, old, anew }
+
+    /// Where a numbered message stands; all but stragglers are acknowledged. One is under way at a
+    /// time, so any number but the next is that of a neighbour that lost us for a while, unnoticed
+    /// here, and took us up anew: it knows nothing of what it was told, and tells everything again.
+    mutating func order(of received: UInt32) -> Order {
+        guard let last = lastTaken else {
+            owedAcknowledgement = received
+            lastTaken = received
+            // It acknowledged before it ever said anything: perhaps that was in a time before.
+            return hasBeenAcknowledged ? .anew : .next
+        }
+        if received == last { owedAcknowledgement = received }
+        guard last &- received >= Limits.routingStragglers else { return .old }
+        if let before = takenBefore, before &- received < Limits.routingStragglers { return .old }
+        owedAcknowledgement = received
         lastTaken = received
-        return true
+        // 0 is no number.
+        if received == last &+ 1 || (last == .max && received == 1) { return .next }
+        takenBefore = last
+        return .anew
+    }
+
+    /// The neighbour knows nothing any more: everything is to be told.
+    mutating func tellAnew(_ ids: Set<PeerID>) {
+        told = [:]
+        changed = ids
     }
 
     /// Says it again even if nothing changed: the neighbour asked.
@@ -119,7 +149,7 @@ struct RoutingNeighbour: Sendable {
         }
         let items = takeItems(current)
         guard !items.isEmpty else { return acknowledgement() }
-        number += 1
+        number = number == .max ? 1 : number + 1
         let message = RoutingMessage(number: number, acknowledged: acknowledged, items: items)
         owedAcknowledgement = 0
         outstanding = Outstanding(
@@ -209,6 +239,8 @@ extension Limits {
     /// An unacknowledged message is repeated after this time; doubles to the maximum.
     public static let routingResend = Duration.milliseconds(100)
     public static let routingResendMax = Duration.seconds(1)
+    /// Numbers so far below the last are those of stragglers.
+    static let routingStragglers: UInt32 = 16
     /// Items in a message: 38 of 25 bytes stay below 1,000.
     static let routingItemsMax = 38
 }
