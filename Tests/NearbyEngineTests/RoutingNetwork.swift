@@ -120,7 +120,8 @@ struct RoutingNetwork {
         guard let link = links[Pair(one, other)], link.isUp, admitted[one][other] == link.epoch
         else { return }
         handle(.down(one, other, epoch: link.epoch))
-        insert(.up(one, other, epoch: link.epoch), now + random.duration(in: .zero..<Duration.seconds(3)))
+        let pause = random.duration(in: .zero..<Duration.seconds(3))
+        insert(.up(one, other, epoch: link.epoch), now + pause)
     }
 
     mutating func changeCost(_ pair: Pair, by one: Int, to cost: UInt16) {
