@@ -15,12 +15,22 @@ public enum LinkClass: UInt8, Sendable, CaseIterable {
     case bluetooth = 2
 }
 
+/// How a Bluetooth address is to be read; the raw values are the kernel's address types.
+public enum BluetoothAddressKind: UInt8, Sendable, CaseIterable {
+    /// BR/EDR.
+    case classic = 0
+    case lowEnergyPublic = 1
+    case lowEnergyRandom = 2
+}
+
 /// Where on a link a datagram came from or goes to.
 public enum TransportAddress: Hashable, Comparable, Sendable {
     /// Address and port, both in host order.
     case ipv4(address: UInt32, port: UInt16)
     /// Address as two big-endian words. A link-local address is scoped by the endpoint's link.
     case ipv6(high: UInt64, low: UInt64, port: UInt16)
+    /// A controller: its address, of which the lower 48 bits count, most significant byte first.
+    case bluetooth(address: UInt64, kind: BluetoothAddressKind)
     /// A node of the simulator.
     case simulated(UInt64)
 
@@ -37,6 +47,9 @@ public enum TransportAddress: Hashable, Comparable, Sendable {
             writer.write(high)
             writer.write(low)
             writer.write(port)
+        case .bluetooth(let address, let kind):
+            writer.write(UInt8(8 + kind.rawValue))
+            writer.write(address)
         case .simulated(let number):
             writer.write(UInt8(0))
             writer.write(number)
@@ -49,6 +62,7 @@ public enum TransportAddress: Hashable, Comparable, Sendable {
         case .simulated(let number): (0, 0, number, 0)
         case .ipv4(let address, let port): (4, 0, UInt64(address), port)
         case .ipv6(let high, let low, let port): (6, high, low, port)
+        case .bluetooth(let address, let kind): (8 + kind.rawValue, 0, address, 0)
         }
     }
 

@@ -64,6 +64,7 @@ public struct AddressText: Hashable, Sendable, CustomStringConvertible {
         return switch address {
         case .ipv4(_, let port): "\(Self.host(address)):\(port)"
         case .ipv6(_, _, let port): "[\(Self.host(address))\(zone)]:\(port)"
+        case .bluetooth: Self.host(address)
         case .simulated(let number): "simulated:\(number)"
         }
     }
@@ -102,6 +103,11 @@ public struct AddressText: Hashable, Sendable, CustomStringConvertible {
         return .ipv6(high: six.words.high, low: six.words.low, port: 0)
     }
 
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        let text = String(byte, radix: 16, uppercase: true)
+        return byte < 16 ? "0" + text : text
+    }
+
     private static func host(_ address: TransportAddress) -> String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         switch address {
@@ -111,6 +117,10 @@ public struct AddressText: Hashable, Sendable, CustomStringConvertible {
         case .ipv6(let high, let low, _):
             var six = in6_addr(high: high, low: low)
             inet_ntop(AF_INET6, &six, &text, socklen_t(text.count))
+        case .bluetooth(let number, _):
+            return stride(from: 40, through: 0, by: -8).map {
+                hexadecimal(UInt8(truncatingIfNeeded: number >> UInt64($0)))
+            }.joined(separator: ":")
         case .simulated(let number): return "simulated:\(number)"
         }
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -28,7 +28,7 @@ public struct SocketAddress: Sendable {
             form.sin6_scope_id = address.isLinkScoped ? scope : 0
             length = socklen_t(MemoryLayout<sockaddr_in6>.size)
             withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: form, as: sockaddr_in6.self) }
-        case .simulated: return nil
+        case .bluetooth, .simulated: return nil
         }
     }
 
@@ -99,7 +99,7 @@ extension TransportAddress {
         switch self {
         case .ipv4(let host, _): host >> 28 == 0xe || host == .max
         case .ipv6(let high, _, _): high >> 56 == 0xff
-        case .simulated: false
+        case .bluetooth, .simulated: false
         }
     }
 
@@ -108,14 +108,14 @@ extension TransportAddress {
         switch self {
         case .ipv4(let host, _): .ipv4(address: host, port: port)
         case .ipv6(let high, let low, _): .ipv6(high: high, low: low, port: port)
-        case .simulated: self
+        case .bluetooth, .simulated: self
         }
     }
 
     public var port: UInt16? {
         switch self {
         case .ipv4(_, let port), .ipv6(_, _, let port): port
-        case .simulated: nil
+        case .bluetooth, .simulated: nil
         }
     }
 }

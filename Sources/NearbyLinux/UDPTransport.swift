@@ -104,7 +104,7 @@ public final class UDPTransport {
         switch endpoint.address {
         case .ipv4: file = ipv4
         case .ipv6: file = ipv6
-        case .simulated: file = nil
+        case .bluetooth, .simulated: file = nil
         }
         guard let file else { return .unreachable }
         return sender.send(bytes, to: endpoint, by: file)

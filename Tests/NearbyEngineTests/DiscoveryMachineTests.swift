@@ -55,6 +55,54 @@ import Testing
 
     static func info() throws -> DiscoveryInfo { try DiscoveryInfo([("name", "bench")]) }
 
+    /// Those that a service names are tried until they are heard.
+    @Test func anAdvertisedAddressIsTriedUntilItsPeerIsHeard() {
+        var machine = Self.settled()
+        let peer = Self.at(7)
+        func beaconsSent(until end: Instant) -> Int {
+            var count = 0
+            while let deadline = machine.nextDeadline, deadline <= end {
+                let outputs = machine.handle(.deadlineReached, now: deadline)
+                count += outputs.count {
+                    if case .unicast(_, peer) = $0 { true } else { false }
+                }
+            }
+            return count
+        }
+        _ = machine.handle(.advertisedPeers([peer], by: .avahi), now: Self.late)
+        let unanswered = beaconsSent(until: Self.late + .seconds(10))
+        #expect((4...9).contains(unanswered), "\(unanswered)")
+        _ = machine.handle(
+            .received(Self.frame(.answer(Self.beacon())), from: peer, multicast: false),
+            now: Self.late + .seconds(10))
+        #expect(beaconsSent(until: Self.late + .seconds(60)) == 0)
+        #expect(beaconsSent(until: Self.late + .seconds(140)) >= 2)
+        _ = machine.handle(.advertisedPeers([], by: .avahi), now: Self.late + .seconds(140))
+        #expect(beaconsSent(until: Self.late + .seconds(300)) == 0)
+    }
+
+    /// So that a second link to a neighbour is known on both sides.
+    @Test func aPeerInUseIsAnsweredAtAnAddressThatIsNew() {
+        var machine = Self.settled()
+        _ = machine.handle(.inUse(Self.stranger, true), now: Self.late)
+        var answers = 0
+        var now = Self.late
+        for _ in 0..<20 {
+            let frame = Self.frame(.beacon(Self.beacon()))
+            var outputs = machine.handle(
+                .received(frame, from: Self.at(7, on: Self.otherLink), multicast: false), now: now)
+            now = now + .seconds(2)
+            outputs += machine.handle(.deadlineReached, now: now)
+            answers += outputs.count {
+                guard case .unicast(let frame, _) = $0, case .answer = frame.body else {
+                    return false
+                }
+                return true
+            }
+        }
+        #expect(answers == 4)
+    }
+
     @Test func firstBeaconLeavesOnEveryLinkAtOnce() {
         let identity = DiscoveryMachine.Identity(
             peer: Self.own, run: RunID(value: 50), network: Self.network)

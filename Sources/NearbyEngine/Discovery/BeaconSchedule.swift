@@ -90,11 +90,19 @@ struct BeaconSchedule: Sendable {
     static let silence: Duration = .seconds(3)
 }
 
-/// Unicast beacons to addresses that were configured or remembered, each with the intervals of a
-/// beacon.
+/// Who tells of peers beside our own beacons.
+public enum AdvertisingService: Hashable, Sendable {
+    /// DNS-SD.
+    case avahi
+    case bluetooth
+}
+
+/// Unicast beacons to addresses that were configured, advertised or remembered, each with the
+/// intervals of a beacon.
 struct ProbeSchedule: Sendable {
     enum Kind: Equatable, Sendable {
         case configured
+        case advertised(AdvertisingService)
         /// Only where multicast is silent.
         case remembered
     }
@@ -103,6 +111,7 @@ struct ProbeSchedule: Sendable {
         let endpoint: Endpoint
         let kind: Kind
         var trickle: Trickle
+        var lastHeard: Instant?
     }
 
     private var probes: [Probe] = []
@@ -132,16 +141,27 @@ struct ProbeSchedule: Sendable {
         }
     }
 
-    /// The first address that is due, with its next turn set; nil if none is.
+    /// The first address that is due, with its next turn set; nil if none is. `isHeard`: a beacon
+    /// came from there within a minute.
     mutating func takeDue(
         now: Instant, using generator: inout SeededGenerator
-    ) -> (endpoint: Endpoint, kind: Kind)? {
+    ) -> (endpoint: Endpoint, kind: Kind, isHeard: Bool)? {
         guard let index = probes.firstIndex(where: { $0.trickle.due <= now }) else { return nil }
         _ = probes[index].trickle.fire(content: false, now: now, using: &generator)
-        return (probes[index].endpoint, probes[index].kind)
+        let isHeard = probes[index].lastHeard.map { now - $0 < Self.hearingTime } ?? false
+        return (probes[index].endpoint, probes[index].kind, isHeard)
+    }
+
+    /// A beacon came by unicast from there.
+    mutating func heard(from endpoint: Endpoint, now: Instant) {
+        for index in probes.indices where probes[index].endpoint == endpoint {
+            probes[index].lastHeard = now
+        }
     }
 
     var due: Instant { probes.map(\.trickle.due).min() ?? .distantFuture }
+
+    private static let hearingTime: Duration = .seconds(60)
 
     /// Remembered addresses wait until multicast had its chance.
     private static func trickle(_ kind: Kind, _ now: Instant) -> Trickle {

@@ -85,6 +85,7 @@ extension DiscoveryMachine {
             if probe.kind == .remembered, !links.isSilent(probe.endpoint.link, now: now) {
                 continue
             }
+            if case .advertised = probe.kind, probe.isHeard { continue }
             // What does not fit into this second has its next turn instead.
             guard take(.request, to: probe.endpoint.address) else { continue }
             outputs.append(.unicast(frame(.beacon(ownBeacon)), to: probe.endpoint))

@@ -40,6 +40,7 @@ extension DiscoveryMachine {
         if multicast, beacon.dataPort != 0 {
             endpoint.address = source.address.withPort(beacon.dataPort)
         }
+        if !multicast { statics.heard(from: source, now: now) }
         guard let position = position(of: frame, beacon) else { return }
         let isNews = update(at: position, beacon, run: frame.run, endpoint: endpoint)
         if multicast { links.heard(on: source.link, saidNothingNew: !isNews) }
@@ -134,14 +135,16 @@ extension DiscoveryMachine {
 /// Answers and discovery info.
 extension DiscoveryMachine {
     /// Answers a peer of whose run at most four beacons were heard, if one of the two wants the
-    /// other.
+    /// other; a peer in use only at an address that it did not have.
     private mutating func considerAnswer(
         at position: Int, to endpoint: Endpoint, received: DiscoveryFrame, beaconServes: Bool
     ) {
         let record = table[position]
-        guard record.answer == nil, !record.isInUse, record.heardCount <= Self.answeredBeaconsMax,
-            isWorthAnswering(record.beacon)
-        else { return }
+        let isNewWay =
+            !beaconServes && record.candidates.heardCount(at: endpoint) <= Self.answeredBeaconsMax
+        let isNewPeer =
+            record.heardCount <= Self.answeredBeaconsMax && isWorthAnswering(record.beacon)
+        guard record.answer == nil, record.isInUse ? isNewWay : isNewPeer else { return }
         let size = frame(.answer(ownBeacon)).byteCount + proofByteCount
         guard size <= received.byteCount else { return drop(.beaconAnswerRate) }
         let delay = generator.duration(in: .zero..<Self.answerSpread * (table.count - 1))

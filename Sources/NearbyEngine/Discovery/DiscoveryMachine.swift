@@ -30,6 +30,9 @@ public struct DiscoveryMachine: Sendable {
         case forget(PeerID)
         /// Configured addresses: beacons go there by unicast from the start.
         case staticPeers([Endpoint])
+        /// All addresses that a service of the system names at present: beacons go there by unicast
+        /// until one is heard from there.
+        case advertisedPeers([Endpoint], by: AdvertisingService)
         /// Addresses of earlier runs: tried where multicast brings nothing for 3 s.
         case rememberedPeers([Endpoint])
         case deadlineReached
@@ -152,6 +155,8 @@ public struct DiscoveryMachine: Sendable {
             if let position = table.index(of: peer) { remove(at: position) }
         case .staticPeers(let endpoints):
             statics.setPeers(endpoints, kind: .configured, now: self.now)
+        case .advertisedPeers(let endpoints, let service):
+            statics.setPeers(endpoints, kind: .advertised(service), now: self.now)
         case .rememberedPeers(let endpoints):
             statics.setPeers(endpoints, kind: .remembered, now: self.now)
         case .deadlineReached: break

@@ -45,6 +45,8 @@ struct CandidateList: Sendable {
         var run: RunID
         var lastHeard: Instant
         var answered: Bool
+        /// Beacons from there, up to 255.
+        var heardCount: UInt8 = 1
     }
 
     private var candidates: [Candidate] = []
@@ -54,6 +56,7 @@ struct CandidateList: Sendable {
     mutating func heard(at endpoint: Endpoint, run: RunID, now: Instant) -> Change {
         if let index = candidates.firstIndex(where: { $0.endpoint == endpoint }) {
             candidates[index].lastHeard = now
+            candidates[index].heardCount = min(candidates[index].heardCount, 254) + 1
             guard candidates[index].run != run else { return .none }
             candidates[index].run = run
             return .added
@@ -63,6 +66,10 @@ struct CandidateList: Sendable {
         }
         candidates.append(Candidate(endpoint: endpoint, run: run, lastHeard: now, answered: false))
         return .added
+    }
+
+    func heardCount(at endpoint: Endpoint) -> UInt8 {
+        candidates.first { $0.endpoint == endpoint }?.heardCount ?? 0
     }
 
     /// It replied to what we sent there: the way is open in both directions.
@@ -110,7 +117,7 @@ extension TransportAddress {
         switch self {
         case .ipv4(let address, _): .ipv4(address: address, port: port)
         case .ipv6(let high, let low, _): .ipv6(high: high, low: low, port: port)
-        case .simulated: self
+        case .bluetooth, .simulated: self
         }
     }
 }

@@ -82,6 +82,8 @@ public struct Node {
             received(bytes, from: .link(source), isMulticast: isMulticast, now)
         case .staticPeers(let endpoints):
             interpret(discovery.handle(.staticPeers(endpoints), now: now), now)
+        case .advertisedPeers(let endpoints, let service):
+            interpret(discovery.handle(.advertisedPeers(endpoints, by: service), now: now), now)
         case .sendUnreliable(let message, let peer, let priority):
             sendUnreliable(message, to: peer, priority, now)
         case .sendReliable(let message, let peer): sendReliable(message, to: peer, now)
@@ -126,8 +128,9 @@ public struct Node {
     private mutating func linkUp(_ link: LinkID, _ kind: LinkClass, _ now: Instant) {
         links[link] = kind
         interpret(
-            discovery.handle(.linkUp(link, hasBroadcast: configuration.sendsBeacons), now: now), now
-        )
+            discovery.handle(
+                .linkUp(link, hasBroadcast: configuration.sendsBeacons && kind != .bluetooth),
+                now: now), now)
     }
 
     private mutating func linkDown(_ link: LinkID, _ now: Instant) {

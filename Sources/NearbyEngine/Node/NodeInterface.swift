@@ -50,6 +50,8 @@ extension Node {
         case datagram([UInt8], from: Endpoint, isMulticast: Bool)
         /// Addresses to try without having heard of anybody there.
         case staticPeers([Endpoint])
+        /// All addresses that a service of the system names at present.
+        case advertisedPeers([Endpoint], by: AdvertisingService)
         /// At most 1,000 bytes; lost if the network loses it.
         case sendUnreliable([UInt8], to: PeerID, Priority)
         /// At most 1 MiB; in order, exactly once while the channel lives or is renewed.

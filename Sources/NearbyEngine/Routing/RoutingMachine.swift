@@ -146,7 +146,7 @@ public struct RoutingMachine: Sendable {
         guard neighbours.count < Limits.routingNeighboursMax else {
             return outputs.append(.drop(.routingTableFull))
         }
-        let number = UInt32.random(in: 0..<(.max), using: &generator)
+        let number = UInt32.random(in: 0..<UInt32.max, using: &generator)
         var neighbour = RoutingNeighbour(cost: cost, number: number)
         neighbour.changed = Set(destinations.keys).union([own])
         neighbour.known = destinations[peer]?.feasibility?.seqno
