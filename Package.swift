@@ -107,6 +107,11 @@ let package = Package(
             name: "soak-agent",
             dependencies: ["Program", "Configuration", "NearbyCore", "NearbyLinux", "Telemetry"],
             path: "Tests/Soak", swiftSettings: settings),
+        // Golden vectors, and the oracle of windows.
+        .target(name: "VectorFile", path: "Tests/VectorFile", swiftSettings: settings),
+        .target(
+            name: "SlowStatistics", dependencies: ["Telemetry", "Collector"],
+            path: "Tests/SlowStatistics", swiftSettings: settings),
         tests(of: "NearbyCore"),
         tests(of: "NearbyWire", ["NearbyCore"]),
         tests(of: "NearbyEngine", ["NearbyCore", "NearbyWire", "NearbySimulator"]),
@@ -124,11 +129,13 @@ let package = Package(
         tests(of: "DurableFiles", ["FailingFiles"]),
         tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
         tests(of: "NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
-        tests(of: "Telemetry", ["NearbyCore"]),
-        tests(of: "Spool", ["NearbyCore", "Telemetry", "DurableFiles", "FailingFiles"]),
+        tests(of: "Telemetry", ["NearbyCore", "VectorFile"]),
+        tests(
+            of: "Spool",
+            ["NearbyCore", "Telemetry", "DurableFiles", "FailingFiles", "VectorFile"]),
         tests(of: "Sensors", ["NearbyCore", "NearbyLinux", "Telemetry"]),
         tests(of: "Configuration"),
-        tests(of: "Collector", ["NearbyCore", "Telemetry"]),
+        tests(of: "Collector", ["NearbyCore", "Telemetry", "SlowStatistics"]),
         // What the tests kill while it writes.
         .executableTarget(
             name: "store-writer", dependencies: ["NearbyCore", "Telemetry", "Collector", "Store"],
@@ -137,7 +144,7 @@ let package = Package(
             of: "Store",
             [
                 "NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles",
-                "store-writer",
+                "SlowStatistics", "store-writer",
             ]),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]
