@@ -56,8 +56,8 @@ final class Channel {
     var peerTerms: AdmitFrame?
     /// The way back, where no neighbour and no route is used: the path of the handshake.
     var path: Path
-    /// A challenge that waits for its response, by token.
-    var challenge: (token: UInt64, path: Path, sentAt: Instant)?
+    /// Challenges that wait for their responses, at most `Limits.candidatesPerPeer`; oldest first.
+    var challenges: [(token: UInt64, endpoint: Endpoint, sentAt: Instant)] = []
 
     init(
         token: ChannelToken, key: AttemptKey, attemptNumber: UInt16, expectedPeer: PeerID?,
