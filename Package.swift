@@ -36,6 +36,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CYAML", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
 
         // Files that survive power cuts, through a seam where tests make each call fail.
         library("DurableFiles", []),
@@ -77,7 +78,8 @@ let package = Package(
         .executableTarget(
             name: "rivulet",
             dependencies: [
-                "Program", "Collecting", "Configuration", "NearbyCore", "Store",
+                "Program", "Collecting", "Configuration", "NearbyCore", "NearbyLinux", "Store",
+                "CQREncode",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

@@ -259,6 +259,7 @@ extension Node {
         case .handshaking where now >= channel.startedAt + Limits.handshakeTimeout:
             fail(channel, .handshakeTimeout, "no keys after \(Limits.handshakeTimeout)", now)
         case .handshaking:
+            tryNextAddress(channel, now)
             channel.handshake?.deadlineReached(now: now)
             drive(channel, now)
         case .admitting: advance(channel, .deadlineReached, now)
