@@ -119,6 +119,7 @@ let package = Package(
         tests(of: "NearbyEngine", ["NearbyCore", "NearbyWire", "NearbySimulator"]),
         // The clock that OpenSSL reads, and files that fail.
         .target(name: "CVirtualClock", path: "Tests/CVirtualClock"),
+        .target(name: "CFaultyDisk", path: "Tests/CFaultyDisk"),
         .target(
             name: "FailingFiles", dependencies: ["DurableFiles"], path: "Tests/FailingFiles",
             swiftSettings: settings),
@@ -146,7 +147,7 @@ let package = Package(
             of: "Store",
             [
                 "NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles",
-                "SlowStatistics", "store-writer",
+                "SlowStatistics", "CFaultyDisk", "store-writer",
             ]),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]
