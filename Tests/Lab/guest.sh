@@ -63,8 +63,8 @@ controllers() {
     # first command would be older than the two seconds that the kernel waits.
     modprobe -a algif_hash algif_skcipher cmac ecb
     start_here btvirt "${LAB_CACHE:-.build-lab}/btvirt" "-l$1"
-    must "$1 controllers appear" until_true 20 [ -e "/sys/class/bluetooth/hci$(($1 - 1))" ]
-    must "$1 controllers are ready" until_true 20 controllers_are "$1"
+    must "$1 controllers appear" until_true 60 [ -e "/sys/class/bluetooth/hci$(($1 - 1))" ]
+    must "$1 controllers are ready" until_true 60 controllers_are "$1"
     for ((index = 0; index < $1; index++)); do
         for setting in "le on" "bredr on" "connectable on" "power on"; do
             # shellcheck disable=SC2086
