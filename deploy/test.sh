@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Installs what the tests need and runs all of them. The last line counts: N passed, N failed. Before it
-# stands what could not be run here, and why.
-# Lanes by name: deploy/test.sh [format] [unit] [simulate] [footprint] [network] [lab] [soak] [demo]
-# [debian13]; without names, all.
+# Installs what the tests need and runs all of them. The last line counts: N passed, N failed.
+# Before it stands what could not be run here, and why. Lanes by name: deploy/test.sh [format]
+# [unit] [simulate] [footprint] [network] [lab] [soak] [demo] [debian13]; without names, all.
 set -uo pipefail
 . "$(dirname "$0")/common.sh"
 . deploy/lanes.sh

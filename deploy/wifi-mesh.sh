@@ -50,8 +50,8 @@ frequency() {
     fi
 }
 
-# released: nothing else on this board manages the interface. wpa_supplicant's own service would keep a
-# Wi-Fi Direct device on the radio, and then Broadcom's driver says that it is busy.
+# released: nothing else on this board manages the interface. wpa_supplicant's own service would
+# keep a Wi-Fi Direct device on the radio, and then Broadcom's driver says that it is busy.
 released() {
     if command -v nmcli >/dev/null && nmcli -t general status >/dev/null 2>&1; then
         nmcli device set "$interface" managed no || true
@@ -68,8 +68,9 @@ blocked() { [[ $(cat "/sys/class/net/$interface/phy80211/"rfkill*/{soft,hard}) =
 # joined: the interface is in a network; it is not after it was down, nor after rfkill.
 joined() { [[ $(iw dev "$interface" info 2>/dev/null) == *channel* ]]; }
 
-# link_local_ipv4: 169.254.X.Y with X from 1 to 254 (RFC 3927), out of the hardware address: the same
-# after every start. Two boards with the same last two bytes would share it; Rivulet needs only IPv6.
+# link_local_ipv4: 169.254.X.Y with X from 1 to 254 (RFC 3927), out of the hardware address: the
+# same after every start. Two boards with the same last two bytes would share it; Rivulet needs only
+# IPv6.
 link_local_ipv4() {
     local bytes
     IFS=: read -ra bytes </sys/class/net/"$interface"/address
@@ -124,7 +125,8 @@ CONF
     done
 }
 
-# With a fixed cell: boards that start at the same time would each make one of their own and stay apart.
+# With a fixed cell: boards that start at the same time would each make one of their own and stay
+# apart.
 up_adhoc() {
     [ -z "$passphrase" ] || die "ad-hoc has no encryption by SAE; Rivulet's own remains"
     [ "$forward" = 0 ] || die "ad-hoc has no forwarding; Rivulet's own remains"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Boots a throwaway virtual machine whose root is this machine's own, read-only, and runs a command in it as
-# root, in the current folder: Tests/Lab/boot.sh [-t SECONDS] [-v] -- COMMAND…
-# The output is streamed, the status is the command's; 124: it took too long; 125: the machine died.
-# What the machine writes stays in its memory. It has no network card. run.sh must have set it up once.
-# The processor is emulated (TCG): KVM is there on machines where this kernel hangs under it.
-# LAB_KVM=1 forces it, LAB_CPUS and LAB_MEMORY (MB) change the size.
+# Boots a throwaway virtual machine whose root is this machine's own, read-only, and runs a command
+# in it as root, in the current folder: Tests/Lab/boot.sh [-t SECONDS] [-v] -- COMMAND… The output
+# is streamed, the status is the command's; 124: it took too long; 125: the machine died. What the
+# machine writes stays in its memory. It has no network card. run.sh must have set it up once. The
+# processor is emulated (TCG): KVM is there on machines where this kernel hangs under it. LAB_KVM=1
+# forces it, LAB_CPUS and LAB_MEMORY (MB) change the size.
 set -uo pipefail
 here=$PWD
 . "$(dirname "$0")/../../deploy/common.sh"
@@ -20,7 +20,7 @@ while getopts t:v option; do
 done
 shift $((OPTIND - 1))
 [ "${1:-}" != -- ] || shift
-RELEASE=$(cat "$CACHE/release" 2>/dev/null) || die "no virtual machine in $CACHE; Tests/Lab/run.sh makes it"
+RELEASE=$(cat "$CACHE/release" 2>/dev/null) || die "no virtual machine yet; Tests/Lab/run.sh makes it"
 
 share=$(mktemp -d "$CACHE/share.XXXXXX")
 machine=
@@ -34,7 +34,8 @@ trap 'exit 130' INT TERM
 
 printf '%s\n' "cd $(printf %q "$here")" "exec $(printf '%q ' "$@")" >"$share/command.sh"
 cat >"$share/init.sh" <<INIT
-export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 LAB_GUEST=1
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export HOME=/root LC_ALL=C.UTF-8 LAB_GUEST=1
 exec >/dev/console 2>&1
 # The first port of the virtio console is what our caller reads.
 bash /run/lab/command.sh </dev/null >/dev/vport0p1 2>&1
@@ -45,7 +46,8 @@ INIT
 accelerator=(-accel "tcg,thread=multi" -cpu max)
 [ -z "${LAB_KVM:-}" ] || accelerator=(-accel kvm -cpu host)
 modules=$(realpath "$CACHE/kernel/lib/modules/$RELEASE")
-# Our standard output goes to QEMU as a set of descriptors: `-chardev stdio` would stall at the end of stdin.
+# Our standard output goes to QEMU as a set of descriptors: `-chardev stdio` would stall at the end
+# of stdin.
 exec 3>&1
 timeout -k 5 "$seconds" qemu-system-x86_64 "${accelerator[@]}" -M q35 -smp "${LAB_CPUS:-2}" \
     -m "${LAB_MEMORY:-2048}" -nodefaults -no-user-config -display none -no-reboot \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs each of these cases in a lab of its own, where we are: in the virtual machine, or on the host.
-# One line a case: `ok`, `FAILED`, or `not run` with the reason (a case ends with 77 then).
+# Runs each of these cases in a lab of its own, where we are: in the virtual machine, or on the
+# host. One line a case: `ok`, `FAILED`, or `not run` with the reason (a case ends with 77 then).
 set -uo pipefail
 for file; do
     name=$(basename "$file" .sh)

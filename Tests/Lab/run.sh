@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Rivulet against the real kernel and the real daemons, with emulated hardware: Tests/Lab/run.sh [GROUP…]
-# A group is what the cases' file names begin with (Tests/Lab/cases/GROUP-*.sh); without names, all.
-# Installs what it needs, boots a throwaway virtual machine for each group, closes with `N passed, N failed`.
-# What cannot be run here is said, with the reason; with LAB_REQUIRED=1 that is a failure.
+# Rivulet against the real kernel and real daemons, with emulated hardware: run.sh [GROUP…]
+# A group is what the cases' file names begin with (Tests/Lab/cases/GROUP-*.sh); without
+# names, all. Installs what it needs, boots a throwaway virtual machine for each group, closes with
+# `N passed, N failed`. What cannot be run here is said, with the reason; with LAB_REQUIRED=1 that
+# is a failure.
 set -uo pipefail
 . "$(dirname "$0")/../../deploy/common.sh"
 . Tests/Lab/setup.sh
@@ -13,6 +14,12 @@ passed=0 failed=0 not_run=0 WHY=
 not_run() {
     echo "not run $1: $2"
     not_run=$((not_run + 1))
+}
+
+# none_run FILE…: none of these cases, because of $WHY.
+none_run() {
+    local file
+    for file; do not_run "$(basename "$file" .sh)" "$WHY"; done
 }
 
 # programs: the release build in $BIN, built if nobody said where it is.
@@ -49,23 +56,28 @@ run_group() {
     local group=$1 file in_guest=() on_host=()
     for file in Tests/Lab/cases/"$group"-*.sh; do
         [ -e "$file" ] || { not_run "$group" "there are no cases"; return; }
-        if head -n 3 "$file" | grep -q '^# on the host'; then on_host+=("$file"); else in_guest+=("$file"); fi
+        case $(head -n 3 "$file") in
+            *'# on the host'*) on_host+=("$file") ;;
+            *) in_guest+=("$file") ;;
+        esac
     done
     if [ "$(type -t "setup_$group")" = function ] && ! "setup_$group"; then
-        for file in "${on_host[@]}" "${in_guest[@]}"; do not_run "$(basename "$file" .sh)" "$WHY"; done
+        none_run "${on_host[@]}" "${in_guest[@]}"
         return
     fi
     if [ ${#on_host[@]} -gt 0 ]; then
-        as_root env "BIN=$BIN" bash Tests/Lab/cases.sh "${on_host[@]}" 2>&1 | tee "$CACHE/$group.log"
+        as_root env "BIN=$BIN" bash Tests/Lab/cases.sh "${on_host[@]}" 2>&1 |
+            tee "$CACHE/$group.log"
         count_cases "$CACHE/$group.log" "${on_host[@]}"
     fi
     if [ ${#in_guest[@]} -gt 0 ]; then
         if ! setup_machine; then
-            for file in "${in_guest[@]}"; do not_run "$(basename "$file" .sh)" "$WHY"; done
+            none_run "${in_guest[@]}"
             return
         fi
-        as_root bash Tests/Lab/boot.sh -t $((60 + 240 * ${#in_guest[@]})) -- env "BIN=$BIN" "LAB_CACHE=$CACHE" \
-            bash Tests/Lab/cases.sh "${in_guest[@]}" 2>&1 | tee "$CACHE/$group.log"
+        as_root bash Tests/Lab/boot.sh -t $((60 + 240 * ${#in_guest[@]})) -- \
+            env "BIN=$BIN" "LAB_CACHE=$CACHE" bash Tests/Lab/cases.sh "${in_guest[@]}" 2>&1 |
+            tee "$CACHE/$group.log"
         count_cases "$CACHE/$group.log" "${in_guest[@]}"
     fi
 }

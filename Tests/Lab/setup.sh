@@ -1,10 +1,10 @@
-# Sourced by run.sh and boot.sh: what the virtual machine is made of, in $CACHE. All of it can be made again.
-# A function here that fails leaves in $WHY what could not be had.
+# Sourced by run.sh and boot.sh: what the virtual machine is made of, in $CACHE. All of it can be
+# made again. A function here that fails leaves in $WHY what could not be had.
 
 CACHE=${LAB_CACHE:-$TOP/.build-lab}
 KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
 
-MACHINE_PACKAGES=(qemu-system-x86 busybox-static kmod cpio xz-utils zstd iproute2 procps openssl sqlite3)
+MACHINE_PACKAGES=(qemu-system-x86 busybox-static kmod cpio xz-utils zstd "${NETWORK_PACKAGES[@]}")
 BLUETOOTH_PACKAGES=(bluez gcc libc6-dev)
 WIFI_PACKAGES=(iw wpasupplicant iputils-ping)
 
@@ -47,7 +47,8 @@ setup_machine() {
     have "${MACHINE_PACKAGES[@]}" && setup_kernel && setup_initramfs
 }
 
-# setup_kernel: Debian's own, unpacked and not installed: installing would change how this machine boots.
+# setup_kernel: Debian's own, unpacked and not installed: installing would change how this machine
+# boots.
 setup_kernel() {
     RELEASE=$(cat "$CACHE/release" 2>/dev/null) && return
     RELEASE=$(kernel_release)
@@ -71,9 +72,9 @@ setup_kernel() {
     echo "$RELEASE" >"$CACHE/release"
 }
 
-# extract_kernel FILE: the uncompressed kernel inside, which QEMU starts as it is: an emulated processor
-# would unpack it for two seconds. Where it lies: the kernel's Documentation/arch/x86/boot.rst,
-# setup_sects, payload_offset and payload_length.
+# extract_kernel FILE: the uncompressed kernel inside, which QEMU starts as it is: an emulated
+# processor would unpack it for two seconds. Where it lies: the kernel's
+# Documentation/arch/x86/boot.rst, setup_sects, payload_offset and payload_length.
 extract_kernel() {
     local sectors offset length
     sectors=$(od -An -tu1 -j $((0x1f1)) -N 1 "$1")
@@ -126,16 +127,17 @@ setup_bluetooth() {
     return 1
 }
 
-# build_btvirt: from Debian 13's source package on Debian 12 too, whose own emulator advertises once and not
-# over and over; and mended, so that controllers can have several links (btvirt.sed).
+# build_btvirt: from Debian 13's source package on Debian 12 too, whose own emulator advertises once
+# and not over and over; and mended, so that controllers can have several links (btvirt.sed).
 build_btvirt() {
     local suite=trixie source=$CACHE/bluez
     rm -rf "$source"
     mkdir -p "$source/lists/partial"
     echo "deb-src [signed-by=$KEYS] $(mirror) $suite main" >"$source/sources.list"
     # With lists of its own: this machine's apt stays as it is.
-    local apt=(apt-get -qq -o "Dir::Etc::SourceList=$source/sources.list" -o Dir::Etc::SourceParts=/dev/null
-        -o "Dir::State::Lists=$source/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
+    local apt=(apt-get -qq -o "Dir::Etc::SourceList=$source/sources.list"
+        -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$source/lists"
+        -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
     (
         set -e
         cd "$source"
@@ -148,11 +150,59 @@ build_btvirt() {
             { echo "the sources of bluez have changed: btvirt.sed does not fit"; exit 1; }
         gcc -O1 -w -D_GNU_SOURCE -DVERSION='"lab"' -I. -Ilib -o "$CACHE/btvirt.new" \
             emulator/{main,serial,server,vhci,btdev,phy,le}.c \
-            src/shared/{mainloop,mainloop-notify,io-mainloop,timeout-mainloop,util,queue,crypto,ecc}.c \
-            lib/{bluetooth,hci}.c
+            src/shared/{mainloop,mainloop-notify,io-mainloop,timeout-mainloop}.c \
+            src/shared/{util,queue,crypto,ecc}.c lib/{bluetooth,hci}.c
     ) || return
     mv "$CACHE/btvirt.new" "$CACHE/btvirt"
     rm -rf "$source"
 }
 
 setup_wifi() { have "${WIFI_PACKAGES[@]}"; }
+
+# setup_sensors: what Debian's kernel has not: gpio-sim, from the kernel's own source, and a 1-Wire
+# bus with thermometers on it (modules/w1_sim.c), built for the guest's kernel.
+setup_sensors() {
+    setup_machine || return
+    local built=$CACHE/kernel/lib/modules/$RELEASE/extra/w1_sim.ko
+    have gpiod i2c-tools || return
+    [ "$built" -nt Tests/Lab/modules/w1_sim.c ] && return
+    have make "linux-headers-$RELEASE" || {
+        WHY="no headers for the kernel $RELEASE; remove .build-lab to take today's kernel"
+        return 1
+    }
+    build_modules >"$CACHE/modules.log" 2>&1 && return
+    WHY="the kernel modules could not be built: $(tail -n 1 "$CACHE/modules.log")"
+    return 1
+}
+
+build_modules() {
+    local folder=$CACHE/modules extra=$CACHE/kernel/lib/modules/$RELEASE/extra modules=w1_sim.o
+    rm -rf "$folder"
+    mkdir -p "$folder" "$extra"
+    cp Tests/Lab/modules/w1_sim.c "$folder/"
+    if ! modinfo -b "$CACHE/kernel" -k "$RELEASE" gpio-sim >/dev/null 2>&1; then
+        unpack_gpio_sim "$folder" || return
+        modules="$modules irq_sim.o gpio-sim.o"
+    fi
+    echo "obj-m := $modules" >"$folder/Makefile"
+    make -s -C "/usr/src/linux-headers-$RELEASE" "M=$folder" modules || return
+    cp "$folder"/*.ko "$extra/" && depmod -b "$CACHE/kernel" "$RELEASE"
+}
+
+# unpack_gpio_sim FOLDER: three files of the kernel's source, whose package has 140 MB.
+unpack_gpio_sim() {
+    local package file
+    package=linux-source-$(echo "$RELEASE" | cut -d. -f1-2)
+    download "$package" || { echo "$WHY"; return 1; }
+    dpkg --fsys-tarfile "$CACHE/debs/$package"_*.deb | tar -xO "./usr/src/$package.tar.xz" |
+        tar -xJ -C "$1" --strip-components=1 "$package"/drivers/gpio/{gpio-sim.c,gpiolib.h} \
+            "$package/kernel/irq/irq_sim.c" || return
+    rm -f "$CACHE/debs/$package"_*.deb
+    for file in drivers/gpio/gpio-sim.c drivers/gpio/gpiolib.h kernel/irq/irq_sim.c; do
+        mv "$1/$file" "$1/"
+    done
+    # irq_to_desc() is not there for modules; this does the same from where it is called.
+    sed -i 's/handle_simple_irq(irq_to_desc(irqnum))/generic_handle_irq(irqnum)/
+        1i #include <linux/module.h>' "$1/irq_sim.c"
+    echo 'MODULE_LICENSE("GPL");' >>"$1/irq_sim.c"
+}

@@ -1,4 +1,5 @@
-# Ad-hoc Wi-Fi between two boards, for radios without 802.11s; by IPv6 link-local addresses, or by IPv4's.
+# Ad-hoc Wi-Fi between two boards, for radios without 802.11s; by IPv6 link-local addresses, or by
+# IPv4's.
 . Tests/Lab/guest.sh
 radios c a
 for name in c a; do

@@ -1,4 +1,5 @@
-# 802.11s without an access point: two ends that do not hear each other, and a relay that hears both.
+# 802.11s without an access point: two ends that do not hear each other, and a relay that hears
+# both.
 . Tests/Lab/guest.sh
 radios c r a
 hears c 1

@@ -1,4 +1,5 @@
-# A radio that is switched off and on again, or whose interface goes down, is in the mesh again by itself.
+# A radio that is switched off and on again, or whose interface goes down, is in the mesh again by
+# itself.
 . Tests/Lab/guest.sh
 radios c a
 for name in c a; do keep_wifi $name garden; done
