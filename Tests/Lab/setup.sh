@@ -10,8 +10,8 @@ WIFI_PACKAGES=(iw wpasupplicant iputils-ping)
 
 # have PACKAGE…: installs what is missing, and says so.
 have() {
-    (need "$@") && return
-    WHY="could not install all of: $*"
+    (need "$@") 2>"$CACHE/apt.log" && return
+    WHY=$(tail -n 1 "$CACHE/apt.log")
     return 1
 }
 
@@ -139,12 +139,10 @@ build_btvirt() {
         -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$source/lists"
         -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
     (
-        set -e
-        cd "$source"
-        "${apt[@]}" update
-        "${apt[@]}" source --download-only bluez
-        tar -xf bluez_*.orig.tar.*
-        cd bluez-*/
+        cd "$source" || exit
+        "${apt[@]}" update && "${apt[@]}" source --download-only bluez &&
+            tar -xf bluez_*.orig.tar.* && cd bluez-*/ ||
+            { echo "no source package bluez to be downloaded"; exit 1; }
         sed -i -f "$TOP/Tests/Lab/btvirt.sed" emulator/btdev.c
         grep -q 'queue_find(remote->conns, match_handle, UINT_TO_PTR(handle))' emulator/btdev.c ||
             { echo "the sources of bluez have changed: btvirt.sed does not fit"; exit 1; }

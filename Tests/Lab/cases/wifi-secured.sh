@@ -17,3 +17,4 @@ must "x starts" wifi x up garden --passphrase "$LAB/wrong"
 sleep 10
 must "x stays outside" peers x 0
 if in_host x ping -6 -q -c 2 -W 2 "$(link_local c)%wlan0"; then fail "x reaches c"; fi
+for name in c a x; do must "$name leaves" wifi $name down; done
