@@ -24,6 +24,7 @@ package final class NodeProgram {
     /// What a program adds to its summary for people, and to its status.
     package var summaryLine: (() -> String)?
     package var statusDetails: (() -> [(String, JSONValue)])?
+    private(set) var avahi: AvahiLink?
     private var control: ControlSocket?
     /// Made before any thread, so that all of them leave signals to it.
     private let signals: SignalSource
@@ -63,6 +64,7 @@ package final class NodeProgram {
             giveBackPagesLater()
             try watchClock()
             try runner.start()
+            startAvahi()
             log.write(
                 .information,
                 "\(settings.name) is \(runner.node.ownPeer), port \(runner.transport.port)")
@@ -76,7 +78,14 @@ package final class NodeProgram {
         _ = notifier.stopping()
         onStop?()
         runner.give(.stop, at: MonotonicClock.now())
+        avahi?.stop()
         control?.close()
+    }
+
+    private func startAvahi() {
+        guard settings.avahi == .auto else { return }
+        avahi = AvahiLink(runner, network: settings.network)
+        runner.onLinks = { [unowned self] in avahi?.linksChanged() }
     }
 
     private func received(signal: Int32) {
