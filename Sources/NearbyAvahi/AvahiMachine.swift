@@ -14,7 +14,7 @@ extension Limits {
 /// The daemon may be absent, come, restart or die at any time. After a loss everything that the
 /// daemon had from us is gone and begins anew; what the node made of it stays its own matter.
 public struct AvahiMachine: Sendable {
-    public enum Input: Equatable, Sendable {
+    public enum Input: Sendable {
         case start
         /// The client exists: the daemon is absent, has to find a host name, or serves.
         case daemon(DaemonState)
@@ -33,7 +33,7 @@ public struct AvahiMachine: Sendable {
 
     public enum DaemonState: Equatable, Sendable { case absent, busy, running }
 
-    public enum GroupState: Equatable, Sendable {
+    public enum GroupState: Sendable {
         case established
         case collision
         case failed(String)

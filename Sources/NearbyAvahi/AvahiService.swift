@@ -27,6 +27,8 @@ public final class AvahiService {
     /// Called with all addresses to try, whenever they change.
     public var onEndpoints: (([Endpoint]) -> Void)?
     public var onNotice: ((AvahiNotice) -> Void)?
+    /// Called when the library has worked: it rests now, often for hours.
+    public var onWork: (() -> Void)?
     public private(set) var machine: AvahiMachine
     private let advertisement: Advertisement
     private let type: [CChar]
@@ -57,6 +59,7 @@ public final class AvahiService {
             noted = []
             for input in inputs { give(input, now) }
             give(.deadlineReached, now)
+            onWork?()
         }
         give(.start, MonotonicClock.now())
     }

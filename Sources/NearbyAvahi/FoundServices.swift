@@ -71,8 +71,38 @@ struct FoundServices: Sendable {
         case silent(until: Instant)
     }
 
+    private struct Service: Sendable {
+        let key: ServiceKey
+        var state = State.waiting
+
+        /// The daemon has a resolver for it.
+        var isWatched: Bool {
+            switch state {
+            case .asked, .known, .refused: true
+            case .waiting, .silent: false
+            }
+        }
+
+        /// Not worth its place when there is no other.
+        var isHopeless: Bool {
+            switch state {
+            case .waiting, .asked, .known: false
+            case .refused, .silent: true
+            }
+        }
+
+        func isDue(_ now: Instant) -> Bool {
+            switch state {
+            case .waiting: true
+            case .silent(let until): until <= now
+            case .asked, .known, .refused: false
+            }
+        }
+    }
+
     private let own: PeerID
-    private var states: [ServiceKey: State] = [:]
+    /// In the order of their keys.
+    private var services: [Service] = []
     private var links: [LinkID] = []
     /// A service was dropped for want of room since the last `removeAll`.
     private(set) var isIncomplete = false
@@ -82,93 +112,116 @@ struct FoundServices: Sendable {
     // MARK: What happens
 
     mutating func add(_ key: ServiceKey) -> (verdict: Verdict, evicted: ServiceKey?) {
-        guard states[key] == nil else { return (.taken, nil) }
+        guard index(of: key) == nil else { return (.taken, nil) }
         guard key.name.count <= Self.nameBytesMax, key.domain.count <= Self.domainBytesMax else {
             return (.refused(.serviceMalformed), nil)
         }
         var evicted: ServiceKey?
-        if states.count >= Limits.servicesMax {
-            evicted = states.filter { !Self.isHopeful($0.value) }.keys.min()
-            guard let evicted else {
+        if services.count >= Limits.servicesMax {
+            guard let hopeless = services.firstIndex(where: \.isHopeless) else {
                 isIncomplete = true
                 return (.refused(.serviceTableFull), nil)
             }
-            states[evicted] = nil
+            evicted = services.remove(at: hopeless).key
         }
-        states[key] = .waiting
+        let place = services.firstIndex { key < $0.key } ?? services.endIndex
+        services.insert(Service(key: key), at: place)
         return (.taken, evicted)
     }
 
     /// False if it was not there.
-    mutating func remove(_ key: ServiceKey) -> Bool { states.removeValue(forKey: key) != nil }
+    mutating func remove(_ key: ServiceKey) -> Bool {
+        guard let index = index(of: key) else { return false }
+        services.remove(at: index)
+        return true
+    }
 
     /// Returns what was there, in order.
     mutating func removeAll() -> [ServiceKey] {
-        defer { states = [:] }
+        defer { services = [] }
         isIncomplete = false
-        return states.keys.sorted()
+        return services.map(\.key)
     }
 
     /// The answer to a service that is asked for, or a change of what was known.
     mutating func resolve(_ key: ServiceKey, _ answer: ServiceAnswer) -> Verdict {
-        guard isWatched(key) else { return .taken }
+        guard let index = index(of: key), services[index].isWatched else { return .taken }
         guard let record = try? ServiceRecord(parsing: answer.text[...]),
             record.port == answer.port, Self.isUsable(answer.address)
         else {
-            states[key] = .refused
+            services[index].state = .refused
             return .refused(.serviceMalformed)
         }
         let address = answer.address.with(port: record.port)
-        states[key] = .known(record, Endpoint(link: key.link, address: address))
+        services[index].state = .known(record, Endpoint(link: key.link, address: address))
         return .taken
     }
 
     /// Nobody answered for the service, or the daemon could not be asked.
     mutating func fail(_ key: ServiceKey, now: Instant) {
-        if isWatched(key) { states[key] = .silent(until: now + Self.silence) }
+        guard let index = index(of: key), services[index].isWatched else { return }
+        services[index].state = .silent(until: now + Self.silence)
     }
 
     /// The links that the node uses. Returns the services that are no longer to be asked for.
     mutating func use(_ links: [LinkID]) -> [ServiceKey] {
         self.links = links
-        let unused = states.keys.filter { !links.contains($0.link) && isWatched($0) }.sorted()
-        for key in unused { states[key] = .waiting }
+        var unused: [ServiceKey] = []
+        for index in services.indices
+        where services[index].isWatched && !links.contains(services[index].key.link) {
+            services[index].state = .waiting
+            unused.append(services[index].key)
+        }
         return unused
     }
 
     /// The services to ask for now, as many as may be.
     mutating func take(now: Instant) -> [ServiceKey] {
-        let asked = states.values.count { if case .asked = $0 { true } else { false } }
-        let due = states.filter { links.contains($0.key.link) && Self.isDue($0.value, now: now) }
-        let next = due.keys.sorted().prefix(max(0, Limits.servicesAskedMax - asked))
-        for key in next { states[key] = .asked }
-        return Array(next)
+        var room = Limits.servicesAskedMax
+        for service in services { if case .asked = service.state { room -= 1 } }
+        var taken: [ServiceKey] = []
+        for index in services.indices where room > 0 && services[index].isDue(now) {
+            guard links.contains(services[index].key.link) else { continue }
+            services[index].state = .asked
+            taken.append(services[index].key)
+            room -= 1
+        }
+        return taken
     }
 
     // MARK: What is known
 
-    var count: Int { states.count }
+    var count: Int { services.count }
 
     /// When one that was silent may be asked for again.
     var nextDeadline: Instant? {
-        states.values.compactMap { if case .silent(let until) = $0 { until } else { nil } }.min()
+        var earliest: Instant?
+        for service in services {
+            guard case .silent(let until) = service.state else { continue }
+            earliest = min(earliest ?? until, until)
+        }
+        return earliest
     }
 
     /// The peers behind the services, without ourselves, by PeerID; what the service with the
     /// lowest key says counts.
     var peers: [FoundPeer] {
-        var found: [PeerID: FoundPeer] = [:]
-        for (key, state) in states.sorted(by: { $0.key < $1.key }) {
-            guard case .known(let record, let endpoint) = state, record.peer != own else { continue }
-            var peer =
-                found[record.peer] ?? FoundPeer(record: record, name: key.nameText, endpoints: [])
-            let isNew = !peer.endpoints.contains(endpoint)
-            if isNew, peer.endpoints.count < Self.endpointsOfPeerMax {
-                peer.endpoints.append(endpoint)
+        var peers: [FoundPeer] = []
+        for service in services {
+            guard case .known(let record, let endpoint) = service.state, record.peer != own
+            else { continue }
+            let place =
+                peers.firstIndex { !($0.record.peer < record.peer) } ?? peers.endIndex
+            if place == peers.endIndex || peers[place].record.peer != record.peer {
+                let name = service.key.nameText
+                peers.insert(FoundPeer(record: record, name: name, endpoints: []), at: place)
             }
-            found[record.peer] = peer
+            let endpoints = peers[place].endpoints
+            if endpoints.count < Self.endpointsOfPeerMax, !endpoints.contains(endpoint) {
+                peers[place].endpoints.append(endpoint)
+            }
         }
-        return found.values.sorted { $0.record.peer < $1.record.peer }
+        return peers
     }
 
     /// The addresses to try: the first of each peer, collectors before others, then the second
@@ -188,28 +241,7 @@ struct FoundServices: Sendable {
 
     // MARK: Parts
 
-    /// The daemon has a resolver for it.
-    private func isWatched(_ key: ServiceKey) -> Bool {
-        switch states[key] {
-        case .asked, .known, .refused: true
-        case .waiting, .silent, nil: false
-        }
-    }
-
-    private static func isHopeful(_ state: State) -> Bool {
-        switch state {
-        case .waiting, .asked, .known: true
-        case .refused, .silent: false
-        }
-    }
-
-    private static func isDue(_ state: State, now: Instant) -> Bool {
-        switch state {
-        case .waiting: true
-        case .silent(let until): until <= now
-        case .asked, .known, .refused: false
-        }
-    }
+    private func index(of key: ServiceKey) -> Int? { services.firstIndex { $0.key == key } }
 
     /// An address that one node can have on a link.
     private static func isUsable(_ address: TransportAddress) -> Bool {

@@ -8,8 +8,8 @@ final class AvahiLink {
     private let service: AvahiService
     private let runner: NodeRunner
 
-    /// Begins at once; the daemon may be absent.
-    init(_ runner: NodeRunner, network: String) {
+    /// Begins at once; the daemon may be absent. `onWork`: the library has worked.
+    init(_ runner: NodeRunner, network: String, onWork: @escaping () -> Void) {
         self.runner = runner
         let configuration = runner.options.configuration
         let record = ServiceRecord(
@@ -25,6 +25,7 @@ final class AvahiLink {
         service.onNotice = { [unowned self] in
             self.runner.log.write($0.level, $0.text(self.runner))
         }
+        service.onWork = onWork
         service.start()
         service.use(runner.links)
     }

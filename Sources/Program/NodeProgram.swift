@@ -32,6 +32,8 @@ package final class NodeProgram {
     private let clockChanges: ClockChangeSource
     private var clockTimer: EventLoop.TimerID?
     private var watchdog: EventLoop.TimerID?
+    private var pagesTimer: EventLoop.TimerID?
+    private var givesBackPages = false
 
     package init(_ settings: Settings, role: Role, log: StandardErrorLog) throws(StartError) {
         self.settings = settings
@@ -84,7 +86,9 @@ package final class NodeProgram {
 
     private func startAvahi() {
         guard settings.avahi == .auto else { return }
-        avahi = AvahiLink(runner, network: settings.network)
+        avahi = AvahiLink(runner, network: settings.network) { [unowned self] in
+            giveBackPagesLater()
+        }
         runner.onLinks = { [unowned self] in avahi?.linksChanged() }
     }
 
@@ -116,10 +120,19 @@ package final class NodeProgram {
         if let clockTimer { loop.set(clockTimer, to: now + .seconds(60)) }
     }
 
-    /// Once, when what belongs to the start is over and the first neighbours are admitted.
+    /// When what belongs to the start is over and the first neighbours are admitted; and again
+    /// when a library has worked that rests afterwards, at most once a second.
     private func giveBackPagesLater() {
-        let timer = loop.addTimer { _ in LoadedPages.giveBack() }
-        loop.set(timer, to: started + .seconds(5))
+        guard !givesBackPages else { return }
+        givesBackPages = true
+        let timer =
+            pagesTimer
+            ?? loop.addTimer { [unowned self] _ in
+                givesBackPages = false
+                LoadedPages.giveBack()
+            }
+        pagesTimer = timer
+        loop.set(timer, to: max(started + .seconds(5), MonotonicClock.now() + .seconds(1)))
     }
 
     /// Without its control socket a node still does its work.
