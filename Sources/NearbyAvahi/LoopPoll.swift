@@ -125,7 +125,9 @@ final class LoopPoll {
     private func serve(_ descriptor: Int32, _ readiness: EventLoop.Readiness) {
         for watch in descriptors[descriptor] ?? [] where !watch.isFreed {
             var events = AvahiWatchEvent(0)
-            if readiness.contains(.readable) { events.formUnion(AVAHI_WATCH_IN, in: watch.interest) }
+            if readiness.contains(.readable) {
+                events.formUnion(AVAHI_WATCH_IN, in: watch.interest)
+            }
             if readiness.contains(.writable) {
                 events.formUnion(AVAHI_WATCH_OUT, in: watch.interest)
             }
