@@ -7,8 +7,9 @@ import NearbyWire
 /// DNS-SD through Avahi's daemon: publishes this node, finds others. The shell around
 /// `AvahiMachine`: calls of the client library, and what it calls back.
 ///
-/// The library's calls wait for the daemon's answer, about a millisecond each. What it calls back
-/// is only noted down, and handled once the library has returned.
+/// The library's calls wait for the daemon's answer: about a millisecond each, and at most
+/// `CallLimit`. After one that took so long nothing more is asked of this client. What the library
+/// calls back is only noted down, and handled once it has returned.
 public final class AvahiService {
     /// What the node tells about itself.
     public struct Advertisement: Sendable {
@@ -39,6 +40,8 @@ public final class AvahiService {
     private var group: OpaquePointer?
     private var browser: OpaquePointer?
     private var resolvers: [ServiceKey: Resolver] = [:]
+    /// The daemon has let a call wait too long.
+    private var isStalled = false
     /// What the library told since the loop came by.
     private var noted: [AvahiMachine.Input] = []
 
@@ -77,19 +80,33 @@ public final class AvahiService {
     private func give(_ input: AvahiMachine.Input, _ now: Instant) {
         for output in machine.handle(input, now: now) {
             switch output {
-            case .connect: connect()
+            case .connect: inTime { connect() }
             case .disconnect: disconnect()
-            case .publish(let name, let links): publish(name, links)
-            case .withdraw: withdraw()
-            case .browse: browse()
-            case .resolve(let key): resolve(key)
-            case .forget(let key): forget(key)
+            case .publish(let name, let links): inTime { publish(name, links) }
+            case .withdraw: inTime { withdraw() }
+            case .browse: inTime { browse() }
+            case .resolve(let key): inTime { resolve(key) }
+            case .forget(let key): inTime { forget(key) }
             case .advertise(let endpoints): onEndpoints?(endpoints)
             case .notice(let notice): onNotice?(notice)
             }
         }
         let deadline = noted.isEmpty ? machine.nextDeadline : now
         if let timer { loop.set(timer, to: deadline) }
+    }
+
+    /// Does what waits for the daemon, unless it has stalled.
+    private func inTime(_ calls: () -> Void) {
+        guard !isStalled else { return }
+        let began = MonotonicClock.now()
+        calls()
+        guard MonotonicClock.now() - began >= .milliseconds(Int64(CallLimit.milliseconds)) else {
+            return
+        }
+        // What it told meanwhile is of no use: the client goes.
+        noted = []
+        isStalled = true
+        note(.clientLost("the daemon does not answer"))
     }
 
     /// For the library's callbacks.
@@ -122,6 +139,7 @@ public final class AvahiService {
     /// Frees the client with all that belongs to it; what it told before counts no more.
     private func disconnect() {
         noted = []
+        isStalled = false
         if let client { avahi_client_free(client) }
         (client, group, browser) = (nil, nil, nil)
         resolvers = [:]

@@ -40,6 +40,7 @@ final class AvahiLink {
 
     /// For people.
     var summaryLine: String {
+        guard case .serving = service.machine.phase else { return "avahi      \(state)" }
         let count = service.machine.serviceCount
         return "avahi      \(state), \(count) service\(count == 1 ? "" : "s") seen"
     }

@@ -8,12 +8,12 @@ $SENSOR"
 collect c
 agent a
 must "the agent says that there is no daemon" until_true 10 grep -q "avahi: no daemon; trying again" "$LAB/agent_a.err"
-must "so does its status" until_true 5 says a 'no daemon; trying again, 0 services seen'
+must "so does its status" until_true 5 says a 'no daemon; trying again$'
 must "no collector" [ -z "$(member a collector | grep -v null)" ]
 bus c
 bus a
 sleep 5
-must "still none with D-Bus alone" says a 'no daemon; trying again, 0 services seen'
+must "still none with D-Bus alone" says a 'no daemon; trying again$'
 avahi c
 avahi a
 must "the agent has a collector" until_true 30 connected a
