@@ -31,7 +31,7 @@ malformed() { [ "$(drops a service-malformed)" -ge 5 ] 2>/dev/null; }
 must "what says nothing is counted" until_true 20 malformed
 must "no control character in the log" [ -z "$(grep -P '\x1b' "$LAB/agent_a.err")" ]
 must "nobody is believed" [ -z "$(grep -E 'neighbour|collector:' "$LAB/agent_a.err")" ]
-must "our own name elsewhere is no peer" [ -z "$(grep 'in our name' "$LAB/agent_a.err")" ]
+must "our own PeerID elsewhere is no peer" [ -z "$(grep "avahi: .*$own" "$LAB/agent_a.err")" ]
 collect c
 must "the true collector is found all the same" until_true 30 connected a
 must "readings" until_true 10 has_rows c a
