@@ -177,8 +177,7 @@ struct FoundServices: Sendable {
 
     /// The services to ask for now, as many as may be.
     mutating func take(now: Instant) -> [ServiceKey] {
-        var room = Limits.servicesAskedMax
-        for service in services { if case .asked = service.state { room -= 1 } }
+        var room = room
         var taken: [ServiceKey] = []
         for index in services.indices where room > 0 && services[index].isDue(now) {
             guard links.contains(services[index].key.link) else { continue }
@@ -193,10 +192,12 @@ struct FoundServices: Sendable {
 
     var count: Int { services.count }
 
-    /// When one that was silent may be asked for again.
+    /// When one that was silent may be asked for again; nil while there is none, or no room: then
+    /// an answer comes first.
     var nextDeadline: Instant? {
+        guard room > 0 else { return nil }
         var earliest: Instant?
-        for service in services {
+        for service in services where links.contains(service.key.link) {
             guard case .silent(let until) = service.state else { continue }
             earliest = min(earliest ?? until, until)
         }
@@ -240,6 +241,13 @@ struct FoundServices: Sendable {
     }
 
     // MARK: Parts
+
+    /// How many more may be asked for.
+    private var room: Int {
+        var room = Limits.servicesAskedMax
+        for service in services { if case .asked = service.state { room -= 1 } }
+        return room
+    }
 
     private func index(of key: ServiceKey) -> Int? { services.firstIndex { $0.key == key } }
 

@@ -250,4 +250,48 @@ import Testing
         #expect(first.last == .silenced)
         #expect(notices(200..<201, at: Self.later + .seconds(60)) == [.found(Self.found(200))])
     }
+
+    /// Whatever comes in whatever order: nothing grows without bound, and no deadline stays behind.
+    @Test(arguments: 1...8 as ClosedRange<UInt64>) func anythingMayHappen(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var machine = Self.machine()
+        var now = Self.start
+        var watched: Set<ServiceKey> = []
+        _ = machine.handle(.start, now: now)
+        for _ in 0..<3_000 {
+            now = now + .milliseconds(Int64(generator.next() % 2_000))
+            let outputs = machine.handle(Self.anyInput(using: &generator), now: now)
+            for output in outputs + machine.handle(.deadlineReached, now: now) {
+                switch output {
+                case .resolve(let key): #expect(watched.insert(key).inserted)
+                case .forget(let key): watched.remove(key)
+                case .disconnect: watched = []
+                case .advertise(let endpoints): #expect(endpoints.count <= 48)
+                case .connect, .publish, .withdraw, .browse, .notice: break
+                }
+            }
+            #expect(machine.serviceCount <= 256)
+            #expect(watched.count <= 256)
+            if let deadline = machine.nextDeadline { #expect(deadline > now) }
+        }
+    }
+
+    static func anyInput(using generator: inout SeededGenerator) -> AvahiMachine.Input {
+        let number = Int(generator.next() % 400)
+        let link = generator.next() % 3 == 0 ? Sample.otherLink : Sample.link
+        let key = Sample.key(number, on: link)
+        switch generator.next() % 40 {
+        case 0: return .clientLost("gone")
+        case 1: return .daemon([.absent, .busy, .running][number % 3])
+        case 2: return .daemon(.running)
+        case 3: return .group([.established, .collision, .failed("no")][number % 3])
+        case 4: return .links([[Sample.link], [Sample.link, Sample.otherLink], []][number % 3])
+        case 5: return .browserLost("gone")
+        case 6..<10: return .removed(key)
+        case 10..<14: return .unresolved(key)
+        case 14..<28:
+            return .resolved(key, Sample.answer(number, port: number % 9 == 0 ? 1 : 4_577))
+        default: return .found(key)
+        }
+    }
 }

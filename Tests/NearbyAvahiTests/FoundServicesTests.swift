@@ -59,6 +59,21 @@ import Testing
         #expect(table.nextDeadline == nil)
     }
 
+    @Test func whatCannotBeAskedForIsNoReasonToWakeUp() {
+        var table = Self.table()
+        _ = table.add(Sample.key(1))
+        _ = table.take(now: Self.now)
+        table.fail(Sample.key(1), now: Self.now)
+        _ = table.use([Sample.otherLink])
+        #expect(table.nextDeadline == nil)
+        _ = table.use([Sample.link])
+        for number in 2..<10 { _ = table.add(Sample.key(number)) }
+        #expect(table.take(now: Self.now).count == 8)
+        #expect(table.nextDeadline == nil)
+        _ = table.resolve(Sample.key(2), Sample.answer(2))
+        #expect(table.nextDeadline == Self.now + .seconds(60))
+    }
+
     @Test func aPeerHasTheAddressesOfAllItsServices() {
         let six = TransportAddress.ipv6(high: 0xfe80 << 48, low: 7, port: 0)
         let table = Self.table(knowing: [
