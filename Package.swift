@@ -37,6 +37,7 @@ let package = Package(
         .systemLibrary(name: "CYAML", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
+        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
 
         // Files that survive power cuts, through a seam where tests make each call fail.
         library("DurableFiles", []),
@@ -47,6 +48,7 @@ let package = Package(
         library("NearbyEngine", ["NearbyCore", "NearbyWire"]),
         library("NearbyDTLS", ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"]),
         library("NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
+        library("NearbyAvahi", ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi"]),
 
         // The telemetry side: knows nothing of sockets.
         library("Telemetry", ["NearbyCore"]),
@@ -64,7 +66,7 @@ let package = Package(
             "Program",
             [
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
-                "Telemetry", "Sensors", "Spool",
+                "NearbyAvahi", "Telemetry", "Sensors", "Spool",
                 "Configuration", "CLinux", "DurableFiles",
             ]),
         library(
@@ -131,6 +133,7 @@ let package = Package(
             ]),
         tests(of: "DurableFiles", ["FailingFiles"]),
         tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
+        tests(of: "NearbyAvahi", ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi"]),
         tests(of: "NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
         tests(of: "Telemetry", ["NearbyCore", "VectorFile"]),
         tests(

@@ -40,7 +40,9 @@ extension Settings {
         encryption = section.choice("encryption") ?? .required
         state = section.text("state") ?? ""
         control = section.text("control") ?? ""
-        udp = UDPSettings(section.section("links", Self.links).section("udp", UDPSettings.table))
+        let links = section.section("links", Self.links)
+        udp = UDPSettings(links.section("udp", UDPSettings.table))
+        avahi = links.choice("avahi") ?? .auto
         let report = section.section("report", Self.report)
         reportSize = report.integer("size")
         reportWait = report.duration("wait")

@@ -4,6 +4,9 @@ public enum ConfiguredRole: String, CaseIterable, Sendable { case agent, relay, 
 /// Whether frames are encrypted; the other side has a say too.
 public enum ConfiguredEncryption: String, CaseIterable, Sendable { case none, optional, required }
 
+/// Whether Avahi's daemon is used where it runs.
+public enum ConfiguredAvahi: String, CaseIterable, Sendable { case auto, off }
+
 /// The one file that configures a node, decoded and checked.
 public struct Settings: Sendable {
     /// 1–63 bytes.
@@ -22,6 +25,7 @@ public struct Settings: Sendable {
     /// Sorted by key; at most 16.
     public var labels: [(key: String, value: String)] = []
     public var udp: UDPSettings
+    public var avahi: ConfiguredAvahi
     /// At most 64.
     public var sensors: [SensorSettings] = []
     /// Bytes, 100–900.
@@ -84,8 +88,14 @@ public struct Settings: Sendable {
         ])
 
     static let links = KeyTable(
-        "links", [Key("udp", .section, .described(""), "Wi-Fi and Ethernet.")],
-        later: ["avahi", "bluetooth"])
+        "links",
+        [
+            Key("udp", .section, .described(""), "Wi-Fi and Ethernet."),
+            Key(
+                "avahi", .choice(ConfiguredAvahi.allCases.map(\.rawValue)), .value("auto"),
+                "Whether to be found, and to find others, through Avahi's daemon (DNS-SD, "
+                    + "`_<network>._udp`) while it runs."),
+        ], later: ["bluetooth"])
 
     static let report = KeyTable(
         "report",

@@ -14,6 +14,9 @@ public enum DropReason: String, CaseIterable, Sendable {
     case discoveryInfoMalformed = "discovery-info-malformed"
     case discoveryInfoDigest = "discovery-info-digest"
     case discoveryInfoUnasked = "discovery-info-unasked"
+    /// DNS-SD named what is no node.
+    case serviceMalformed = "service-malformed"
+    case serviceTableFull = "service-table-full"
     // Handshake
     case handshakeMalformed = "handshake-malformed"
     case handshakeRecordFiltered = "handshake-record-filtered"

@@ -27,8 +27,11 @@ public final class EventLoop {
         public static let hangup = Readiness(rawValue: 4)
     }
 
-    /// Names a timer of this loop.
-    public struct TimerID: Hashable, Sendable { fileprivate let index: Int }
+    /// Names a timer of this loop; nothing any more once the timer was removed.
+    public struct TimerID: Hashable, Sendable {
+        fileprivate let index: Int
+        fileprivate let serial: UInt64
+    }
 
     private struct Registration {
         let descriptor: Int32
@@ -36,6 +39,8 @@ public final class EventLoop {
     }
 
     private struct Timer {
+        /// Tells this timer from those that had its place before.
+        let serial: UInt64
         var deadline: Instant?
         /// When the pass began that set it: a deadline before that is not late until then.
         var setAt = Instant.zero
@@ -49,7 +54,9 @@ public final class EventLoop {
     private var registrations: [UInt64: Registration] = [:]
     private var tokens: [Int32: UInt64] = [:]
     private var lastToken: UInt64 = 0
-    private var timers: [Timer] = []
+    /// By index; nil: free for the next one.
+    private var timers: [Timer?] = []
+    private var lastTimerSerial: UInt64 = 0
     private var isStopped = false
     private var passBegan = Instant.zero
     /// The most that a timer has run after its time: how long something else held the thread.
@@ -99,17 +106,29 @@ public final class EventLoop {
 
     /// A timer that is not set. Its handler gets the time at which it runs.
     public func addTimer(_ handler: @escaping (Instant) -> Void) -> TimerID {
+        lastTimerSerial += 1
+        let timer = Timer(serial: lastTimerSerial, deadline: nil, handler: handler)
+        if let free = timers.firstIndex(where: { $0 == nil }) {
+            timers[free] = timer
+            return TimerID(index: free, serial: lastTimerSerial)
+        }
         precondition(
             timers.count < Limits.loopTimersMax, "\(timers.count) timers on one event loop")
-        timers.append(Timer(deadline: nil, handler: handler))
-        return TimerID(index: timers.count - 1)
+        timers.append(timer)
+        return TimerID(index: timers.count - 1, serial: lastTimerSerial)
     }
 
     /// Lets the timer run once at `deadline`, or never: nil. A deadline that has passed runs in
     /// this pass or the next.
     public func set(_ timer: TimerID, to deadline: Instant?) {
-        timers[timer.index].deadline = deadline
-        timers[timer.index].setAt = passBegan
+        guard timers[timer.index]?.serial == timer.serial else { return }
+        timers[timer.index]?.deadline = deadline
+        timers[timer.index]?.setAt = passBegan
+    }
+
+    /// Forgets a timer; its handler does not run again. Another may have its place.
+    public func removeTimer(_ timer: TimerID) {
+        if timers[timer.index]?.serial == timer.serial { timers[timer.index] = nil }
     }
 
     // MARK: Running
@@ -124,15 +143,16 @@ public final class EventLoop {
     public func stop() { isStopped = true }
 
     private func pass(until end: Instant) throws(SystemError) {
-        let count = try wait(until: timers.reduce(end) { min($0, $1.deadline ?? .distantFuture) })
+        let count = try wait(until: timers.reduce(end) { min($0, $1?.deadline ?? .distantFuture) })
         passBegan = MonotonicClock.now()
         for (token, readiness) in count { serve(token, readiness) }
         let now = MonotonicClock.now()
         for index in timers.indices {
-            guard let deadline = timers[index].deadline, deadline <= now else { continue }
-            timers[index].deadline = nil
-            worstLateness = max(worstLateness, now - max(deadline, timers[index].setAt))
-            timers[index].handler(now)
+            guard let timer = timers[index], let deadline = timer.deadline, deadline <= now
+            else { continue }
+            timers[index]?.deadline = nil
+            worstLateness = max(worstLateness, now - max(deadline, timer.setAt))
+            timer.handler(now)
         }
     }
 

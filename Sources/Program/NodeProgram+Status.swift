@@ -27,8 +27,7 @@ extension NodeProgram {
             ("received", traffic(runner.transport.received)),
         ]
         members += statusDetails?() ?? []
-        var drops = node.dropCounters
-        drops.add(runner.shellDrops)
+        if let avahi { members.append(("avahi", avahi.status)) }
         members.append(
             ("drops", .object(drops.all.map { ($0.reason.rawValue, .integer($0.count)) })))
         return .object(members)
@@ -51,12 +50,19 @@ extension NodeProgram {
         for entry in runner.hearing where !entry.hearing.ipv4 && !entry.hearing.ipv6 {
             lines.append("multicast  not heard on \(runner.name(of: entry.link))")
         }
-        var drops = node.dropCounters
-        drops.add(runner.shellDrops)
+        if let avahi { lines.append(avahi.summaryLine) }
         for drop in drops.all where drop.count > 0 {
             lines.append("dropped    \(drop.reason.rawValue): \(drop.count)")
         }
         return lines
+    }
+
+    /// Of the node and of all that is around it.
+    private var drops: DropCounters {
+        var drops = runner.node.dropCounters
+        drops.add(runner.shellDrops)
+        if let avahi { drops.add(avahi.drops) }
+        return drops
     }
 
     private func neighbour(_ neighbour: Node.NeighbourStatus) -> JSONValue {

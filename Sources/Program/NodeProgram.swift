@@ -24,6 +24,7 @@ package final class NodeProgram {
     /// What a program adds to its summary for people, and to its status.
     package var summaryLine: (() -> String)?
     package var statusDetails: (() -> [(String, JSONValue)])?
+    private(set) var avahi: AvahiLink?
     private var control: ControlSocket?
     /// Made before any thread, so that all of them leave signals to it.
     private let signals: SignalSource
@@ -31,6 +32,8 @@ package final class NodeProgram {
     private let clockChanges: ClockChangeSource
     private var clockTimer: EventLoop.TimerID?
     private var watchdog: EventLoop.TimerID?
+    private var pagesTimer: EventLoop.TimerID?
+    private var givesBackPages = false
 
     package init(_ settings: Settings, role: Role, log: StandardErrorLog) throws(StartError) {
         self.settings = settings
@@ -63,6 +66,7 @@ package final class NodeProgram {
             giveBackPagesLater()
             try watchClock()
             try runner.start()
+            startAvahi()
             log.write(
                 .information,
                 "\(settings.name) is \(runner.node.ownPeer), port \(runner.transport.port)")
@@ -76,7 +80,16 @@ package final class NodeProgram {
         _ = notifier.stopping()
         onStop?()
         runner.give(.stop, at: MonotonicClock.now())
+        avahi?.stop()
         control?.close()
+    }
+
+    private func startAvahi() {
+        guard settings.avahi == .auto else { return }
+        avahi = AvahiLink(runner, network: settings.network) { [unowned self] in
+            giveBackPagesLater()
+        }
+        runner.onLinks = { [unowned self] in avahi?.linksChanged() }
     }
 
     private func received(signal: Int32) {
@@ -107,10 +120,19 @@ package final class NodeProgram {
         if let clockTimer { loop.set(clockTimer, to: now + .seconds(60)) }
     }
 
-    /// Once, when what belongs to the start is over and the first neighbours are admitted.
+    /// When what belongs to the start is over and the first neighbours are admitted; and again
+    /// when a library has worked that rests afterwards, at most once a second.
     private func giveBackPagesLater() {
-        let timer = loop.addTimer { _ in LoadedPages.giveBack() }
-        loop.set(timer, to: started + .seconds(5))
+        guard !givesBackPages else { return }
+        givesBackPages = true
+        let timer =
+            pagesTimer
+            ?? loop.addTimer { [unowned self] _ in
+                givesBackPages = false
+                LoadedPages.giveBack()
+            }
+        pagesTimer = timer
+        loop.set(timer, to: max(started + .seconds(5), MonotonicClock.now() + .seconds(1)))
     }
 
     /// Without its control socket a node still does its work.

@@ -29,6 +29,8 @@ public final class NodeRunner {
     public private(set) var node: Node
     /// What the node has to say, in order; called on the loop's thread.
     public var onOutput: ((Node.Output, Instant) -> Void)?
+    /// Called when the links in use, or their addresses, have changed.
+    var onLinks: (() -> Void)?
     public private(set) var transport: UDPTransport
     private let beaconSocket: BeaconSocket?
     private let monitor: InterfaceMonitor
@@ -92,6 +94,9 @@ public final class NodeRunner {
         let scoped = endpoint.address.isLinkScoped ? name(of: endpoint.link) : nil
         return AddressText(address: endpoint.address, interface: scoped).description
     }
+
+    /// The links in use, in order.
+    var links: [LinkID] { monitor.usable.map(\.link) }
 
     public var shellDrops: DropCounters {
         var drops = transport.drops
@@ -178,6 +183,7 @@ public final class NodeRunner {
         }
         node.handle(.staticPeers(endpoints), now: now)
         settle(now)
+        onLinks?()
     }
 
     /// Where a configured address is reached now; nil while no link leads there.

@@ -40,7 +40,7 @@ struct MistakeTests {
     }
 
     @Test(arguments: [
-        "links: {avahi: auto}", "links: {bluetooth: off}",
+        "links: {bluetooth: off}",
         "links: {udp: {multicast: ff02::1}}", "links: {udp: {beacon-port: 4577}}",
         "collector: {sinks: []}",
         "sensors: [{driver: gpio, pin: GPIO17}]", "sensors: [{driver: w1}]",
@@ -69,6 +69,7 @@ struct MistakeTests {
             "2:7: name is 'a?b'; it must be text of 1 to 63 bytes without control characters"
         ),
         ("links: yes", "2:8: links must be a mapping of keys to values"),
+        ("links: {avahi: maybe}", "2:16: avahi is 'maybe'; it must be one of auto, off"),
         ("links: {udp: 4577}", "2:14: links.udp must be a mapping of keys to values"),
         (
             "links: {udp: {port: \"80\"}}",

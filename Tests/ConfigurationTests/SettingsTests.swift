@@ -14,6 +14,7 @@ struct SettingsTests {
         #expect(settings.udp.beacon)
         #expect(settings.udp.interfaces.isEmpty)
         #expect(settings.udp.peers.isEmpty)
+        #expect(settings.avahi == .auto)
         #expect(settings.sensors.isEmpty)
         #expect(settings.reportSize == 400)
         #expect(settings.reportWait == .milliseconds(250))
@@ -32,13 +33,14 @@ struct SettingsTests {
             labels: {site: north, bench: "3"}
             links:
               udp: {port: 4577, interfaces: [wlan0, eth0], beacon: false, peers: ["10.0.0.5:4577"]}
+              avahi: off
             sensors:
               - {driver: system, every: 1s, disks: [/, /boot]}
               - {driver: system-less}
             """
         #expect(
             Sample.mistakes(text)
-                == ["13:14: unknown driver system-less; known are system, command, replay"])
+                == ["14:14: unknown driver system-less; known are system, command, replay"])
         let good = text.replacing("  - {driver: system-less}", with: Self.moreSensors)
         let settings = try #require(Sample.decode(good).settings)
         #expect(settings.name == "north bench")
@@ -50,6 +52,7 @@ struct SettingsTests {
         #expect(settings.udp.port == 4_577)
         #expect(settings.udp.interfaces == ["wlan0", "eth0"])
         #expect(!settings.udp.beacon)
+        #expect(settings.avahi == .off)
         #expect(settings.udp.peers.map(\.text) == ["10.0.0.5:4577"])
         #expect(settings.udp.peers.map(\.mark) == [Mark(line: 10, column: 71)])
         try #require(settings.sensors.count == 3)

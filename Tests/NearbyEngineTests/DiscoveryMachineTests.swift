@@ -81,6 +81,22 @@ import Testing
         #expect(beaconsSent(until: Self.late + .seconds(300)) == 0)
     }
 
+    /// What a service says costs the configured addresses nothing.
+    @Test func advertisedAddressesLeaveRoomForConfiguredOnes() {
+        var machine = Self.settled()
+        let many = (0..<100).map { Self.at(100 + $0) }
+        _ = machine.handle(.advertisedPeers(many, by: .avahi), now: Self.late)
+        _ = machine.handle(.staticPeers([Self.at(7)]), now: Self.late)
+        var tried: Set<Endpoint> = []
+        while let deadline = machine.nextDeadline, deadline <= Self.late + .seconds(120) {
+            for output in machine.handle(.deadlineReached, now: deadline) {
+                if case .unicast(_, let endpoint) = output { tried.insert(endpoint) }
+            }
+        }
+        #expect(tried.contains(Self.at(7)))
+        #expect(tried.isSubset(of: Set(many.prefix(64) + [Self.at(7)])))
+    }
+
     /// So that a second link to a neighbour is known on both sides.
     @Test func aPeerInUseIsAnsweredAtAnAddressThatIsNew() {
         var machine = Self.settled()

@@ -33,6 +33,50 @@ import Testing
         #expect(count == 3)
     }
 
+    @Test func theTimerThatTakesARemovedOnesPlaceIsAnother() throws {
+        let loop = try EventLoop()
+        var runs: [String] = []
+        let removed = loop.addTimer { _ in runs.append("removed") }
+        loop.set(removed, to: .zero)
+        loop.removeTimer(removed)
+        let successor = loop.addTimer { _ in runs.append("successor") }
+        loop.set(removed, to: .zero)
+        try loop.run(until: MonotonicClock.now() + .milliseconds(2))
+        #expect(runs == [])
+        loop.removeTimer(removed)
+        loop.set(successor, to: .zero)
+        try loop.run(until: MonotonicClock.now() + .milliseconds(2))
+        #expect(runs == ["successor"])
+    }
+
+    @Test func removedTimersLeaveRoomForAsManyAsOneLikes() throws {
+        let loop = try EventLoop()
+        var runs = 0
+        for _ in 0..<Limits.loopTimersMax * 3 {
+            loop.removeTimer(loop.addTimer { _ in })
+        }
+        let timers = (0..<Limits.loopTimersMax).map { _ in loop.addTimer { _ in runs += 1 } }
+        for timer in timers { loop.set(timer, to: .zero) }
+        try loop.run(until: MonotonicClock.now() + .milliseconds(2))
+        #expect(runs == Limits.loopTimersMax)
+    }
+
+    @Test func aTimerMayBeRemovedWithinItsOwnRunAndWithinAnothers() throws {
+        let loop = try EventLoop()
+        var runs: [Int] = []
+        var timers: [EventLoop.TimerID] = []
+        for number in 0..<3 {
+            timers.append(
+                loop.addTimer { _ in
+                    runs.append(number)
+                    for timer in timers { loop.removeTimer(timer) }
+                })
+        }
+        for timer in timers { loop.set(timer, to: .zero) }
+        try loop.run(until: MonotonicClock.now() + .milliseconds(2))
+        #expect(runs == [0])
+    }
+
     @Test func aDescriptorThatStaysReadableDoesNotStarveTimers() throws {
         let pipe = try Pipe()
         pipe.write([1])

@@ -9,6 +9,8 @@ fail() {
     for log in "$LAB"/*.err "$LAB"/*.out; do
         [ -s "$log" ] && { echo "-- $(basename "$log")"; tail -n 15 "$log"; }
     done
+    # Again, where a reader looks last.
+    echo "not so: $*"
     exit 1
 }
 

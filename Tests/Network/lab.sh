@@ -42,8 +42,12 @@ lan() {
 in_host() {
     local name=$1
     shift
-    ip netns exec "$NS-$name" "$@"
+    ip netns exec "$NS-$name" env "$(bus_address "$name")" "$@"
 }
+
+# bus_address HOST: where programs of that host look for D-Bus: a bus of the lab's own (avahi.sh) or none at
+# all, but never the machine's.
+bus_address() { echo "DBUS_SYSTEM_BUS_ADDRESS=unix:path=$LAB/bus_$1.sock"; }
 
 # secret FILE: a fresh network secret, readable by its owner only.
 secret() {
@@ -68,7 +72,8 @@ YAML
 start() {
     local variable=$1 name=$2
     shift 2
-    ip netns exec "$NS-$name" "$@" >"$LAB/$variable.out" 2>"$LAB/$variable.err" &
+    ip netns exec "$NS-$name" env "$(bus_address "$name")" "$@" \
+        >"$LAB/$variable.out" 2>"$LAB/$variable.err" &
     printf -v "$variable" %s $!
     PIDS+=($!)
 }

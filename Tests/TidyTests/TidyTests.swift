@@ -128,6 +128,7 @@ enum Imports {
         "NearbyLinux": [
             "NearbyCore", "NearbyWire", "NearbyEngine", "CLinux", "Glibc", "Synchronization",
         ],
+        "NearbyAvahi": ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi", "Glibc"],
         "Telemetry": ["NearbyCore"],
         "Spool": ["NearbyCore", "Telemetry", "DurableFiles"],
         "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc", "Synchronization"],
@@ -137,8 +138,9 @@ enum Imports {
             "NearbyCore", "Telemetry", "Collector", "DurableFiles", "CSQLite", "Glibc",
         ],
         "Program": [
-            "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux", "Telemetry",
-            "Sensors", "Spool", "Configuration", "CLinux", "DurableFiles", "Glibc",
+            "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
+            "NearbyAvahi", "Telemetry", "Sensors", "Spool", "Configuration", "CLinux",
+            "DurableFiles", "Glibc",
         ],
         "Collecting": [
             "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux", "Telemetry",

@@ -3,7 +3,7 @@ import NearbyCore
 extension Limits {
     /// Links that carry discovery.
     public static let discoveryLinksMax = 32
-    /// Addresses that are tried by unicast, configured and remembered together.
+    /// Addresses of each kind that are tried by unicast: configured, remembered, or of one service.
     public static let discoveryStaticPeersMax = 64
 }
 
@@ -121,7 +121,7 @@ struct ProbeSchedule: Sendable {
     mutating func setPeers(_ endpoints: [Endpoint], kind: Kind, now: Instant) {
         let before = probes
         probes.removeAll { $0.kind == kind }
-        for endpoint in endpoints where probes.count < Limits.discoveryStaticPeersMax {
+        for endpoint in endpoints.prefix(Limits.discoveryStaticPeersMax) {
             guard !probes.contains(where: { $0.endpoint == endpoint }) else { continue }
             let known = before.first { $0.endpoint == endpoint && $0.kind == kind }
             probes.append(

@@ -1,0 +1,314 @@
+import NearbyCore
+import NearbyWire
+
+extension Limits {
+    /// Lines about found, changed and lost peers in a minute.
+    public static let serviceNoticesPerMinute = 60
+    /// Names tried before publishing rests for a while.
+    public static let serviceNamesMax = 16
+}
+
+/// What is done with the daemon: when to connect, under which name to publish, what to resolve, and
+/// which addresses the node shall try.
+///
+/// The daemon may be absent, come, restart or die at any time. After a loss everything that the
+/// daemon had from us is gone and begins anew; what the node made of it stays its own matter.
+public struct AvahiMachine: Sendable {
+    public enum Input: Sendable {
+        case start
+        /// The client exists: the daemon is absent, has to find a host name, or serves.
+        case daemon(DaemonState)
+        /// No client could be made, or it is of no use any more.
+        case clientLost(String)
+        case group(GroupState)
+        case found(ServiceKey)
+        case removed(ServiceKey)
+        case browserLost(String)
+        case resolved(ServiceKey, ServiceAnswer)
+        case unresolved(ServiceKey)
+        /// The links that the node uses, in order.
+        case links([LinkID])
+        case deadlineReached
+    }
+
+    public enum DaemonState: Equatable, Sendable { case absent, busy, running }
+
+    public enum GroupState: Sendable {
+        case established
+        case collision
+        case failed(String)
+    }
+
+    public enum Output: Equatable, Sendable {
+        /// A client; `daemon` or `clientLost` follows.
+        case connect
+        /// No client any more, nor anything that belongs to it.
+        case disconnect
+        /// In place of what was published before; `group` follows.
+        case publish(name: String, on: [LinkID])
+        case withdraw
+        /// In place of an earlier browser.
+        case browse
+        /// `resolved` or `unresolved` follows, again with each change.
+        case resolve(ServiceKey)
+        case forget(ServiceKey)
+        /// All addresses to try now.
+        case advertise([Endpoint])
+        case notice(AvahiNotice)
+    }
+
+    /// How far we are with the daemon.
+    public enum Phase: Equatable, Sendable {
+        case idle
+        /// Nothing that could be connected to; tried again at the time.
+        case retrying(at: Instant)
+        case connecting
+        case noDaemon
+        case serving(Publication)
+    }
+
+    /// How far our own service is.
+    public enum Publication: Equatable, Sendable {
+        /// No link is in use, or the daemon has no host name yet.
+        case none
+        case registering
+        case published
+        case resting(until: Instant)
+    }
+
+    private var name: ServiceName
+    public private(set) var phase = Phase.idle
+    /// Connections that failed or were lost since the last steady one.
+    private var attempts = 0
+    private var servingSince = Instant.zero
+    private var links: [LinkID] = []
+    private var publishedLinks: [LinkID] = []
+    private var services: FoundServices
+    /// As last told.
+    public private(set) var peers: [FoundPeer] = []
+    private var endpoints: [Endpoint] = []
+    private var noticesLeft = Limits.serviceNoticesPerMinute
+    private var noticesSince = Instant.zero
+    public private(set) var drops = DropCounters()
+    private var outputs: [Output] = []
+    private var now = Instant.zero
+
+    /// `name`: the display name; at most 63 bytes of it are published.
+    public init(peer: PeerID, name: String) {
+        self.name = ServiceName(name, peer: peer)
+        services = FoundServices(own: peer)
+    }
+
+    /// The name that is published, or would be.
+    public var serviceName: String { name.text }
+
+    public var serviceCount: Int { services.count }
+
+    public var nextDeadline: Instant? {
+        switch phase {
+        case .idle, .connecting, .noDaemon: nil
+        case .retrying(let time): time
+        case .serving(.resting(let time)): min(time, services.nextDeadline ?? .distantFuture)
+        case .serving: services.nextDeadline
+        }
+    }
+
+    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        self.now = max(self.now, now)
+        outputs = []
+        switch input {
+        case .start: phase = .retrying(at: now + Self.startPause)
+        case .daemon(let state): daemonChanged(to: state)
+        case .clientLost(let reason): clientLost(reason)
+        case .group(let state): groupChanged(to: state)
+        case .found(let key): found(key)
+        case .removed(let key): removed(key)
+        case .browserLost(let reason):
+            if isServing { clientLost(reason) }
+        case .resolved(let key, let answer): count(services.resolve(key, answer))
+        case .unresolved(let key):
+            services.fail(key, now: self.now)
+            outputs.append(.forget(key))
+        case .links(let links): linksChanged(to: links)
+        case .deadlineReached: deadlineReached()
+        }
+        if isServing { outputs += services.take(now: self.now).map { .resolve($0) } }
+        tellChanges()
+        defer { outputs = [] }
+        return outputs
+    }
+
+    private var isServing: Bool { if case .serving = phase { true } else { false } }
+
+    // MARK: The daemon
+
+    private mutating func daemonChanged(to state: DaemonState) {
+        switch (state, phase) {
+        case (.absent, .connecting):
+            phase = .noDaemon
+            if attempts == 0 { outputs.append(.notice(.noDaemon)) }
+            attempts = 1
+        case (.absent, _), (_, .idle), (_, .retrying): return
+        case (.busy, .connecting), (.busy, .noDaemon):
+            serve()
+        case (.busy, .serving):
+            // The host's name changes, and with it what the service points to.
+            outputs.append(.withdraw)
+            publishedLinks = []
+            phase = .serving(.none)
+        case (.running, .connecting), (.running, .noDaemon):
+            serve()
+            publish()
+        case (.running, .serving(.none)): publish()
+        case (.running, .serving): return
+        }
+    }
+
+    private mutating func serve() {
+        servingSince = now
+        phase = .serving(.none)
+        outputs.append(.browse)
+    }
+
+    private mutating func clientLost(_ reason: String) {
+        guard phase != .idle else { return }
+        outputs.append(.disconnect)
+        _ = services.removeAll()
+        publishedLinks = []
+        // One that dies again and again is left alone for longer and longer.
+        if isServing, now - servingSince >= Self.steadiness { attempts = 0 }
+        // Told once, not with every attempt.
+        if isServing { outputs.append(.notice(.daemonLost(reason))) }
+        if phase == .connecting, attempts == 0 { outputs.append(.notice(.noDaemon)) }
+        phase = .retrying(at: now + Self.pause(after: attempts))
+        attempts += 1
+    }
+
+    private mutating func deadlineReached() {
+        switch phase {
+        case .retrying(let time) where time <= now:
+            phase = .connecting
+            outputs.append(.connect)
+        case .serving(.resting(let time)) where time <= now: publish()
+        default: return
+        }
+    }
+
+    // MARK: Our own service
+
+    private mutating func publish() {
+        guard !links.isEmpty else { return phase = .serving(.none) }
+        publishedLinks = links
+        phase = .serving(.registering)
+        outputs.append(.publish(name: name.text, on: links))
+    }
+
+    private mutating func groupChanged(to state: GroupState) {
+        guard case .serving(let publication) = phase else { return }
+        switch state {
+        case .established:
+            guard publication == .registering else { return }
+            phase = .serving(.published)
+            outputs.append(.notice(.published(name.text)))
+        case .collision:
+            name.collide()
+            if name.collisionCount % Limits.serviceNamesMax == 0 { rest() } else { publish() }
+        case .failed(let reason):
+            outputs.append(.notice(.publishingFailed(reason)))
+            rest()
+        }
+    }
+
+    private mutating func rest() {
+        outputs.append(.withdraw)
+        publishedLinks = []
+        phase = .serving(.resting(until: now + Self.rest))
+    }
+
+    /// A link that is gone stays published: the daemon itself knows when it is there.
+    private mutating func linksChanged(to links: [LinkID]) {
+        self.links = links
+        outputs += services.use(links).map { .forget($0) }
+        guard case .serving(let publication) = phase else { return }
+        switch publication {
+        case .registering, .published:
+            if !links.allSatisfy(publishedLinks.contains) { publish() }
+        case .none: publish()
+        case .resting: return
+        }
+    }
+
+    // MARK: The services of others
+
+    private mutating func found(_ key: ServiceKey) {
+        guard isServing else { return }
+        let (verdict, evicted) = services.add(key)
+        if let evicted { outputs.append(.forget(evicted)) }
+        count(verdict)
+    }
+
+    private mutating func removed(_ key: ServiceKey) {
+        guard services.remove(key) else { return }
+        outputs.append(.forget(key))
+        // There is room for those that were dropped: the daemon names them again.
+        guard services.isIncomplete, services.count <= Limits.servicesMax / 2 else { return }
+        outputs += services.removeAll().map { .forget($0) }
+        outputs.append(.browse)
+    }
+
+    private mutating func count(_ verdict: FoundServices.Verdict) {
+        if case .refused(let reason) = verdict { drops.count(reason) }
+    }
+
+    /// Says what is found, changed and lost since the last time.
+    private mutating func tellChanges() {
+        let before = peers
+        peers = services.peers
+        guard peers != before else { return }
+        for peer in peers {
+            let known = before.first { $0.record.peer == peer.record.peer }
+            if known == nil { tell(.found(peer)) } else if known != peer { tell(.changed(peer)) }
+        }
+        for peer in before where !peers.contains(where: { $0.record.peer == peer.record.peer }) {
+            tell(.lost(peer))
+        }
+        let current = FoundServices.endpoints(of: peers)
+        guard current != endpoints else { return }
+        endpoints = current
+        outputs.append(.advertise(current))
+    }
+
+    /// A flood of services does not become a flood of lines.
+    private mutating func tell(_ notice: AvahiNotice) {
+        if now - noticesSince >= .seconds(60) {
+            noticesLeft = Limits.serviceNoticesPerMinute
+            noticesSince = now
+        }
+        guard noticesLeft > 0 else { return }
+        noticesLeft -= 1
+        outputs.append(.notice(noticesLeft > 0 ? notice : .silenced))
+    }
+
+    /// 1 s, doubling to a minute.
+    private static func pause(after attempts: Int) -> Duration {
+        .seconds(min(60, 1 << min(attempts, 6)))
+    }
+
+    /// The node's own first steps come first.
+    private static let startPause: Duration = .milliseconds(100)
+    private static let rest: Duration = .seconds(60)
+    private static let steadiness: Duration = .seconds(60)
+}
+
+/// What a person should read in the log.
+public enum AvahiNotice: Equatable, Sendable {
+    case noDaemon
+    case daemonLost(String)
+    case published(String)
+    case publishingFailed(String)
+    case found(FoundPeer)
+    case changed(FoundPeer)
+    case lost(FoundPeer)
+    /// More of these in this minute are left out.
+    case silenced
+}

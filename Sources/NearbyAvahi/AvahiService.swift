@@ -1,0 +1,266 @@
+import CAvahi
+import Glibc
+import NearbyCore
+import NearbyLinux
+import NearbyWire
+
+/// DNS-SD through Avahi's daemon: publishes this node, finds others. The shell around
+/// `AvahiMachine`: calls of the client library, and what it calls back.
+///
+/// The library's calls wait for the daemon's answer: about a millisecond each, and at most
+/// `CallLimit`. After one that took so long nothing more is asked of this client. What the library
+/// calls back is only noted down, and handled once it has returned.
+public final class AvahiService {
+    /// What the node tells about itself.
+    public struct Advertisement: Sendable {
+        /// `greenhouse` becomes `_greenhouse._udp`.
+        public var network: String
+        public var name: String
+        public var record: ServiceRecord
+
+        public init(network: String, name: String, record: ServiceRecord) {
+            self.network = network
+            self.name = name
+            self.record = record
+        }
+    }
+
+    /// Called with all addresses to try, whenever they change.
+    public var onEndpoints: (([Endpoint]) -> Void)?
+    public var onNotice: ((AvahiNotice) -> Void)?
+    /// Called when the library has worked: it rests now, often for hours.
+    public var onWork: (() -> Void)?
+    public private(set) var machine: AvahiMachine
+    private let advertisement: Advertisement
+    private let type: [CChar]
+    private let loop: EventLoop
+    private let poll: LoopPoll
+    private var timer: EventLoop.TimerID?
+    private var client: OpaquePointer?
+    private var group: OpaquePointer?
+    private var browser: OpaquePointer?
+    private var resolvers: [ServiceKey: Resolver] = [:]
+    /// The daemon has let a call wait too long.
+    private var isStalled = false
+    /// What the library told since the loop came by.
+    private var noted: [AvahiMachine.Input] = []
+
+    public init(_ advertisement: Advertisement, loop: EventLoop) {
+        self.advertisement = advertisement
+        self.loop = loop
+        type = Array("_\(advertisement.network)._udp".utf8CString)
+        machine = AvahiMachine(peer: advertisement.record.peer, name: advertisement.name)
+        poll = LoopPoll(loop: loop)
+    }
+
+    deinit { disconnect() }
+
+    /// Begins, within a moment: the loop's other handlers come first.
+    public func start() {
+        timer = loop.addTimer { [unowned self] now in
+            let inputs = noted
+            noted = []
+            for input in inputs { give(input, now) }
+            give(.deadlineReached, now)
+            onWork?()
+        }
+        give(.start, MonotonicClock.now())
+    }
+
+    /// Says goodbye: the daemon withdraws what belongs to a client that is gone.
+    public func stop() {
+        if let timer { loop.removeTimer(timer) }
+        timer = nil
+        disconnect()
+    }
+
+    /// The links that the node uses, in order.
+    public func use(_ links: [LinkID]) { give(.links(links), MonotonicClock.now()) }
+
+    private func give(_ input: AvahiMachine.Input, _ now: Instant) {
+        for output in machine.handle(input, now: now) {
+            switch output {
+            case .connect: inTime { connect() }
+            case .disconnect: disconnect()
+            case .publish(let name, let links): inTime { publish(name, links) }
+            case .withdraw: inTime { withdraw() }
+            case .browse: inTime { browse() }
+            case .resolve(let key): inTime { resolve(key) }
+            case .forget(let key): inTime { forget(key) }
+            case .advertise(let endpoints): onEndpoints?(endpoints)
+            case .notice(let notice): onNotice?(notice)
+            }
+        }
+        let deadline = noted.isEmpty ? machine.nextDeadline : now
+        if let timer { loop.set(timer, to: deadline) }
+    }
+
+    /// Does what waits for the daemon, unless it has stalled.
+    private func inTime(_ calls: () -> Void) {
+        guard !isStalled else { return }
+        let began = MonotonicClock.now()
+        calls()
+        guard MonotonicClock.now() - began >= .milliseconds(Int64(CallLimit.milliseconds)) else {
+            return
+        }
+        // What it told meanwhile is of no use: the client goes.
+        noted = []
+        isStalled = true
+        note(.clientLost("the daemon does not answer"))
+    }
+
+    /// For the library's callbacks.
+    fileprivate func note(_ input: AvahiMachine.Input) {
+        noted.append(input)
+        if let timer { loop.set(timer, to: MonotonicClock.now()) }
+    }
+
+    // MARK: The client
+
+    private func connect() {
+        disconnect()
+        var fault: Int32 = 0
+        client = avahi_client_new(
+            poll.api, AVAHI_CLIENT_NO_FAIL,
+            { client, state, service in AvahiService.of(service)?.changed(client, state) },
+            handle, &fault)
+        if client == nil { note(.clientLost(AvahiText.fault(fault))) }
+    }
+
+    private func changed(_ client: OpaquePointer?, _ state: AvahiClientState) {
+        switch state {
+        case AVAHI_CLIENT_S_RUNNING: note(.daemon(.running))
+        case AVAHI_CLIENT_S_REGISTERING, AVAHI_CLIENT_S_COLLISION: note(.daemon(.busy))
+        case AVAHI_CLIENT_CONNECTING: note(.daemon(.absent))
+        default: note(.clientLost(AvahiText.fault(avahi_client_errno(client))))
+        }
+    }
+
+    /// Frees the client with all that belongs to it; what it told before counts no more.
+    private func disconnect() {
+        noted = []
+        isStalled = false
+        if let client { avahi_client_free(client) }
+        (client, group, browser) = (nil, nil, nil)
+        resolvers = [:]
+    }
+
+    // MARK: Our own service
+
+    private func publish(_ name: String, _ links: [LinkID]) {
+        withdraw()
+        guard let client else { return }
+        group = avahi_entry_group_new(
+            client, { _, state, service in AvahiService.of(service)?.changed(state) }, handle)
+        guard let group else { return note(.group(.failed(lastFault))) }
+        let text = advertisement.record.bytes
+        var strings: UnsafeMutablePointer<AvahiStringList>?
+        guard avahi_string_list_parse(text, text.count, &strings) == 0 else {
+            return note(.group(.failed("no memory")))
+        }
+        defer { avahi_string_list_free(strings) }
+        for link in links {
+            let fault = avahi_entry_group_add_service_strlst(
+                group, Int32(truncatingIfNeeded: link.value), Int32(AVAHI_PROTO_UNSPEC),
+                AvahiPublishFlags(0), name, type, nil, nil, advertisement.record.port, strings)
+            if fault == AVAHI_ERR_COLLISION { return note(.group(.collision)) }
+            if fault != 0 { return note(.group(.failed(AvahiText.fault(fault)))) }
+        }
+        let fault = avahi_entry_group_commit(group)
+        if fault != 0 { note(.group(.failed(AvahiText.fault(fault)))) }
+    }
+
+    private func changed(_ state: AvahiEntryGroupState) {
+        switch state {
+        case AVAHI_ENTRY_GROUP_ESTABLISHED: note(.group(.established))
+        case AVAHI_ENTRY_GROUP_COLLISION: note(.group(.collision))
+        case AVAHI_ENTRY_GROUP_FAILURE: note(.group(.failed(lastFault)))
+        default: return
+        }
+    }
+
+    private func withdraw() {
+        if let group { avahi_entry_group_free(group) }
+        group = nil
+    }
+
+    // MARK: The services of others
+
+    private func browse() {
+        if let browser { avahi_service_browser_free(browser) }
+        browser = nil
+        guard let client else { return }
+        browser = avahi_service_browser_new(
+            client, Int32(AVAHI_IF_UNSPEC), Int32(AVAHI_PROTO_UNSPEC), type, nil,
+            AvahiLookupFlags(0),
+            { _, link, family, event, name, _, domain, _, service in
+                guard let service = AvahiService.of(service) else { return }
+                if event == AVAHI_BROWSER_FAILURE {
+                    return service.note(.browserLost(service.lastFault))
+                }
+                guard let key = ServiceKey(link, family, name, domain) else { return }
+                if event == AVAHI_BROWSER_NEW { service.note(.found(key)) }
+                if event == AVAHI_BROWSER_REMOVE { service.note(.removed(key)) }
+            }, handle)
+        if browser == nil { note(.browserLost(lastFault)) }
+    }
+
+    /// What a resolver's callback needs.
+    private final class Resolver {
+        unowned let service: AvahiService
+        let key: ServiceKey
+        var raw: OpaquePointer?
+
+        init(_ service: AvahiService, _ key: ServiceKey) {
+            self.service = service
+            self.key = key
+        }
+
+        func answered(
+            _ event: AvahiResolverEvent, _ address: UnsafePointer<AvahiAddress>?, _ port: UInt16,
+            _ strings: UnsafeMutablePointer<AvahiStringList>?
+        ) {
+            guard event == AVAHI_RESOLVER_FOUND, let address = TransportAddress(address) else {
+                return service.note(.unresolved(key))
+            }
+            let text = AvahiText.record(strings)
+            let answer = ServiceAnswer(address: address, port: port, text: text)
+            service.note(.resolved(key, answer))
+        }
+    }
+
+    private func resolve(_ key: ServiceKey) {
+        forget(key)
+        guard let client else { return }
+        let resolver = Resolver(self, key)
+        let family = key.family.number
+        resolver.raw = avahi_service_resolver_new(
+            client, Int32(truncatingIfNeeded: key.link.value), family,
+            AvahiText.zeroTerminated(key.name), type, AvahiText.zeroTerminated(key.domain), family,
+            AvahiLookupFlags(0),
+            { _, _, _, event, _, _, _, _, address, port, strings, _, resolver in
+                guard let resolver else { return }
+                Unmanaged<Resolver>.fromOpaque(resolver).takeUnretainedValue()
+                    .answered(event, address, port, strings)
+            }, Unmanaged.passUnretained(resolver).toOpaque())
+        if resolver.raw == nil { note(.unresolved(key)) } else { resolvers[key] = resolver }
+    }
+
+    private func forget(_ key: ServiceKey) {
+        guard let resolver = resolvers.removeValue(forKey: key) else { return }
+        if let raw = resolver.raw { avahi_service_resolver_free(raw) }
+    }
+
+    // MARK: Parts
+
+    private var handle: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    private static func of(_ handle: UnsafeMutableRawPointer?) -> AvahiService? {
+        handle.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private var lastFault: String {
+        client.map { AvahiText.fault(avahi_client_errno($0)) } ?? "no client"
+    }
+
+}
