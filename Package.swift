@@ -34,6 +34,7 @@ let package = Package(
         // C: a module map and a shim header of static inline functions, nothing else.
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(name: "CYAML", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
 
@@ -46,6 +47,8 @@ let package = Package(
         library("NearbyEngine", ["NearbyCore", "NearbyWire"]),
         library("NearbyDTLS", ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"]),
         library("NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
+        library(
+            "NearbyBluetooth", ["NearbyCore", "NearbyWire", "NearbyLinux", "CBluetooth"]),
 
         // The telemetry side: knows nothing of sockets.
         library("Telemetry", ["NearbyCore"]),
@@ -63,7 +66,7 @@ let package = Package(
             "Program",
             [
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
-                "Telemetry", "Sensors", "Spool",
+                "NearbyBluetooth", "Telemetry", "Sensors", "Spool",
                 "Configuration", "CLinux", "DurableFiles",
             ]),
         library(
@@ -123,6 +126,7 @@ let package = Package(
             ]),
         tests(of: "DurableFiles", ["FailingFiles"]),
         tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
+        tests(of: "NearbyBluetooth", ["NearbyCore", "NearbyWire"]),
         tests(of: "NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
         tests(of: "Telemetry", ["NearbyCore"]),
         tests(of: "Spool", ["NearbyCore", "Telemetry", "DurableFiles", "FailingFiles"]),

@@ -40,7 +40,13 @@ extension Settings {
         encryption = section.choice("encryption") ?? .required
         state = section.text("state") ?? ""
         control = section.text("control") ?? ""
-        udp = UDPSettings(section.section("links", Self.links).section("udp", UDPSettings.table))
+        let links = section.section("links", Self.links)
+        udp = UDPSettings(
+            links.section("udp", UDPSettings.table), isOn: links.word("udp") != "off")
+        bluetooth = BluetoothSettings(
+            links.section("bluetooth", BluetoothSettings.table),
+            isOn: links.word("bluetooth") != "off",
+            isAsked: links.node("bluetooth") != nil && links.word("bluetooth") == nil)
         let report = section.section("report", Self.report)
         reportSize = report.integer("size")
         reportWait = report.duration("wait")
@@ -135,7 +141,8 @@ extension Settings {
 }
 
 extension UDPSettings {
-    fileprivate init(_ section: Section) {
+    fileprivate init(_ section: Section, isOn: Bool) {
+        self.isOn = isOn
         port = UInt16(clamping: section.integer("port"))
         interfaces = section.list("interfaces", where: PeerText.isInterface).map(\.text)
         beacon = section.flag("beacon")

@@ -22,6 +22,7 @@ public struct Settings: Sendable {
     /// Sorted by key; at most 16.
     public var labels: [(key: String, value: String)] = []
     public var udp: UDPSettings
+    public var bluetooth: BluetoothSettings
     /// At most 64.
     public var sensors: [SensorSettings] = []
     /// Bytes, 100–900.
@@ -84,8 +85,15 @@ public struct Settings: Sendable {
         ])
 
     static let links = KeyTable(
-        "links", [Key("udp", .section, .described(""), "Wi-Fi and Ethernet.")],
-        later: ["avahi", "bluetooth"])
+        "links",
+        [
+            Key("udp", .sectionOrWord(["off"]), .described(""), "Wi-Fi and Ethernet."),
+            Key(
+                "bluetooth", .sectionOrWord(["auto", "off"]), .value("auto"),
+                "Bluetooth LE; auto uses it where there is a controller and the permission "
+                    + "(CAP_NET_ADMIN)."),
+        ],
+        later: ["avahi"])
 
     static let report = KeyTable(
         "report",
@@ -132,6 +140,7 @@ public struct Settings: Sendable {
 
 /// Wi-Fi and Ethernet.
 public struct UDPSettings: Sendable {
+    public var isOn: Bool
     /// 0 takes any free port.
     public var port: UInt16
     /// Empty: all that lead to neighbours. At most 16.

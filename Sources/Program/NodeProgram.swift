@@ -76,6 +76,7 @@ package final class NodeProgram {
         _ = notifier.stopping()
         onStop?()
         runner.give(.stop, at: MonotonicClock.now())
+        runner.stopBluetooth()
         control?.close()
     }
 
@@ -151,6 +152,8 @@ package final class NodeProgram {
         options.port = settings.udp.port
         options.interfaces = settings.udp.interfaces
         options.beacon = settings.udp.beacon
+        options.usesUDP = settings.udp.isOn
+        options.bluetooth = BluetoothChoice(settings.bluetooth)
         for peer in settings.udp.peers {
             do throws(AddressText.Fault) {
                 options.staticPeers.append(try AddressText(parsing: peer.text))

@@ -40,7 +40,7 @@ struct MistakeTests {
     }
 
     @Test(arguments: [
-        "links: {avahi: auto}", "links: {bluetooth: off}",
+        "links: {avahi: auto}",
         "links: {udp: {multicast: ff02::1}}", "links: {udp: {beacon-port: 4577}}",
         "collector: {sinks: []}",
         "sensors: [{driver: gpio, pin: GPIO17}]", "sensors: [{driver: w1}]",

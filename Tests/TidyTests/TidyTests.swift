@@ -128,6 +128,7 @@ enum Imports {
         "NearbyLinux": [
             "NearbyCore", "NearbyWire", "NearbyEngine", "CLinux", "Glibc", "Synchronization",
         ],
+        "NearbyBluetooth": ["NearbyCore", "NearbyWire", "NearbyLinux", "CBluetooth", "Glibc"],
         "Telemetry": ["NearbyCore"],
         "Spool": ["NearbyCore", "Telemetry", "DurableFiles"],
         "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc", "Synchronization"],
@@ -137,8 +138,8 @@ enum Imports {
             "NearbyCore", "Telemetry", "Collector", "DurableFiles", "CSQLite", "Glibc",
         ],
         "Program": [
-            "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux", "Telemetry",
-            "Sensors", "Spool", "Configuration", "CLinux", "DurableFiles", "Glibc",
+            "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
+            "NearbyBluetooth", "Telemetry", "Sensors", "Spool", "Configuration", "CLinux", "DurableFiles", "Glibc",
         ],
         "Collecting": [
             "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux", "Telemetry",

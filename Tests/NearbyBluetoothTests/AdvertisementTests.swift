@@ -1,0 +1,4 @@
+import NearbyCore
+import Testing
+
+@testable import NearbyBluetooth
