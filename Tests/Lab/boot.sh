@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Boots a throwaway virtual machine whose root is this machine's own, read-only, and runs a command in it as
+# root, in the current folder: Tests/Lab/boot.sh [-t SECONDS] [-v] -- COMMAND…
+# The output is streamed, the status is the command's; 124: it took too long; 125: the machine died.
+# What the machine writes stays in its memory. It has no network card. run.sh must have set it up once.
+# The processor is emulated (TCG): KVM is there on machines where this kernel hangs under it.
+# LAB_KVM=1 forces it, LAB_CPUS and LAB_MEMORY (MB) change the size.
+set -uo pipefail
+here=$PWD
+. "$(dirname "$0")/../../deploy/common.sh"
+CACHE=${LAB_CACHE:-$TOP/.build-lab}
+
+seconds=300 verbose=
+while getopts t:v option; do
+    case $option in
+        t) seconds=$OPTARG ;;
+        v) verbose=1 ;;
+        *) exit 64 ;;
+    esac
+done
+shift $((OPTIND - 1))
+[ "${1:-}" != -- ] || shift
+RELEASE=$(cat "$CACHE/release" 2>/dev/null) || die "no virtual machine in $CACHE; Tests/Lab/run.sh makes it"
+
+share=$(mktemp -d "$CACHE/share.XXXXXX")
+machine=
+cleanup() {
+    [ -z "$machine" ] || kill "$machine" 2>/dev/null
+    wait 2>/dev/null
+    rm -rf "$share"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+printf '%s\n' "cd $(printf %q "$here")" "exec $(printf '%q ' "$@")" >"$share/command.sh"
+cat >"$share/init.sh" <<INIT
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 LAB_GUEST=1
+exec >/dev/console 2>&1
+# The first port of the virtio console is what our caller reads.
+bash /run/lab/command.sh </dev/null >/dev/vport0p1 2>&1
+echo \$? >/run/lab/status
+echo b >/proc/sysrq-trigger
+INIT
+
+accelerator=(-accel "tcg,thread=multi" -cpu max)
+[ -z "${LAB_KVM:-}" ] || accelerator=(-accel kvm -cpu host)
+modules=$(realpath "$CACHE/kernel/lib/modules/$RELEASE")
+# Our standard output goes to QEMU as a set of descriptors: `-chardev stdio` would stall at the end of stdin.
+exec 3>&1
+timeout -k 5 "$seconds" qemu-system-x86_64 "${accelerator[@]}" -M q35 -smp "${LAB_CPUS:-2}" \
+    -m "${LAB_MEMORY:-2048}" -nodefaults -no-user-config -display none -no-reboot \
+    -kernel "$CACHE/vmlinux" -initrd "$CACHE/initramfs.gz" \
+    -append "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on tsc=reliable \
+        no_timer_check release=$RELEASE" \
+    -chardev "file,id=console,path=$share/console" -serial chardev:console \
+    -device virtio-serial-pci -add-fd fd=3,set=1 \
+    -chardev file,id=output,path=/dev/fdset/1,append=on \
+    -device virtserialport,chardev=output,name=output -device virtio-rng-pci \
+    -fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \
+    -device virtio-9p-pci,fsdev=root,mount_tag=root \
+    -fsdev "local,id=modules,path=$modules,security_model=none,readonly=on" \
+    -device virtio-9p-pci,fsdev=modules,mount_tag=modules \
+    -fsdev "local,id=share,path=$share,security_model=none" \
+    -device virtio-9p-pci,fsdev=share,mount_tag=share </dev/null &
+machine=$!
+wait "$machine"
+status=$?
+machine=
+[ -z "$verbose" ] || sed 's/^/console: /' "$share/console" >&2
+[ "$status" != 124 ] || {
+    echo "the virtual machine took longer than $seconds s" >&2
+    exit 124
+}
+[ -s "$share/status" ] || {
+    echo "the virtual machine died (QEMU: $status); its last words:" >&2
+    tail -n 30 "$share/console" >&2
+    exit 125
+}
+exit "$(cat "$share/status")"

@@ -1,0 +1,90 @@
+# Sourced by cases that run in the virtual machine, on top of Tests/Network/lab.sh and case.sh: emulated
+# Bluetooth controllers and Wi-Fi radios. The machine's hardware is what the case asks for, nothing else.
+
+# not_run REASON: this case cannot be run here.
+not_run() {
+    echo "$*"
+    exit 77
+}
+
+# measured TEXT: a number worth reading; printed below the case's line.
+measured() { echo "measured: $*"; }
+
+[ -n "${LAB_GUEST:-}" ] || not_run "only in the virtual machine: Tests/Lab/run.sh"
+
+# start_here VARIABLE COMMAND…: as `start`, but in the first network namespace, where Bluetooth is.
+start_here() {
+    local variable=$1
+    shift
+    "$@" >"$LAB/$variable.out" 2>"$LAB/$variable.err" &
+    printf -v "$variable" %s $!
+    PIDS+=($!)
+}
+
+# milliseconds_until SECONDS COMMAND…: how long it took until the command succeeded.
+milliseconds_until() {
+    local started
+    started=$(date +%s%N)
+    until_true "$@" || return
+    echo $((($(date +%s%N) - started) / 1000000))
+}
+
+# mgmt COMMAND…: btmgmt does nothing when its standard input is at an end, so it gets one that has none.
+mgmt() {
+    [ -p "$LAB/silence" ] || mkfifo "$LAB/silence"
+    timeout "${MGMT_SECONDS:-10}" btmgmt "$@" 0<>"$LAB/silence"
+}
+
+# controllers NUMBER: so many emulated Bluetooth controllers, LE and BR/EDR, powered, which hear each other;
+# hci0 and so on in the order of ADDRESSES. Bluetooth's sockets exist in the first network namespace alone:
+# processes share it and bind to different controllers, by address.
+ADDRESSES=()
+controllers() {
+    local emulator=btvirt index setting
+    [ ! -x "$PWD/.build-lab/btvirt" ] || emulator=$PWD/.build-lab/btvirt
+    modprobe hci_vhci || not_run "this kernel has no module hci_vhci"
+    "$emulator" "-l$1" >"$LAB/btvirt.out" 2>"$LAB/btvirt.err" &
+    PIDS+=($!)
+    must "$1 controllers appear" until_true 20 [ -e "/sys/class/bluetooth/hci$(($1 - 1))" ]
+    must "$1 controllers are ready" until_true 20 controllers_are "$1"
+    for ((index = 0; index < $1; index++)); do
+        for setting in "le on" "bredr on" "connectable on" "power on"; do
+            # shellcheck disable=SC2086
+            mgmt --index $index $setting >>"$LAB/mgmt.out"
+        done
+        ADDRESSES[index]=$(address_of "$index")
+        must "hci$index is powered" powered "$index"
+    done
+}
+
+# Asked while there is none yet, btmgmt does not come back.
+controllers_are() { [ "$(MGMT_SECONDS=2 mgmt info | grep -c '^hci')" = "$1" ]; }
+
+# address_of INDEX: the controller's Bluetooth address.
+address_of() { mgmt --index "$1" info | sed -n 's/.*addr \([0-9A-F:]*\) .*/\1/p'; }
+
+# powered INDEX
+powered() { mgmt --index "$1" info | grep -q 'current settings:.* powered\|current settings: powered'; }
+
+# power INDEX on|off: off is how a radio is lost; its advertising is gone when it comes back.
+power() { mgmt --index "$1" power "$2" >>"$LAB/mgmt.out"; }
+
+# several_links: this case needs controllers with more than one link at a time.
+several_links() {
+    [ -x "$PWD/.build-lab/btvirt" ] ||
+        not_run "Debian's btvirt has one link a controller, and ours could not be built"
+}
+
+# advertise INDEX: a connectable, discoverable LE advertisement without content of ours.
+advertise() { mgmt --index "$1" add-adv -c -g -n 1 >>"$LAB/mgmt.out"; }
+
+# finds INDEX ADDRESS [SECONDS]: the controller hears an LE advertisement from there. The emulator delivers
+# an advertisement only at the moment when somebody begins to listen or to advertise, which may be before
+# the kernel is ready to report it: so it is asked again.
+finds() { until_true "${3:-15}" found_at_once "$1" "$2"; }
+
+found_at_once() {
+    MGMT_SECONDS=1.5 mgmt --index "$1" find -l >"$LAB/find.out" 2>&1
+    mgmt --index "$1" stop-find -l >>"$LAB/mgmt.out" 2>&1
+    grep -q "dev_found: $2" "$LAB/find.out"
+}

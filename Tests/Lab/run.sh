@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Rivulet against the real kernel and the real daemons, with emulated hardware: Tests/Lab/run.sh [GROUP…]
+# A group is what the cases' file names begin with (Tests/Lab/cases/GROUP-*.sh); without names, all.
+# Installs what it needs, boots a throwaway virtual machine for each group, closes with `N passed, N failed`.
+# What cannot be run here is said, with the reason; with LAB_REQUIRED=1 that is a failure.
+set -uo pipefail
+. "$(dirname "$0")/../../deploy/common.sh"
+. Tests/Lab/setup.sh
+
+passed=0 failed=0 not_run=0 WHY=
+
+# not_run NAME REASON
+not_run() {
+    echo "not run $1: $2"
+    not_run=$((not_run + 1))
+}
+
+# programs: the release build in $BIN, built if nobody said where it is.
+programs() {
+    [ -z "${BIN:-}" ] || return 0
+    have "${BUILD_PACKAGES[@]}" || return
+    (need_swift) || { WHY="no Swift compiler"; return 1; }
+    swift build "${RELEASE_FLAGS[@]}" >"$CACHE/build.log" 2>&1 || {
+        WHY="the build failed: .build-lab/build.log"
+        return 1
+    }
+    BIN=$(swift build "${RELEASE_FLAGS[@]}" --show-bin-path)
+}
+
+# count_cases LOG FILE…: what cases.sh said of these; a case of which it said nothing has failed.
+count_cases() {
+    local log=$1 file name
+    shift
+    for file; do
+        name=$(basename "$file" .sh)
+        if grep -q "^ok     $name " "$log"; then
+            passed=$((passed + 1))
+        elif grep -q "^not run $name: " "$log"; then
+            not_run=$((not_run + 1))
+        else
+            failed=$((failed + 1))
+            grep -q "^FAILED $name\$" "$log" || echo "FAILED $name (it did not come to an end)"
+        fi
+    done
+}
+
+# run_group GROUP
+run_group() {
+    local group=$1 file in_guest=() on_host=()
+    for file in Tests/Lab/cases/"$group"-*.sh; do
+        [ -e "$file" ] || { not_run "$group" "there are no cases"; return; }
+        if head -n 3 "$file" | grep -q '^# on the host'; then on_host+=("$file"); else in_guest+=("$file"); fi
+    done
+    if [ "$(type -t "setup_$group")" = function ] && ! "setup_$group"; then
+        for file in "${on_host[@]}" "${in_guest[@]}"; do not_run "$(basename "$file" .sh)" "$WHY"; done
+        return
+    fi
+    if [ ${#on_host[@]} -gt 0 ]; then
+        as_root env "BIN=$BIN" bash Tests/Lab/cases.sh "${on_host[@]}" 2>&1 | tee "$CACHE/$group.log"
+        count_cases "$CACHE/$group.log" "${on_host[@]}"
+    fi
+    if [ ${#in_guest[@]} -gt 0 ]; then
+        if ! setup_machine; then
+            for file in "${in_guest[@]}"; do not_run "$(basename "$file" .sh)" "$WHY"; done
+            return
+        fi
+        as_root bash Tests/Lab/boot.sh -t $((60 + 120 * ${#in_guest[@]})) -- env "BIN=$BIN" \
+            bash Tests/Lab/cases.sh "${in_guest[@]}" 2>&1 | tee "$CACHE/$group.log"
+        count_cases "$CACHE/$group.log" "${in_guest[@]}"
+    fi
+}
+
+groups=("$@")
+[ ${#groups[@]} -gt 0 ] ||
+    mapfile -t groups < <(for file in Tests/Lab/cases/*.sh; do basename "${file%%-*}"; done | sort -u)
+mkdir -p "$CACHE"
+if programs; then
+    for group in "${groups[@]}"; do run_group "$group"; done
+else
+    for group in "${groups[@]}"; do not_run "$group" "$WHY"; done
+fi
+[ "$not_run" = 0 ] || echo "$not_run not run"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && { [ -z "${LAB_REQUIRED:-}" ] || [ "$not_run" = 0 ]; }

@@ -1,0 +1,169 @@
+# Sourced by run.sh and boot.sh: what the virtual machine is made of, in $CACHE. All of it can be made again.
+# A function here that fails leaves in $WHY what could not be had.
+
+CACHE=${LAB_CACHE:-$TOP/.build-lab}
+KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
+
+MACHINE_PACKAGES=(qemu-system-x86 busybox-static kmod cpio xz-utils zstd iproute2 procps openssl sqlite3)
+BLUETOOTH_PACKAGES=(bluez bluez-test-tools)
+BTVIRT_PACKAGES=(gcc libc6-dev)
+WIFI_PACKAGES=(iw wpasupplicant rfkill iputils-ping)
+
+# have PACKAGE…: installs what is missing, and says so.
+have() {
+    (need "$@") && return
+    WHY="could not install all of: $*"
+    return 1
+}
+
+# mirror: where this machine gets Debian's packages from.
+mirror() {
+    sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\) .*/\2/p' \
+        /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list \
+        /etc/apt/sources.list.d/* 2>/dev/null | head -1
+}
+
+# download PACKAGE: its newest .deb into $CACHE/debs.
+download() {
+    mkdir -p "$CACHE/debs"
+    (cd "$CACHE/debs" && rm -f "$1"_*.deb && apt-get -qq download "$1" 2>/dev/null) ||
+        (cd "$CACHE/debs" && as_root apt-get -qq update && apt-get -qq download "$1") || {
+        WHY="no package $1 to be downloaded"
+        return 1
+    }
+}
+
+# kernel_release: of the kernel that linux-image-amd64 stands for today.
+kernel_release() {
+    apt-cache depends linux-image-amd64 2>/dev/null |
+        sed -n 's/^ *Depends: linux-image-\([0-9].*-amd64\)$/\1/p' | head -1
+}
+
+# setup_machine: kernel, modules and initramfs.
+setup_machine() {
+    [ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] || {
+        WHY="the virtual machine wants a Debian machine of the architecture amd64"
+        return 1
+    }
+    have "${MACHINE_PACKAGES[@]}" && setup_kernel && setup_initramfs
+}
+
+# setup_kernel: Debian's own, unpacked and not installed: installing would change how this machine boots.
+setup_kernel() {
+    RELEASE=$(cat "$CACHE/release" 2>/dev/null) && return
+    RELEASE=$(kernel_release)
+    [ -n "$RELEASE" ] || { as_root apt-get -qq update && RELEASE=$(kernel_release); }
+    [ -n "$RELEASE" ] || {
+        WHY="apt knows no package linux-image-amd64"
+        return 1
+    }
+    echo "kernel: linux-image-$RELEASE"
+    download "linux-image-$RELEASE" || return
+    rm -rf "$CACHE/kernel"
+    mkdir -p "$CACHE/kernel"
+    dpkg -x "$CACHE/debs/linux-image-$RELEASE"_*.deb "$CACHE/kernel"
+    # Newer packages have usr/lib/modules; depmod looks in lib.
+    [ -d "$CACHE/kernel/lib" ] || ln -s usr/lib "$CACHE/kernel/lib"
+    depmod -b "$CACHE/kernel" "$RELEASE"
+    extract_kernel "$CACHE/kernel/boot/vmlinuz-$RELEASE" >"$CACHE/vmlinux" || {
+        WHY="cannot unpack the kernel of linux-image-$RELEASE"
+        return 1
+    }
+    echo "$RELEASE" >"$CACHE/release"
+}
+
+# extract_kernel FILE: the uncompressed kernel inside, which QEMU starts as it is: an emulated processor
+# would unpack it for two seconds. Where it lies: the kernel's Documentation/arch/x86/boot.rst,
+# setup_sects, payload_offset and payload_length.
+extract_kernel() {
+    local sectors offset length
+    sectors=$(od -An -tu1 -j $((0x1f1)) -N 1 "$1")
+    offset=$(od -An -tu4 -j $((0x248)) -N 4 "$1")
+    length=$(od -An -tu4 -j $((0x24c)) -N 4 "$1")
+    [ "$sectors" -gt 0 ] || sectors=4
+    offset=$(((sectors + 1) * 512 + offset))
+    payload() { dd "if=$1" bs=1M iflag=skip_bytes,count_bytes skip=$offset "count=$2" status=none; }
+    case $(od -An -tx1 -j $offset -N 4 "$1" | tr -d ' ') in
+        fd377a58) payload "$1" "$length" | xz --single-stream -dc ;;
+        # Four bytes after the compressed data tell its size.
+        28b52ffd) payload "$1" $((length - 4)) | zstd -dc ;;
+        *) return 1 ;;
+    esac
+}
+
+# setup_initramfs: busybox and the modules that mounting the root takes, 1.5 MB.
+setup_initramfs() {
+    [ "$CACHE/initramfs.gz" -nt Tests/Lab/initramfs-init ] &&
+        [ "$CACHE/initramfs.gz" -nt "$CACHE/release" ] && return
+    local root=$CACHE/initramfs module file
+    rm -rf "$root"
+    mkdir -p "$root"/{bin,proc,sys,dev,lower,rw,new,mod}
+    cp /bin/busybox "$root/bin/busybox"
+    cp Tests/Lab/initramfs-init "$root/init"
+    chmod +x "$root/init"
+    for module in virtio_pci 9pnet_virtio 9p overlay virtio_console virtio_rng; do
+        # With what each of them needs, in the order of loading.
+        modprobe -d "$CACHE/kernel" -S "$RELEASE" --show-depends $module | sed -n 's/^insmod //p' |
+            while read -r file _; do
+                grep -qxF "$(basename "${file%.xz}")" "$root/mod/order" 2>/dev/null && continue
+                case $file in
+                    *.xz) xz -dc "$file" >"$root/mod/$(basename "${file%.xz}")" ;;
+                    *) cp "$file" "$root/mod/" ;;
+                esac
+                basename "${file%.xz}" >>"$root/mod/order"
+            done
+    done
+    (cd "$root" && find . | cpio -o -H newc --quiet) | gzip -1 >"$CACHE/initramfs.gz" && return
+    WHY="could not make the initramfs"
+    return 1
+}
+
+# setup_bluetooth: the emulator of controllers. Without the source package it is Debian's, which gives
+# the two ends of a controller's second link different handles and so loses its data.
+setup_bluetooth() {
+    have "${BLUETOOTH_PACKAGES[@]}" || return
+    [ -x "$CACHE/btvirt" ] && return
+    (have "${BTVIRT_PACKAGES[@]}" && build_btvirt) >"$CACHE/btvirt.log" 2>&1 && return
+    echo "btvirt could not be built (log in .build-lab/btvirt.log): controllers have one link only"
+}
+
+# build_btvirt: from the source package of this Debian release, with a fix of three lines.
+build_btvirt() {
+    local suite source=$CACHE/bluez
+    suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+    echo "btvirt: from the source package bluez of $suite"
+    rm -rf "$source"
+    mkdir -p "$source/lists/partial"
+    echo "deb-src [signed-by=$KEYS] $(mirror) $suite main" >"$source/sources.list"
+    # With lists of its own: this machine's apt stays as it is.
+    local apt=(apt-get -qq -o "Dir::Etc::SourceList=$source/sources.list" -o Dir::Etc::SourceParts=/dev/null
+        -o "Dir::State::Lists=$source/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
+    (
+        set -e
+        cd "$source"
+        "${apt[@]}" update
+        "${apt[@]}" source --download-only bluez
+        tar -xf bluez_*.orig.tar.*
+        cd bluez-*/
+        # Both ends of a link have one handle: it must be free at both.
+        sed -i '/^\tconn1 = conn_new(dev, handle, type);$/i\
+\twhile (queue_find(dev->conns, match_handle, UINT_TO_PTR(handle)) ||\
+\t\tqueue_find(remote->conns, match_handle, UINT_TO_PTR(handle)))\
+\t\thandle++;' emulator/btdev.c
+        [ "$(grep -c 'handle++;' emulator/btdev.c)" -ge 1 ]
+        local files=() name
+        # amp went with version 5.67.
+        for name in main serial server vhci btdev bthost smp phy amp le; do
+            [ ! -e emulator/$name.c ] || files+=(emulator/$name.c)
+        done
+        for name in mainloop mainloop-notify io-mainloop timeout-mainloop util queue crypto ecc; do
+            files+=(src/shared/$name.c)
+        done
+        gcc -O1 -w -D_GNU_SOURCE -DVERSION='"lab"' -I. -Ilib "${files[@]}" lib/{bluetooth,hci}.c \
+            -o "$CACHE/btvirt.new"
+    ) || return
+    mv "$CACHE/btvirt.new" "$CACHE/btvirt"
+    rm -rf "$source"
+}
+
+setup_wifi() { have "${WIFI_PACKAGES[@]}"; }
