@@ -40,11 +40,12 @@ mgmt() {
 # processes share it and bind to different controllers, by address.
 ADDRESSES=()
 controllers() {
-    local emulator=btvirt index setting
-    [ ! -x "$PWD/.build-lab/btvirt" ] || emulator=$PWD/.build-lab/btvirt
+    local index setting
     modprobe hci_vhci || not_run "this kernel has no module hci_vhci"
-    "$emulator" "-l$1" >"$LAB/btvirt.out" 2>"$LAB/btvirt.err" &
-    PIDS+=($!)
+    # The emulator needs the kernel's ciphers. Were they loaded when it asks for them, the first controller's
+    # first command would be older than the two seconds that the kernel waits.
+    modprobe -a algif_hash algif_skcipher cmac ecb
+    start_here btvirt "${LAB_CACHE:-.build-lab}/btvirt" "-l$1"
     must "$1 controllers appear" until_true 20 [ -e "/sys/class/bluetooth/hci$(($1 - 1))" ]
     must "$1 controllers are ready" until_true 20 controllers_are "$1"
     for ((index = 0; index < $1; index++)); do
@@ -68,12 +69,6 @@ powered() { mgmt --index "$1" info | grep -q 'current settings:.* powered\|curre
 
 # power INDEX on|off: off is how a radio is lost; its advertising is gone when it comes back.
 power() { mgmt --index "$1" power "$2" >>"$LAB/mgmt.out"; }
-
-# several_links: this case needs controllers with more than one link at a time.
-several_links() {
-    [ -x "$PWD/.build-lab/btvirt" ] ||
-        not_run "Debian's btvirt has one link a controller, and ours could not be built"
-}
 
 # advertise INDEX: a connectable, discoverable LE advertisement without content of ours.
 advertise() { mgmt --index "$1" add-adv -c -g -n 1 >>"$LAB/mgmt.out"; }
