@@ -73,13 +73,12 @@ power() { mgmt --index "$1" power "$2" >>"$LAB/mgmt.out"; }
 # advertise INDEX: a connectable, discoverable LE advertisement without content of ours.
 advertise() { mgmt --index "$1" add-adv -c -g -n 1 >>"$LAB/mgmt.out"; }
 
-# finds INDEX ADDRESS [SECONDS]: the controller hears an LE advertisement from there. The emulator delivers
-# an advertisement only at the moment when somebody begins to listen or to advertise, which may be before
-# the kernel is ready to report it: so it is asked again.
+# finds INDEX ADDRESS [SECONDS]: the controller hears an LE advertisement from there. The kernel advertises
+# every 1.28 s, and reports nothing that came before it was ready to.
 finds() { until_true "${3:-15}" found_at_once "$1" "$2"; }
 
 found_at_once() {
-    MGMT_SECONDS=1.5 mgmt --index "$1" find -l >"$LAB/find.out" 2>&1
+    MGMT_SECONDS=2 mgmt --index "$1" find -l >"$LAB/find.out" 2>&1
     mgmt --index "$1" stop-find -l >>"$LAB/mgmt.out" 2>&1
     grep -q "dev_found: $2" "$LAB/find.out"
 }

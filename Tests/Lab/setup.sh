@@ -126,11 +126,10 @@ setup_bluetooth() {
     return 1
 }
 
-# build_btvirt: from the source package of this Debian release, mended, so that controllers can have several
-# links (btvirt.sed).
+# build_btvirt: from Debian 13's source package on Debian 12 too, whose own emulator advertises once and not
+# over and over; and mended, so that controllers can have several links (btvirt.sed).
 build_btvirt() {
-    local suite source=$CACHE/bluez
-    suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+    local suite=trixie source=$CACHE/bluez
     rm -rf "$source"
     mkdir -p "$source/lists/partial"
     echo "deb-src [signed-by=$KEYS] $(mirror) $suite main" >"$source/sources.list"
@@ -147,16 +146,10 @@ build_btvirt() {
         sed -i -f "$TOP/Tests/Lab/btvirt.sed" emulator/btdev.c
         grep -q 'queue_find(remote->conns, match_handle, UINT_TO_PTR(handle))' emulator/btdev.c ||
             { echo "the sources of bluez have changed: btvirt.sed does not fit"; exit 1; }
-        local files=() name
-        # amp went with version 5.67.
-        for name in main serial server vhci btdev bthost smp phy amp le; do
-            [ ! -e emulator/$name.c ] || files+=(emulator/$name.c)
-        done
-        for name in mainloop mainloop-notify io-mainloop timeout-mainloop util queue crypto ecc; do
-            files+=(src/shared/$name.c)
-        done
-        gcc -O1 -w -D_GNU_SOURCE -DVERSION='"lab"' -I. -Ilib "${files[@]}" lib/{bluetooth,hci}.c \
-            -o "$CACHE/btvirt.new"
+        gcc -O1 -w -D_GNU_SOURCE -DVERSION='"lab"' -I. -Ilib -o "$CACHE/btvirt.new" \
+            emulator/{main,serial,server,vhci,btdev,phy,le}.c \
+            src/shared/{mainloop,mainloop-notify,io-mainloop,timeout-mainloop,util,queue,crypto,ecc}.c \
+            lib/{bluetooth,hci}.c
     ) || return
     mv "$CACHE/btvirt.new" "$CACHE/btvirt"
     rm -rf "$source"
