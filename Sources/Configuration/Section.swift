@@ -66,7 +66,7 @@ struct Section {
             return Section(empty, table, mistakes)
         }
         guard case .mapping = node.value else {
-            add(key, "\(key) must be \(self.table.key(key)?.form.expected ?? "")")
+            add(key, "\(table.name) must be \(self.table.key(key)?.form.expected ?? "")")
             return Section(empty, table, mistakes)
         }
         return Section(node, table, mistakes)
@@ -94,7 +94,8 @@ struct Section {
                 (1...Key.Form.pathBytesMax).contains(text.utf8.count)
                     && PlainText.isPrintable(text) ? text : nil
             case .networkName: NetworkName.isValid(text) ? text : nil
-            case .choice(let names, _): names.contains(text) ? text : nil
+            case .choice(let names, _), .sectionOrWord(let names):
+                names.contains(text) ? text : nil
             default: mismatch(key)
             }
         }

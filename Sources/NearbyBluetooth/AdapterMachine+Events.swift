@@ -26,15 +26,31 @@ extension AdapterMachine {
 
     /// What is set at the controller in use.
     var information: ControllerInformation? {
-        chosen.flatMap { controllers?[$0.index] ?? nil }
+        chosen.flatMap { chosen in place(of: chosen.index).flatMap { controllers?[$0].information }
+        }
+    }
+
+    private func place(of index: UInt16) -> Int? {
+        controllers?.firstIndex { $0.index == index }
+    }
+
+    private mutating func insert(_ index: UInt16) {
+        guard var all = controllers, all.count < Limits.bluetoothControllersMax,
+            !all.contains(where: { $0.index == index })
+        else { return }
+        let place = all.firstIndex { $0.index > index } ?? all.count
+        all.insert(Controller(index: index), at: place)
+        controllers = all
     }
 
     /// The controller that fits best; the one in use is kept while it is there.
     mutating func choose() {
         guard chosen == nil, let controllers, phase == .running else { return }
-        for (index, information) in controllers.sorted(by: { $0.key < $1.key }) {
+        for controller in controllers {
+            let index = controller.index
             // Without a public address, a controller would need a static one from somebody.
-            guard let information, information.supported.contains(.lowEnergy),
+            guard let information = controller.information,
+                information.supported.contains(.lowEnergy),
                 information.address != 0
             else { continue }
             switch selection {
@@ -52,15 +68,14 @@ extension AdapterMachine {
     // MARK: Controllers come and go
 
     private mutating func add(_ index: UInt16?) {
-        guard let index, let count = controllers?.count, count < Limits.bluetoothControllersMax
-        else { return }
-        controllers?[index] = .some(nil)
+        guard let index else { return }
+        insert(index)
         setup.succeed()
     }
 
     private mutating func remove(_ index: UInt16?) {
         guard let index else { return }
-        controllers?[index] = nil
+        controllers?.removeAll { $0.index == index }
         if pending?.index == index { pending = nil }
         guard chosen?.index == index else { return }
         chosen = nil
@@ -68,19 +83,21 @@ extension AdapterMachine {
         cannotAdvertise = false
         cannotMonitor = false
         givenUp = []
-        for reset in [\AdapterMachine.setup, \.advertising, \.power, \.scanning] {
-            self[keyPath: reset].succeed()
-        }
+        setup.succeed()
+        advertising.succeed()
+        power.succeed()
+        scanning.succeed()
         say(.gone)
     }
 
     private mutating func settle(
         _ settings: ControllerSettings, of index: UInt16?, _ now: Instant
     ) {
-        guard let index, let known = controllers?[index], var information = known else { return }
-        let wasPowered = information.current.contains(.powered)
-        information.current = settings
-        controllers?[index] = information
+        guard let index, let place = place(of: index),
+            let before = controllers?[place].information?.current
+        else { return }
+        let wasPowered = before.contains(.powered)
+        controllers?[place].information?.current = settings
         guard index == chosen?.index, phase == .running else { return }
         if wasPowered, !settings.contains(.powered) {
             // Somebody switched it off. It is switched on again, but never in a tug-of-war.
@@ -124,14 +141,12 @@ extension AdapterMachine {
     ) {
         switch (answered.command, reply) {
         case (_, .indices(let indices)):
-            controllers = [:]
-            for index in indices.prefix(Limits.bluetoothControllersMax) {
-                controllers?[index] = .some(nil)
-            }
+            controllers = []
+            for index in indices { insert(index) }
             setup.succeed()
         case (_, .information(let information)):
-            if let index = answered.index, controllers?[index] != nil {
-                controllers?[index] = information
+            if let place = answered.index.flatMap(place(of:)) {
+                controllers?[place].information = information
             }
         case (_, .settings(let settings)):
             settle(settings, of: answered.index, now)
@@ -160,7 +175,7 @@ extension AdapterMachine {
         pending = nil
         let code = answered.command.code
         guard phase == .running else {
-            givenUp.insert(code)
+            givenUp.append(code)
             return
         }
         switch (status, code) {
@@ -180,11 +195,12 @@ extension AdapterMachine {
             cannotMonitor = true
         case (_, .stopDiscovery), (_, .removeMonitor): scanEnded(now)
         case (.notSupported, .addAdvertising), (.unknownCommand, .addAdvertising),
-            (.invalidParameters, .addAdvertising), (_, .readAdvertisingFeatures):
+            (.invalidParameters, .addAdvertising), (.notSupported, .readAdvertisingFeatures),
+            (.unknownCommand, .readAdvertisingFeatures):
             cannotAdvertise = true
             say(.failed(code, status))
         case (_, .addAdvertising): advertising.fail(now, using: &random)
-        case (_, .setConnectable): givenUp.insert(code)
+        case (_, .setConnectable): givenUp.append(code)
         case (.notPowered, _):
             setup.fail(now, using: &random)
         default:

@@ -41,8 +41,8 @@ extension AdapterMachine {
     private mutating func wanted(_ now: Instant) -> (ManagementCommand, UInt16?)? {
         guard setup.isDue(now) else { return nil }
         guard let controllers else { return (.readIndexList, nil) }
-        if let unread = controllers.filter({ $0.value == nil }).keys.min() {
-            return (.readInformation, unread)
+        if let unread = controllers.first(where: { $0.information == nil }) {
+            return (.readInformation, unread.index)
         }
         guard let chosen, let information = self.information else {
             say(.noController)
@@ -70,7 +70,7 @@ extension AdapterMachine {
         }
         switch scan {
         case .off(let next):
-            guard next <= now, scanning.isDue(now) else { return nil }
+            guard next + hold <= now, scanning.isDue(now) else { return nil }
             return isContent && !cannotMonitor && !isFirstScan
                 ? .addMonitor(type: Advertisement.serviceData, beginning: Advertisement.uuid)
                 : .startDiscovery

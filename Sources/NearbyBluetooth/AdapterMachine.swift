@@ -6,7 +6,7 @@ extension Limits {
 }
 
 /// Which controller is used.
-public enum AdapterSelection: Hashable, Sendable {
+public enum AdapterSelection: Equatable, Sendable {
     /// The lowest-numbered one that can do LE.
     case any
     /// `hci` and this number.
@@ -16,7 +16,7 @@ public enum AdapterSelection: Hashable, Sendable {
 }
 
 /// The controller in use.
-public struct Adapter: Hashable, Sendable {
+public struct Adapter: Equatable, Sendable {
     /// As in `hci0`.
     public var index: UInt16
     public var address: BluetoothAddress
@@ -35,6 +35,8 @@ public struct AdapterMachine: Sendable {
         case listening(psm: UInt8)
         /// Whether other links suffice: then scans are rare and passive.
         case setContent(Bool)
+        /// Whether somebody is being connected to: no scan holds the radio meanwhile.
+        case setConnecting(Bool)
         case deadlineReached
         case stop
     }
@@ -72,7 +74,13 @@ public struct AdapterMachine: Sendable {
         case passive(handle: UInt16, until: Instant, next: Instant)
     }
 
-    struct Pending: Equatable, Sendable {
+    struct Controller: Sendable {
+        let index: UInt16
+        /// Nil until it is read.
+        var information: ControllerInformation?
+    }
+
+    struct Pending: Sendable {
         var command: ManagementCommand
         var index: UInt16?
         var deadline: Instant
@@ -85,8 +93,8 @@ public struct AdapterMachine: Sendable {
     let acceptsClassic: Bool
     var phase = Phase.idle
     var pending: Pending?
-    /// nil: not asked yet. The values are nil until they are read.
-    var controllers: [UInt16: ControllerInformation?]?
+    /// By index; nil: not asked yet.
+    var controllers: [Controller]?
     var chosen: Adapter?
     /// What was set when the controller was chosen.
     var found: ControllerSettings = []
@@ -97,6 +105,7 @@ public struct AdapterMachine: Sendable {
     var cannotAdvertise = false
     var cannotMonitor = false
     public internal(set) var isContent = false
+    var isConnecting = false
     var isUp = false
     var scan = Scan.off(next: .zero)
     var isFirstScan = true
@@ -109,7 +118,7 @@ public struct AdapterMachine: Sendable {
     /// The last notice, so that none comes twice in a row.
     var said: Notice?
     /// What could not be put back.
-    var givenUp: Set<ManagementCommand.Code> = []
+    var givenUp: [ManagementCommand.Code] = []
     var random: SeededGenerator
     var outputs: [Output] = []
     public private(set) var drops = DropCounters()
@@ -132,6 +141,7 @@ public struct AdapterMachine: Sendable {
         case .event(let event): take(event, now)
         case .listening(let psm): self.psm = isUp ? psm : nil
         case .setContent(let isContent): setContent(isContent, now)
+        case .setConnecting(let isConnecting): setConnecting(isConnecting, now)
         case .deadlineReached: deadlineReached(now)
         case .stop: stop()
         }
@@ -144,7 +154,10 @@ public struct AdapterMachine: Sendable {
         guard phase == .running else { return nil }
         // Nothing else is done before.
         if let at = setup.at { return at }
-        return [power.at, advertising.at, scanDeadline].compactMap { $0 }.min()
+        let next = min(
+            power.at ?? .distantFuture, advertising.at ?? .distantFuture,
+            scanDeadline ?? .distantFuture)
+        return next == .distantFuture ? nil : next
     }
 
     /// The controller in use, or to be used.
@@ -167,9 +180,10 @@ public struct AdapterMachine: Sendable {
     private mutating func deadlineReached(_ now: Instant) {
         // No answer in time: as good as none at all.
         if let pending, pending.deadline <= now { failed(pending, .busy, now) }
-        for backoff in [\AdapterMachine.setup, \.power, \.advertising, \.scanning] {
-            _ = self[keyPath: backoff].isDue(now)
-        }
+        _ = setup.isDue(now)
+        _ = power.isDue(now)
+        _ = advertising.isDue(now)
+        _ = scanning.isDue(now)
     }
 
     // MARK: Scans
@@ -177,7 +191,7 @@ public struct AdapterMachine: Sendable {
     private var scanDeadline: Instant? {
         guard isUp, psm != nil else { return nil }
         return switch scan {
-        case .off(let next): max(next, scanning.at ?? next)
+        case .off(let next): max(next + hold, scanning.at ?? next)
         case .active(let until, _), .passive(_, let until, _): until
         }
     }
@@ -186,6 +200,21 @@ public struct AdapterMachine: Sendable {
         guard value != isContent else { return }
         isContent = value
         if !value, case .off = scan { scan = .off(next: now) }
+    }
+
+    /// What a scan that is due waits for connects. Not for ever: addresses that only pretend to be
+    /// somebody must not keep us deaf.
+    var hold: Duration { isConnecting ? .seconds(15) : .zero }
+
+    private mutating func setConnecting(_ value: Bool, _ now: Instant) {
+        let isBegin = value && !isConnecting
+        isConnecting = value
+        switch scan {
+        case .active(_, let next) where isBegin: scan = .active(until: now, next: next)
+        case .passive(let handle, _, let next) where isBegin:
+            scan = .passive(handle: handle, until: now, next: next)
+        default: break
+        }
     }
 
     // MARK: What others advertise

@@ -17,7 +17,7 @@ import NearbyWire
 ///     23      1      PSM of the L2CAP channel, 0x80–0xFF
 ///     24      6      PeerID, its first bytes
 ///     30      1      flags of versions to come: 0, ignored
-public struct Advertisement: Hashable, Sendable {
+public struct Advertisement: Equatable, Sendable {
     public var networkTag: UInt32
     /// 0x80–0xFF: LE's dynamic range.
     public var psm: UInt8

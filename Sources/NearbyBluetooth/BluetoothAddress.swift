@@ -1,7 +1,7 @@
 import NearbyCore
 
 /// A controller's address as the kernel has it.
-public struct BluetoothAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
+public struct BluetoothAddress: Comparable, Sendable, CustomStringConvertible {
     /// 48 bits, most significant byte first, as it is written.
     public let value: UInt64
     public let kind: BluetoothAddressKind

@@ -42,7 +42,7 @@ public final class BluetoothTransport {
     private let management: ManagementSocket
     private var machine: AdapterMachine
     private var table: ConnectionTable
-    private var channels: [BluetoothChannelID: ChannelSocket] = [:]
+    private var channels: [(id: BluetoothChannelID, socket: ChannelSocket)] = []
     private var listeners: [ChannelSocket] = []
     private var adapter: Adapter?
     private var timer: EventLoop.TimerID?
@@ -167,8 +167,9 @@ public final class BluetoothTransport {
 
     private func setTimer() {
         guard let timer else { return }
-        let deadlines = [machine.nextDeadline, table.nextDeadline].compactMap { $0 }
-        loop.set(timer, to: deadlines.min())
+        let next = min(
+            machine.nextDeadline ?? .distantFuture, table.nextDeadline ?? .distantFuture)
+        loop.set(timer, to: next == .distantFuture ? nil : next)
     }
 
     // MARK: Channels
@@ -186,6 +187,9 @@ public final class BluetoothTransport {
                 }
                 onEvent?(.peers(endpoints), now)
             }
+        }
+        if table.isConnecting != machine.isConnecting {
+            drive(.setConnecting(table.isConnecting), now)
         }
         setTimer()
     }
@@ -220,16 +224,20 @@ public final class BluetoothTransport {
         try loop.register(socket.file.raw, for: interest) { [unowned self] readiness in
             serve(id, readiness, MonotonicClock.now())
         }
-        channels[id] = socket
+        channels.append((id, socket))
     }
 
     private func close(_ id: BluetoothChannelID) {
-        guard let socket = channels.removeValue(forKey: id) else { return }
-        loop.unregister(socket.file.raw)
+        guard let index = channels.firstIndex(where: { $0.id == id }) else { return }
+        loop.unregister(channels.remove(at: index).socket.file.raw)
+    }
+
+    private func socket(_ id: BluetoothChannelID) -> ChannelSocket? {
+        channels.first { $0.id == id }?.socket
     }
 
     private func serve(_ id: BluetoothChannelID, _ readiness: EventLoop.Readiness, _ now: Instant) {
-        guard let socket = channels[id] else { return }
+        guard let socket = socket(id) else { return }
         if table.isConnecting(id) {
             let code = socket.connectResult
             guard code == 0, !readiness.contains(.hangup) else {
@@ -248,7 +256,7 @@ public final class BluetoothTransport {
 
     private func receive(_ id: BluetoothChannelID, _ socket: ChannelSocket, _ now: Instant) {
         for _ in 0..<16 {
-            guard channels[id] != nil else { return }
+            guard self.socket(id) != nil else { return }
             switch socket.receive(&buffer) {
             case .nothing: return
             case .ended(let code):
@@ -269,7 +277,7 @@ public final class BluetoothTransport {
     }
 
     private func write(_ bytes: [UInt8], _ id: BluetoothChannelID, _ now: Instant) {
-        guard let socket = channels[id] else { return }
+        guard let socket = socket(id) else { return }
         switch socket.send(bytes) {
         case .sent:
             sent.datagrams &+= 1

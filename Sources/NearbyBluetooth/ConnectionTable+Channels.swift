@@ -9,77 +9,68 @@ extension ConnectionTable {
     static let idleTime = Duration.seconds(90)
     /// A datagram that has waited so long is not worth another attempt.
     static let waitingTime = Duration.seconds(30)
-    /// Linux, also where this is read elsewhere.
+    /// Linux's EBUSY.
     private static let busy: Int32 = 16
 
-    static func deadlines(of peer: Peer) -> [Instant] {
-        var result = peer.channels.map { channel in
-            switch channel.state {
-            case .connecting(let since): since + connectTime
-            case .open: channel.lastTraffic + idleTime
-            }
-        }
-        if let attempt = peer.attemptAt { result.append(attempt) }
-        if let heard = peer.heardAt, peer.channels.isEmpty { result.append(heard + forgetting) }
-        return result
+    static func deadline(of peer: Peer) -> Instant? {
+        var next = peer.attemptAt ?? .distantFuture
+        for channel in peer.channels { next = min(next, channel.deadline) }
+        if let heard = peer.heardAt, peer.channels.isEmpty { next = min(next, heard + forgetting) }
+        return next == .distantFuture ? nil : next
     }
 
     // MARK: Sending
 
     mutating func send(_ bytes: [UInt8], to address: BluetoothAddress, _ now: Instant) {
-        guard var peer = peers[address] else { return drops.count(.bluetoothUnknownPeer) }
-        defer { peers[address] = peer }
+        guard let index = index(of: address) else { return drops.count(.bluetoothUnknownPeer) }
         // The newest that can be used.
-        if let index = peer.channels.lastIndex(where: \.isOpen),
-            case .open(let most, let isBlocked) = peer.channels[index].state
+        if let channel = peers[index].channels.lastIndex(where: \.isOpen),
+            case .open(let most, let isBlocked) = peers[index].channels[channel].state
         {
             guard bytes.count <= most else { return drops.count(.bluetoothTooLong) }
-            if isBlocked { return enqueue(bytes, &peer, now) }
-            peer.channels[index].lastTraffic = now
-            outputs.append(.write(bytes, on: peer.channels[index].id))
+            if isBlocked { return enqueue(bytes, index, now) }
+            peers[index].channels[channel].lastTraffic = now
+            outputs.append(.write(bytes, on: peers[index].channels[channel].id))
             return
         }
-        guard peer.psm != nil else { return drops.count(.bluetoothUnknownPeer) }
-        guard address.kind != .classic || !isReached(byLowEnergy: address, now) else {
-            return drops.count(.bluetoothUnknownPeer)
-        }
-        enqueue(bytes, &peer, now)
-        guard !peer.isConnecting, peer.attemptAt == nil else { return }
+        guard peers[index].psm != nil,
+            address.kind != .classic || !isReached(byLowEnergy: address, now)
+        else { return drops.count(.bluetoothUnknownPeer) }
+        enqueue(bytes, index, now)
+        guard !peers[index].isConnecting, peers[index].attemptAt == nil else { return }
         let wait =
-            connectsFirst(to: address, peer)
+            connectsFirst(to: peers[index])
             ? .zero : Self.courtesy + random.duration(in: .zero ..< .seconds(1))
-        peer.attemptAt = max(now + wait, peer.backoff.at ?? now)
-        attempt(address, &peer, now)
+        peers[index].attemptAt = max(now + wait, peers[index].backoff.at ?? now)
+        attempt(index, now)
     }
 
-    private mutating func enqueue(_ bytes: [UInt8], _ peer: inout Peer, _ now: Instant) {
-        if peer.queue.count >= Limits.bluetoothQueueMax {
-            peer.queue.removeFirst()
+    private mutating func enqueue(_ bytes: [UInt8], _ index: Int, _ now: Instant) {
+        if peers[index].queue.count >= Limits.bluetoothQueueMax {
+            peers[index].queue.removeFirst()
             drops.count(.bluetoothQueueFull)
         }
-        peer.queue.append(Waiting(bytes: bytes, since: now))
+        peers[index].queue.append(Waiting(bytes: bytes, since: now))
     }
 
     /// The lower PeerID; where it is not known, the lower address.
-    private func connectsFirst(to address: BluetoothAddress, _ peer: Peer) -> Bool {
+    private func connectsFirst(to peer: Peer) -> Bool {
         if let prefix = peer.prefix, prefix != peerPrefix { return peerPrefix < prefix }
-        return (own?.value ?? 0) < address.value
+        return (own?.value ?? 0) < peer.address.value
     }
 
-    private mutating func attempt(
-        _ address: BluetoothAddress, _ peer: inout Peer, _ now: Instant
-    ) {
-        guard let at = peer.attemptAt, at <= now, let psm = peer.psm else { return }
-        let others = peers.filter { $0.key != address && !$0.value.channels.isEmpty }.count
-        guard others < Limits.bluetoothConnectionsMax else {
+    private mutating func attempt(_ index: Int, _ now: Instant) {
+        guard let at = peers[index].attemptAt, at <= now, let psm = peers[index].psm else { return }
+        let address = peers[index].address
+        guard connections(beside: address) < Limits.bluetoothConnectionsMax else {
             drops.count(.bluetoothConnectionLimit)
-            peer.backoff.fail(now, using: &random)
-            peer.attemptAt = peer.backoff.at
+            peers[index].backoff.fail(now, using: &random)
+            peers[index].attemptAt = peers[index].backoff.at
             return
         }
-        peer.attemptAt = nil
+        peers[index].attemptAt = nil
         let id = makeID()
-        peer.channels.append(
+        peers[index].channels.append(
             Channel(id: id, state: .connecting(since: now), lastTraffic: now))
         outputs.append(.connect(id, to: address, psm: psm))
     }
@@ -89,140 +80,130 @@ extension ConnectionTable {
     mutating func accept(
         _ id: BluetoothChannelID, _ address: BluetoothAddress, _ most: Int, _ now: Instant
     ) {
-        let others = peers.filter { $0.key != address && !$0.value.channels.isEmpty }.count
-        guard own != nil, others < Limits.bluetoothConnectionsMax, makeRoom(for: address) else {
+        guard own != nil, connections(beside: address) < Limits.bluetoothConnectionsMax,
+            makeRoom(for: address)
+        else {
             drops.count(.bluetoothConnectionLimit)
             outputs.append(.close(id))
             return
         }
-        var peer = peers[address] ?? Peer()
-        if peer.channels.count >= Limits.bluetoothChannelsPerPeerMax {
-            outputs.append(.close(peer.channels.removeFirst().id))
+        let index = insert(address)
+        if peers[index].channels.count >= Limits.bluetoothChannelsPerPeerMax {
+            outputs.append(.close(peers[index].channels.removeFirst().id))
         }
-        peer.channels.append(
-            Channel(
-                id: id, state: .open(messageBytesMax: most, isBlocked: false), lastTraffic: now))
-        opened(&peer, now)
-        peers[address] = peer
+        opened(id, most, index, now)
     }
 
     mutating func connected(_ id: BluetoothChannelID, _ most: Int, _ now: Instant) {
-        guard let address = address(of: id), var peer = peers[address],
-            let index = peer.channels.firstIndex(where: { $0.id == id })
-        else { return outputs.append(.close(id)) }
-        var channel = peer.channels.remove(at: index)
-        channel.state = .open(messageBytesMax: most, isBlocked: false)
-        channel.lastTraffic = now
-        peer.channels.append(channel)
-        opened(&peer, now)
-        peers[address] = peer
+        guard let place = place(of: id) else { return outputs.append(.close(id)) }
+        peers[place.peer].channels.remove(at: place.channel)
+        opened(id, most, place.peer, now)
     }
 
-    /// What waited goes out over the newest channel.
-    private mutating func opened(_ peer: inout Peer, _ now: Instant) {
-        peer.attemptAt = nil
-        peer.backoff.succeed()
-        guard let channel = peer.channels.last, case .open(let most, _) = channel.state else {
-            return
-        }
-        for waiting in peer.queue {
+    /// The newest channel: what waited goes out over it.
+    private mutating func opened(
+        _ id: BluetoothChannelID, _ most: Int, _ index: Int, _ now: Instant
+    ) {
+        peers[index].channels.append(
+            Channel(
+                id: id, state: .open(messageBytesMax: most, isBlocked: false), lastTraffic: now))
+        peers[index].attemptAt = nil
+        peers[index].backoff.succeed()
+        writeQueue(index, on: id, most)
+    }
+
+    private mutating func writeQueue(_ index: Int, on id: BluetoothChannelID, _ most: Int) {
+        let queue = peers[index].queue
+        peers[index].queue = []
+        for waiting in queue {
             if waiting.bytes.count > most {
                 drops.count(.bluetoothTooLong)
             } else {
-                outputs.append(.write(waiting.bytes, on: channel.id))
+                outputs.append(.write(waiting.bytes, on: id))
             }
         }
-        peer.queue = []
     }
 
     mutating func blocked(_ id: BluetoothChannelID, _ bytes: [UInt8], _ now: Instant) {
-        guard let address = address(of: id), var peer = peers[address] else { return }
-        for index in peer.channels.indices where peer.channels[index].id == id {
-            guard case .open(let most, _) = peer.channels[index].state else { return }
-            peer.channels[index].state = .open(messageBytesMax: most, isBlocked: true)
-        }
-        enqueue(bytes, &peer, now)
-        peers[address] = peer
+        guard let (index, channel) = place(of: id),
+            case .open(let most, _) = peers[index].channels[channel].state
+        else { return }
+        peers[index].channels[channel].state = .open(messageBytesMax: most, isBlocked: true)
+        enqueue(bytes, index, now)
     }
 
     mutating func writable(_ id: BluetoothChannelID, _ now: Instant) {
-        guard let address = address(of: id), var peer = peers[address],
-            let index = peer.channels.firstIndex(where: { $0.id == id }),
-            case .open(let most, _) = peer.channels[index].state
+        guard let (index, channel) = place(of: id),
+            case .open(let most, _) = peers[index].channels[channel].state
         else { return }
-        peer.channels[index].state = .open(messageBytesMax: most, isBlocked: false)
-        peer.channels[index].lastTraffic = now
-        let queue = peer.queue
-        peer.queue = []
-        for waiting in queue where waiting.bytes.count <= most {
-            outputs.append(.write(waiting.bytes, on: id))
-        }
-        peers[address] = peer
+        peers[index].channels[channel].state = .open(messageBytesMax: most, isBlocked: false)
+        peers[index].channels[channel].lastTraffic = now
+        writeQueue(index, on: id, most)
+    }
+
+    mutating func received(_ id: BluetoothChannelID, _ now: Instant) {
+        guard let (index, channel) = place(of: id) else { return }
+        peers[index].channels[channel].lastTraffic = now
     }
 
     mutating func ended(_ id: BluetoothChannelID, _ code: Int32, _ now: Instant) {
-        guard let address = address(of: id), var peer = peers[address],
-            let index = peer.channels.firstIndex(where: { $0.id == id })
-        else { return }
-        let channel = peer.channels.remove(at: index)
-        if !channel.isOpen { failed(&peer, code, now) }
-        peers[address] = peer
-        forgetIfGone(address, now)
+        guard let (index, channel) = place(of: id) else { return }
+        let wasOpen = peers[index].channels.remove(at: channel).isOpen
+        if !wasOpen { failed(index, code, now) }
+        if isGone(peers[index], now) { forget(index) }
     }
 
     /// Tries again while the last datagram is worth it.
-    private mutating func failed(_ peer: inout Peer, _ code: Int32, _ now: Instant) {
+    private mutating func failed(_ index: Int, _ code: Int32, _ now: Instant) {
         drops.count(.bluetoothConnectFailed)
         if code == Self.busy {
             // The kernel connects to one LE device at a time.
             let soon = Duration.milliseconds(300) ..< .milliseconds(700)
-            peer.backoff.postpone(until: now + random.duration(in: soon))
+            peers[index].backoff.postpone(until: now + random.duration(in: soon))
         } else {
-            peer.backoff.fail(now, using: &random)
+            peers[index].backoff.fail(now, using: &random)
         }
-        peer.queue = peer.queue.suffix(1).filter { now - $0.since < Self.waitingTime }
-        peer.attemptAt = peer.queue.isEmpty || peer.isConnected ? nil : peer.backoff.at
+        if let last = peers[index].queue.last, now - last.since < Self.waitingTime,
+            !peers[index].isConnected
+        {
+            peers[index].queue = [last]
+            peers[index].attemptAt = peers[index].backoff.at
+        } else {
+            peers[index].queue = []
+            peers[index].attemptAt = nil
+        }
     }
 
     // MARK: Time
 
     mutating func expire(_ now: Instant) {
-        for address in peers.keys.sorted() {
-            guard var peer = peers[address] else { continue }
-            for channel in peer.channels {
-                switch channel.state {
-                case .connecting(let since):
-                    guard since + Self.connectTime <= now else { continue }
-                    peer.channels.removeAll { $0.id == channel.id }
-                    outputs.append(.close(channel.id))
-                    failed(&peer, 0, now)
-                case .open:
-                    guard channel.lastTraffic + Self.idleTime <= now else { continue }
-                    peer.channels.removeAll { $0.id == channel.id }
-                    outputs.append(.close(channel.id))
-                }
+        for index in peers.indices.reversed() {
+            for channel in peers[index].channels where channel.deadline <= now {
+                peers[index].channels.removeAll { $0.id == channel.id }
+                outputs.append(.close(channel.id))
+                if !channel.isOpen { failed(index, 0, now) }
             }
-            attempt(address, &peer, now)
-            peers[address] = peer
-            forgetIfGone(address, now)
+            attempt(index, now)
+            if isGone(peers[index], now) { forget(index) }
         }
     }
 
-    private mutating func forgetIfGone(_ address: BluetoothAddress, _ now: Instant) {
-        guard let peer = peers[address], peer.channels.isEmpty, !configured.contains(address)
-        else { return }
-        if let heard = peer.heardAt, now - heard < Self.forgetting { return }
-        drops.count(.bluetoothUnknownPeer, UInt64(peer.queue.count))
-        peers[address] = nil
+    private func isGone(_ peer: Peer, _ now: Instant) -> Bool {
+        peer.channels.isEmpty && !peer.wasHeard(now) && !configured.contains(peer.address)
     }
 
-    mutating func change(_ id: BluetoothChannelID, _ body: (inout Channel) -> Void) {
-        guard let address = address(of: id),
-            let index = peers[address]?.channels.firstIndex(where: { $0.id == id })
-        else { return }
-        if var channel = peers[address]?.channels[index] {
-            body(&channel)
-            peers[address]?.channels[index] = channel
+    private mutating func forget(_ index: Int) {
+        drops.count(.bluetoothUnknownPeer, UInt64(peers[index].queue.count))
+        peers.remove(at: index)
+    }
+}
+
+extension ConnectionTable.Channel {
+    /// When an attempt has taken too long, or nothing was heard for too long.
+    var deadline: Instant {
+        switch state {
+        case .connecting(let since): since + ConnectionTable.connectTime
+        case .open: lastTraffic + ConnectionTable.idleTime
         }
     }
 }

@@ -12,7 +12,7 @@ extension Limits {
 }
 
 /// Names an L2CAP channel between the table and the shell.
-public struct BluetoothChannelID: Hashable, Comparable, Sendable {
+public struct BluetoothChannelID: Comparable, Sendable {
     let value: UInt32
 
     public static func < (left: BluetoothChannelID, right: BluetoothChannelID) -> Bool {
@@ -51,8 +51,8 @@ public struct ConnectionTable: Sendable {
         case peers([BluetoothAddress])
     }
 
-    struct Channel: Equatable, Sendable {
-        enum State: Equatable, Sendable {
+    struct Channel: Sendable {
+        enum State: Sendable {
             case connecting(since: Instant)
             case open(messageBytesMax: Int, isBlocked: Bool)
         }
@@ -62,12 +62,13 @@ public struct ConnectionTable: Sendable {
         var lastTraffic: Instant
     }
 
-    struct Waiting: Equatable, Sendable {
+    struct Waiting: Sendable {
         var bytes: [UInt8]
         var since: Instant
     }
 
-    struct Peer: Equatable, Sendable {
+    struct Peer: Sendable {
+        let address: BluetoothAddress
         var psm: UInt16?
         /// Nil for whom no advertisement told it.
         var prefix: UInt64?
@@ -77,13 +78,16 @@ public struct ConnectionTable: Sendable {
         var queue: [Waiting] = []
         var attemptAt: Instant?
         var backoff = Backoff(first: .seconds(1), most: .seconds(60))
+
+        init(_ address: BluetoothAddress) { self.address = address }
     }
 
     let peerPrefix: UInt64
     /// BR/EDR addresses of the configuration.
     let configured: [BluetoothAddress]
     var own: BluetoothAddress?
-    var peers: [BluetoothAddress: Peer] = [:]
+    /// By address. An array: there are few, and a dictionary's code is large.
+    var peers: [Peer] = []
     var announced: [BluetoothAddress] = []
     var random: SeededGenerator
     var outputs: [Output] = []
@@ -106,7 +110,7 @@ public struct ConnectionTable: Sendable {
         case .accepted(let id, let address, let most): accept(id, address, most, now)
         case .connected(let id, let most): connected(id, most, now)
         case .ended(let id, let code): ended(id, code, now)
-        case .received(let id): change(id) { $0.lastTraffic = now }
+        case .received(let id): received(id, now)
         case .blocked(let id, let bytes): blocked(id, bytes, now)
         case .writable(let id): writable(id, now)
         case .deadlineReached: expire(now)
@@ -122,39 +126,44 @@ public struct ConnectionTable: Sendable {
     }
 
     public var nextDeadline: Instant? {
-        peers.lazy.flatMap { Self.deadlines(of: $0.value) }.min()
+        var next: Instant?
+        for peer in peers {
+            if let deadline = Self.deadline(of: peer) { next = min(next ?? deadline, deadline) }
+        }
+        return next
     }
 
     /// Peers with a channel that can be used.
     public var connected: [BluetoothAddress] {
-        peers.filter { $0.value.isConnected }.keys.sorted()
+        peers.filter(\.isConnected).map(\.address)
     }
 
+    /// Whether somebody is being connected to: a controller does not scan well meanwhile.
+    public var isConnecting: Bool { peers.contains(where: \.isConnecting) }
+
     public func isConnecting(_ id: BluetoothChannelID) -> Bool {
-        peers.values.contains { $0.channels.contains { $0.id == id && !$0.isOpen } }
+        place(of: id).map { !peers[$0.peer].channels[$0.channel].isOpen } ?? false
     }
 
     /// Whose channel it is.
     public func address(of id: BluetoothChannelID) -> BluetoothAddress? {
-        peers.first { $0.value.channels.contains { $0.id == id } }?.key
+        place(of: id).map { peers[$0.peer].address }
     }
 
     // MARK: The adapter
 
     private mutating func adapterUp(_ address: BluetoothAddress) {
         own = address
-        for address in configured {
-            peers[address] = Peer(psm: Self.classicPSM)
-        }
+        for address in configured { peers[insert(address)].psm = Self.classicPSM }
     }
 
     private mutating func adapterDown() {
         own = nil
-        for channel in peers.sorted(by: { $0.key < $1.key }).flatMap(\.value.channels) {
-            outputs.append(.close(channel.id))
+        for peer in peers {
+            for channel in peer.channels { outputs.append(.close(channel.id)) }
+            drops.count(.bluetoothUnknownPeer, UInt64(peer.queue.count))
         }
-        for peer in peers.values { drops.count(.bluetoothConnectFailed, UInt64(peer.queue.count)) }
-        peers = [:]
+        peers = []
     }
 
     // MARK: Who is around
@@ -163,48 +172,79 @@ public struct ConnectionTable: Sendable {
         _ advertisement: Advertisement, _ address: BluetoothAddress, _ now: Instant
     ) {
         guard own != nil, makeRoom(for: address) else { return }
-        var peer = peers[address] ?? Peer()
-        peer.psm = UInt16(advertisement.psm)
-        peer.prefix = advertisement.peerPrefix
-        peer.heardAt = now
-        peers[address] = peer
+        let index = insert(address)
+        peers[index].psm = UInt16(advertisement.psm)
+        peers[index].prefix = advertisement.peerPrefix
+        peers[index].heardAt = now
+    }
+
+    func index(of address: BluetoothAddress) -> Int? {
+        peers.firstIndex { $0.address == address }
+    }
+
+    /// Where this peer is now; a new one in its place in the order.
+    mutating func insert(_ address: BluetoothAddress) -> Int {
+        let index = peers.firstIndex { !($0.address < address) } ?? peers.count
+        if index == peers.count || peers[index].address != address {
+            peers.insert(Peer(address), at: index)
+        }
+        return index
+    }
+
+    func place(of id: BluetoothChannelID) -> (peer: Int, channel: Int)? {
+        for (index, peer) in peers.enumerated() {
+            if let channel = peer.channels.firstIndex(where: { $0.id == id }) {
+                return (index, channel)
+            }
+        }
+        return nil
     }
 
     /// False if everybody that is known is connected.
     mutating func makeRoom(for address: BluetoothAddress) -> Bool {
-        guard peers[address] == nil, peers.count >= Limits.bluetoothPeersMax else { return true }
-        let idle = peers.filter { $0.value.channels.isEmpty && !configured.contains($0.key) }
-        let oldest = idle.min {
-            ($0.value.heardAt ?? .zero, $0.key) < ($1.value.heardAt ?? .zero, $1.key)
+        guard peers.count >= Limits.bluetoothPeersMax, index(of: address) == nil else {
+            return true
+        }
+        var oldest: Int?
+        for (index, peer) in peers.enumerated()
+        where peer.channels.isEmpty && !configured.contains(peer.address) {
+            guard let known = oldest else {
+                oldest = index
+                continue
+            }
+            if (peer.heardAt ?? .zero) < (peers[known].heardAt ?? .zero) { oldest = index }
         }
         guard let oldest else {
             drops.count(.bluetoothTableFull)
             return false
         }
-        peers[oldest.key] = nil
+        peers.remove(at: oldest)
         return true
     }
 
     private mutating func announce(_ now: Instant) {
-        let present = peers.filter { isPresent($0.key, $0.value, now) }.keys.sorted()
+        let present = peers.filter { isPresent($0, now) }.map(\.address)
         guard present != announced else { return }
         announced = present
         outputs.append(.peers(present))
     }
 
     /// Whom LE reaches is not tried over BR/EDR as well.
-    private func isPresent(_ address: BluetoothAddress, _ peer: Peer, _ now: Instant) -> Bool {
+    private func isPresent(_ peer: Peer, _ now: Instant) -> Bool {
         if peer.isConnected { return true }
-        guard address.kind == .classic else {
-            return peer.heardAt.map { now - $0 < Self.forgetting } ?? false
-        }
-        return configured.contains(address) && !isReached(byLowEnergy: address, now)
+        guard peer.address.kind == .classic else { return peer.wasHeard(now) }
+        return configured.contains(peer.address) && !isReached(byLowEnergy: peer.address, now)
     }
 
     func isReached(byLowEnergy address: BluetoothAddress, _ now: Instant) -> Bool {
         let twin = BluetoothAddress(value: address.value, kind: .lowEnergyPublic)
-        guard let peer = peers[twin] else { return false }
-        return peer.isConnected || peer.heardAt.map { now - $0 < Self.forgetting } ?? false
+        guard let index = index(of: twin) else { return false }
+        return peers[index].isConnected || peers[index].wasHeard(now)
+    }
+
+    /// Peers with a channel or an attempt, but for this one.
+    func connections(beside address: BluetoothAddress) -> Int {
+        peers.reduce(0) { $0 + ($1.channels.isEmpty || $1.address == address ? 0 : 1) }
     }
 
     /// Four scans of a content node.
@@ -218,6 +258,10 @@ extension ConnectionTable.Peer {
     var isConnected: Bool { channels.contains { $0.isOpen } }
 
     var isConnecting: Bool { channels.contains { !$0.isOpen } }
+
+    func wasHeard(_ now: Instant) -> Bool {
+        heardAt.map { now - $0 < ConnectionTable.forgetting } ?? false
+    }
 }
 
 extension ConnectionTable.Channel {

@@ -4,7 +4,7 @@ import NearbyCore
 /// doc/mgmt-api.txt). Integers are little-endian.
 ///
 ///     opcode 2 | index of the controller 2, 0xffff for none | length 2 | parameters
-public enum ManagementCommand: Hashable, Sendable {
+public enum ManagementCommand: Equatable, Sendable {
     case readIndexList
     case readInformation
     case setPowered(Bool)

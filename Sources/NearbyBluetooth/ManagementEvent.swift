@@ -3,8 +3,8 @@ import NearbyCore
 /// What the management interface says, as far as we listen (BlueZ doc/mgmt-api.txt).
 ///
 ///     event 2 | index of the controller 2 | length 2 | parameters
-public struct ManagementEvent: Hashable, Sendable {
-    public enum Body: Hashable, Sendable {
+public struct ManagementEvent: Equatable, Sendable {
+    public enum Body: Equatable, Sendable {
         case completed(ManagementCommand.Code, Reply)
         case failed(ManagementCommand.Code, ManagementStatus)
         case indexAdded
@@ -20,7 +20,7 @@ public struct ManagementEvent: Hashable, Sendable {
     }
 
     /// What an answer to a command carries.
-    public enum Reply: Hashable, Sendable {
+    public enum Reply: Equatable, Sendable {
         case nothing
         case indices([UInt16])
         case information(ControllerInformation)
@@ -119,7 +119,7 @@ public struct ManagementEvent: Hashable, Sendable {
 }
 
 /// How a command ended.
-public struct ManagementStatus: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+public struct ManagementStatus: RawRepresentable, Equatable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -153,7 +153,7 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable, CustomStri
 }
 
 /// What a controller can do, or does.
-public struct ControllerSettings: OptionSet, Hashable, Sendable {
+public struct ControllerSettings: OptionSet, Equatable, Sendable {
     public let rawValue: UInt32
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -166,7 +166,7 @@ public struct ControllerSettings: OptionSet, Hashable, Sendable {
 }
 
 /// The answer to `readInformation`; the class of device and the names that follow are left out.
-public struct ControllerInformation: Hashable, Sendable {
+public struct ControllerInformation: Equatable, Sendable {
     /// Zero on controllers without a public address.
     public var address: UInt64
     public var supported: ControllerSettings

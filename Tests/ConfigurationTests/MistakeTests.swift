@@ -69,7 +69,7 @@ struct MistakeTests {
             "2:7: name is 'a?b'; it must be text of 1 to 63 bytes without control characters"
         ),
         ("links: yes", "2:8: links must be a mapping of keys to values"),
-        ("links: {udp: 4577}", "2:14: links.udp must be a mapping of keys to values"),
+        ("links: {udp: 4577}", "2:14: links.udp must be a mapping of keys to values, or off"),
         (
             "links: {udp: {port: \"80\"}}",
             "2:21: port is '80'; it must be a whole number from 0 to 65535, without quotation marks"

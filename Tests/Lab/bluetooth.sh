@@ -2,14 +2,11 @@
 # its own, named by address because hciN is given in the order in which the emulator opens.
 . Tests/Lab/guest.sh
 
-# emulated NUMBER: controllers as they come, not powered: the agents have to do that.
+# emulated NUMBER: controllers without power: to give them that is the agents' work.
 emulated() {
     local index
-    modprobe hci_vhci || not_run "this kernel has no module hci_vhci"
-    start_here btvirt "${LAB_CACHE:-.build-lab}/btvirt" "-l$1"
-    must "$1 controllers appear" until_true 20 [ -e "/sys/class/bluetooth/hci$(($1 - 1))" ]
-    must "$1 controllers are ready" until_true 20 controllers_are "$1"
-    for ((index = 0; index < $1; index++)); do ADDRESSES[index]=$(address_of "$index"); done
+    controllers "$1"
+    for ((index = 0; index < $1; index++)); do power "$index" off; done
 }
 
 # only_bluetooth NAME ROLE INDEX [LINES]: a node without UDP, at the controller INDEX.

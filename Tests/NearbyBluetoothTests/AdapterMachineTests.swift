@@ -60,8 +60,25 @@ struct AdapterMachineTests {
             content.filter { $0.code == .addMonitor }.count == 2, "\(content.map(\.code))")
         #expect(!content.contains(.startDiscovery))
         world.give(.setContent(false))
-        #expect(world.kernel.controllers[0]?.isScanning == true || !world.kernel.controllers[0]!
-            .monitors.isEmpty)
+        #expect(
+            world.kernel.controllers[0]?.isScanning == true
+                || !world.kernel.controllers[0]!
+                    .monitors.isEmpty
+        )
+    }
+
+    @Test func connectsInterruptScansButNotForEver() {
+        var world = started()
+        #expect(world.kernel.controllers[0]?.isScanning == true)
+        world.give(.setConnecting(true))
+        #expect(world.kernel.controllers[0]?.isScanning == false)
+        world.pass(.seconds(14))
+        #expect(world.kernel.controllers[0]?.isScanning == false)
+        world.pass(.seconds(12))
+        #expect(world.kernel.commands.filter { $0 == .startDiscovery }.count == 2)
+        world.give(.setConnecting(false))
+        world.pass(.seconds(10))
+        #expect(world.kernel.commands.filter { $0 == .startDiscovery }.count >= 3)
     }
 
     @Test func aKernelWithoutMonitorsScansActively() {
@@ -145,8 +162,11 @@ struct AdapterMachineTests {
         world.pass(.seconds(20))
         world.kernel.controllers[0]?.isScanning = false
         world.pass(.seconds(6))
-        #expect(world.kernel.commands.last?.code == .stopDiscovery || world.kernel.controllers[0]?
-            .isScanning == true)
+        #expect(
+            world.kernel.commands.last?.code == .stopDiscovery
+                || world.kernel.controllers[0]?
+                    .isScanning == true
+        )
     }
 
     @Test func withoutPermissionItAsksNoMore() {
@@ -275,7 +295,9 @@ struct AdapterMachineTests {
         case 8:
             world.kernel.controllers[0]?.advertising = [:]
             event = ManagementEvent(index: 0, body: .advertisingRemoved(instance: 5))
-        default: world.give(.setContent(Bool.random(using: &random)))
+        default:
+            world.give(.setContent(Bool.random(using: &random)))
+            world.give(.setConnecting(Bool.random(using: &random)))
         }
         if let event { world.give(.event(event)) }
     }

@@ -166,7 +166,9 @@ struct AdapterWorld {
                 outputs.append(output)
                 switch output {
                 case .send(let command, let index):
-                    if let event = kernel.answer(command, to: index) { inputs.append(.event(event)) }
+                    if let event = kernel.answer(command, to: index) {
+                        inputs.append(.event(event))
+                    }
                 case .up: if listens { inputs.append(.listening(psm: 0x80)) }
                 default: break
                 }

@@ -59,7 +59,8 @@ struct ManagementTests {
         ("0100 0000 0300 0100 00", 0, .other(0x0001)),
     ])
     func eventsAreParsed(_ bytes: String, _ index: UInt16?, _ body: ManagementEvent.Body) throws {
-        #expect(try ManagementEvent(parsing: hex(bytes)) == ManagementEvent(index: index, body: body))
+        #expect(
+            try ManagementEvent(parsing: hex(bytes)) == ManagementEvent(index: index, body: body))
     }
 
     @Test func aFoundDeviceIsParsed() throws {

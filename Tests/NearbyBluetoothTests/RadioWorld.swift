@@ -23,7 +23,14 @@ struct RadioWorld {
 
     struct Key: Hashable {
         var node: Int
-        var id: BluetoothChannelID
+        var channel: UInt32
+
+        init(node: Int, id: BluetoothChannelID) {
+            self.node = node
+            channel = id.value
+        }
+
+        var id: BluetoothChannelID { BluetoothChannelID(value: channel) }
     }
 
     var nodes: [Node] = []

@@ -139,7 +139,8 @@ enum Imports {
         ],
         "Program": [
             "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
-            "NearbyBluetooth", "Telemetry", "Sensors", "Spool", "Configuration", "CLinux", "DurableFiles", "Glibc",
+            "NearbyBluetooth", "Telemetry", "Sensors", "Spool", "Configuration", "CLinux",
+            "DurableFiles", "Glibc",
         ],
         "Collecting": [
             "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux", "Telemetry",
