@@ -49,9 +49,9 @@ extension AdapterMachine {
         for controller in controllers {
             let index = controller.index
             // Without a public address, a controller would need a static one from somebody.
-            guard let information = controller.information,
-                information.supported.contains(.lowEnergy),
-                information.address != 0
+            guard let information = controller.information, information.address != 0,
+                information.supported.contains(.lowEnergy)
+                    || acceptsClassic && information.supported.contains(.classic)
             else { continue }
             switch selection {
             case .any: break

@@ -48,7 +48,9 @@ extension AdapterMachine {
             say(.noController)
             return nil
         }
-        if !information.current.contains(.lowEnergy) { return (.setLowEnergy(true), chosen.index) }
+        if hasLowEnergy, !information.current.contains(.lowEnergy) {
+            return (.setLowEnergy(true), chosen.index)
+        }
         if !information.current.contains(.powered) {
             return power.isDue(now) ? (.setPowered(true), chosen.index) : nil
         }
@@ -57,12 +59,14 @@ extension AdapterMachine {
         {
             return (.setConnectable(true), chosen.index)
         }
-        if instance == nil, !cannotAdvertise { return (.readAdvertisingFeatures, chosen.index) }
+        if instance == nil, !cannotAdvertise, hasLowEnergy {
+            return (.readAdvertisingFeatures, chosen.index)
+        }
         return operation(now).map { ($0, chosen.index) }
     }
 
     private mutating func operation(_ now: Instant) -> ManagementCommand? {
-        guard isUp, let psm else { return nil }
+        guard isUp, hasLowEnergy, let psm else { return nil }
         if !isAdvertising, !cannotAdvertise, let instance, advertising.isDue(now),
             let own = Advertisement(networkTag: networkTag, psm: psm, peerPrefix: peerPrefix)
         {
@@ -83,8 +87,9 @@ extension AdapterMachine {
     /// The adapter is up when it is powered, can do LE, and is known well enough.
     private mutating func announce(_ now: Instant) {
         let isReady =
-            phase == .running && (instance != nil || cannotAdvertise)
-            && information?.current.isSuperset(of: [.powered, .lowEnergy]) == true
+            phase == .running && (instance != nil || cannotAdvertise || !hasLowEnergy)
+            && information?.current.contains(.powered) == true
+            && information?.current.contains(.lowEnergy) == hasLowEnergy
         guard isReady != isUp else { return }
         isUp = isReady
         if let chosen, isReady {
@@ -102,6 +107,9 @@ extension AdapterMachine {
             outputs.append(.down)
         }
     }
+
+    /// An old controller without it serves peers of the configuration.
+    var hasLowEnergy: Bool { information?.supported.contains(.lowEnergy) == true }
 
     // MARK: Back to what was found
 

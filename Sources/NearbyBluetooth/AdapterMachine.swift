@@ -174,6 +174,7 @@ public struct AdapterMachine: Sendable {
         guard chosen != nil else { return "no adapter" }
         if said == .rfkilled { return "blocked by rfkill" }
         guard isUp else { return "not powered" }
+        guard hasLowEnergy else { return "BR/EDR only" }
         return isAdvertising ? "advertising" : cannotAdvertise ? "cannot advertise" : "starting"
     }
 
@@ -189,7 +190,7 @@ public struct AdapterMachine: Sendable {
     // MARK: Scans
 
     private var scanDeadline: Instant? {
-        guard isUp, psm != nil else { return nil }
+        guard isUp, hasLowEnergy, psm != nil else { return nil }
         return switch scan {
         case .off(let next): max(next + hold, scanning.at ?? next)
         case .active(let until, _), .passive(_, let until, _): until

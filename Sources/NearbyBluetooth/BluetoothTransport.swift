@@ -140,7 +140,7 @@ public final class BluetoothTransport {
         onEvent?(.linkUp(adapter.link), now)
         do throws(SystemError) {
             let (listener, psm) = try ChannelSocket.listening(at: adapter.address, psm: 0)
-            try take(listener)
+            if machine.hasLowEnergy { try take(listener) }
             if !table.configured.isEmpty {
                 let own = BluetoothAddress(value: adapter.address.value, kind: .classic)
                 let psm = ConnectionTable.classicPSM

@@ -29,3 +29,15 @@ links() { "$BIN/rivulet" status --socket "$LAB/$1.sock" 2>/dev/null | grep -q "^
 bluetooth_state() {
     "$BIN/rivulet" status --socket "$LAB/$1.sock" 2>/dev/null | grep -q "^bluetooth .*$2"
 }
+
+# veth NAME HOST NUMBER: an interface NAME here, and ethNUMBER in the host's namespace, 10.77.NUMBER.1 and .2.
+veth() {
+    ip link add "$1" type veth peer name "eth$3" netns "$NS-$2"
+    ip addr add "10.77.$3.1/24" dev "$1"
+    ip -n "$NS-$2" addr add "10.77.$3.2/24" dev "eth$3"
+    ip link set "$1" up
+    ip -n "$NS-$2" link set "eth$3" up
+}
+
+# says NAME TEXT: the node's log has this line.
+says() { grep -qF "$2" "$LAB/$1.err"; }

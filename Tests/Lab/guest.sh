@@ -45,7 +45,7 @@ controllers() {
     # The emulator needs the kernel's ciphers. Were they loaded when it asks for them, the first controller's
     # first command would be older than the two seconds that the kernel waits.
     modprobe -a algif_hash algif_skcipher cmac ecb
-    start_here btvirt "${LAB_CACHE:-.build-lab}/btvirt" "-l$1"
+    start_here btvirt "${LAB_CACHE:-.build-lab}/btvirt" "${KIND:--l}$1"
     must "$1 controllers appear" until_true 20 [ -e "/sys/class/bluetooth/hci$(($1 - 1))" ]
     must "$1 controllers are ready" until_true 20 controllers_are "$1"
     for ((index = 0; index < $1; index++)); do

@@ -218,6 +218,20 @@ struct AdapterMachineTests {
         }
     }
 
+    @Test func anOldControllerServesConfiguredPeersOnly() {
+        var world = AdapterWorld(.any, acceptsClassic: true)
+        _ = world.kernel.plug(0, supported: [.powered, .connectable, .classic], current: .classic)
+        world.give(.start)
+        #expect(
+            world.kernel.commands == [
+                .readIndexList, .readInformation, .setPowered(true), .setConnectable(true),
+            ])
+        #expect(world.ups == [true])
+        #expect(world.machine.nextDeadline == nil)
+        world.give(.stop)
+        #expect(world.kernel.controllers[0]?.information.current == .classic)
+    }
+
     @Test func aControllerThatCannotAdvertiseScansAllTheSame() {
         var world = AdapterWorld()
         _ = world.kernel.plug(0)
