@@ -48,7 +48,7 @@ extension AdapterMachine {
         guard chosen == nil, let controllers, phase == .running else { return }
         for controller in controllers {
             let index = controller.index
-            // Without a public address, a controller would need a static one from somebody.
+            // Without a address, a controller would need a static one from somebody.
             guard let information = controller.information, information.address != 0,
                 information.supported.contains(.lowEnergy)
                     || acceptsClassic && information.supported.contains(.classic)

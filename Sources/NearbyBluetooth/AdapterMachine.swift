@@ -2,24 +2,7 @@ import NearbyCore
 
 extension Limits {
     /// Controllers of one machine that are looked at.
-    public static let bluetoothControllersMax = 16
-}
-
-/// Which controller is used.
-public enum AdapterSelection: Equatable, Sendable {
-    /// The lowest-numbered one that can do LE.
-    case any
-    /// `hci` and this number.
-    case index(UInt16)
-    /// 48 bits.
-    case address(UInt64)
-}
-
-/// The controller in use.
-public struct Adapter: Equatable, Sendable {
-    /// As in `hci0`.
-    public var index: UInt16
-    public var address: BluetoothAddress
+    static let bluetoothControllersMax = 16
 }
 
 /// Brings one controller into the state that links need, keeps it there, and puts back at the end
@@ -27,8 +10,8 @@ public struct Adapter: Equatable, Sendable {
 ///
 /// It compares what is with what is wanted and sends the next command, one at a time; whatever
 /// others change (bluetoothd, rfkill, a hand that pulls the plug) leads to the next comparison.
-public struct AdapterMachine: Sendable {
-    public enum Input: Equatable, Sendable {
+struct AdapterMachine: Sendable {
+    enum Input: Equatable, Sendable {
         case start
         case event(ManagementEvent)
         /// Incoming channels are taken at this PSM; answers `up`.
@@ -41,7 +24,7 @@ public struct AdapterMachine: Sendable {
         case stop
     }
 
-    public enum Output: Equatable, Sendable {
+    enum Output: Equatable, Sendable {
         /// nil: to no controller.
         case send(ManagementCommand, to: UInt16?)
         case up(Adapter)
@@ -53,7 +36,7 @@ public struct AdapterMachine: Sendable {
     }
 
     /// What a person should read in the log; each once until it has changed.
-    public enum Notice: Equatable, Sendable {
+    enum Notice: Equatable, Sendable {
         /// There is none that fits.
         case noController
         case using(Adapter)
@@ -104,7 +87,7 @@ public struct AdapterMachine: Sendable {
     var isAdvertising = false
     var cannotAdvertise = false
     var cannotMonitor = false
-    public internal(set) var isContent = false
+    var isContent = false
     var isConnecting = false
     var isUp = false
     var scan = Scan.off(next: .zero)
@@ -121,9 +104,9 @@ public struct AdapterMachine: Sendable {
     var givenUp: [ManagementCommand.Code] = []
     var random: SeededGenerator
     var outputs: [Output] = []
-    public private(set) var drops = DropCounters()
+    private(set) var drops = DropCounters()
 
-    public init(
+    init(
         selection: AdapterSelection, networkTag: UInt32, peerPrefix: UInt64, acceptsClassic: Bool,
         seed: UInt64
     ) {
@@ -134,7 +117,7 @@ public struct AdapterMachine: Sendable {
         random = SeededGenerator(seed: seed)
     }
 
-    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
         outputs = []
         switch input {
         case .start: if phase == .idle { phase = .running }
@@ -149,7 +132,7 @@ public struct AdapterMachine: Sendable {
         return outputs
     }
 
-    public var nextDeadline: Instant? {
+    var nextDeadline: Instant? {
         if let pending { return pending.deadline }
         guard phase == .running else { return nil }
         // Nothing else is done before.
@@ -161,10 +144,10 @@ public struct AdapterMachine: Sendable {
     }
 
     /// The controller in use, or to be used.
-    public var adapter: Adapter? { chosen }
+    var adapter: Adapter? { chosen }
 
     /// What can be said of it in a line.
-    public var summary: String {
+    var summary: String {
         switch phase {
         case .idle, .stopped: return "off"
         case .denied: return "no permission"

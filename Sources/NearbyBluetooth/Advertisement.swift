@@ -17,15 +17,15 @@ import NearbyWire
 ///     23      1      PSM of the L2CAP channel, 0x80–0xFF
 ///     24      6      PeerID, its first bytes
 ///     30      1      flags of versions to come: 0, ignored
-public struct Advertisement: Equatable, Sendable {
-    public var networkTag: UInt32
+struct Advertisement: Equatable, Sendable {
+    var networkTag: UInt32
     /// 0x80–0xFF: LE's dynamic range.
-    public var psm: UInt8
+    var psm: UInt8
     /// The PeerID's first 48 bits.
-    public var peerPrefix: UInt64
+    var peerPrefix: UInt64
 
     /// Nil if the PSM is not dynamic.
-    public init?(networkTag: UInt32, psm: UInt8, peerPrefix: UInt64) {
+    init?(networkTag: UInt32, psm: UInt8, peerPrefix: UInt64) {
         guard psm >= 0x80 else { return nil }
         self.networkTag = networkTag
         self.psm = psm
@@ -36,7 +36,7 @@ public struct Advertisement: Equatable, Sendable {
     ///
     /// Throws if it is broken: a structure longer than what is left, ours too short, a version or
     /// a PSM that cannot be.
-    public init?(parsing data: [UInt8]) throws(WireError) {
+    init?(parsing data: [UInt8]) throws(WireError) {
         var reader = ByteReader(data)
         while reader.remainingCount > 0 {
             let length = Int(try reader.readUInt8())
@@ -54,7 +54,7 @@ public struct Advertisement: Equatable, Sendable {
     }
 
     /// What `init(parsing:)` reads; 31 bytes.
-    public var bytes: [UInt8] {
+    var bytes: [UInt8] {
         var writer = ByteWriter(reserving: Self.byteCount)
         writer.write(UInt8(Self.byteCount - 1))
         writer.write(Self.serviceData)
@@ -92,10 +92,10 @@ public struct Advertisement: Equatable, Sendable {
 
 extension Advertisement {
     /// The first 48 bits of a PeerID.
-    public static func prefix(of peer: PeerID) -> UInt64 { peer.high >> 16 }
+    static func prefix(of peer: PeerID) -> UInt64 { peer.high >> 16 }
 
     /// The upper half of a network's tag.
-    public static func tag(of network: NetworkTag) -> UInt32 {
+    static func tag(of network: NetworkTag) -> UInt32 {
         UInt32(truncatingIfNeeded: network.value >> 32)
     }
 }

@@ -1,4 +1,5 @@
 import NearbyCore
+import NearbyLinux
 
 /// A controller's address as the kernel has it.
 public struct BluetoothAddress: Comparable, Sendable, CustomStringConvertible {
@@ -18,28 +19,27 @@ public struct BluetoothAddress: Comparable, Sendable, CustomStringConvertible {
     }
 
     /// Reads `AA:BB:CC:DD:EE:FF`; nil for anything else.
-    public init?(text: some StringProtocol, kind: BluetoothAddressKind) {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 6, parts.allSatisfy({ $0.utf8.count == 2 }) else { return nil }
+    public init?(text: String, kind: BluetoothAddressKind) {
         var value: UInt64 = 0
-        for part in parts {
-            guard part.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
-                let byte = UInt8(part, radix: 16)
-            else { return nil }
-            value = value << 8 | UInt64(byte)
+        var digits = 0
+        for (place, character) in text.utf8.enumerated() {
+            if place % 3 == 2 {
+                guard character == UInt8(ascii: ":") else { return nil }
+                continue
+            }
+            guard let digit = Character(Unicode.Scalar(character)).hexDigitValue, digits < 12 else {
+                return nil
+            }
+            value = value << 4 | UInt64(digit)
+            digits += 1
         }
+        guard digits == 12, text.utf8.count == 17 else { return nil }
         self.init(value: value, kind: kind)
     }
 
     public var transportAddress: TransportAddress { .bluetooth(address: value, kind: kind) }
 
-    public var description: String {
-        stride(from: 40, through: 0, by: -8).map {
-            let byte = UInt8(truncatingIfNeeded: value >> UInt64($0))
-            let digits = String(byte, radix: 16, uppercase: true)
-            return byte < 16 ? "0" + digits : digits
-        }.joined(separator: ":")
-    }
+    public var description: String { AddressText(address: transportAddress).description }
 
     public static func < (left: BluetoothAddress, right: BluetoothAddress) -> Bool {
         left.value != right.value

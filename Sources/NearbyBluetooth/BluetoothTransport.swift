@@ -27,7 +27,18 @@ public enum BluetoothEvent {
     case datagram([UInt8], from: Endpoint)
     /// All that advertise themselves at present.
     case peers([Endpoint])
-    case notice(AdapterMachine.Notice)
+    /// What a person should read in the log.
+    case notice(String, Gravity)
+
+    public enum Gravity {
+        /// All is well.
+        case information
+        /// Something that Bluetooth needs is not there.
+        case missing
+        /// The controller is away, for a reason that may pass.
+        case change
+        case failure
+    }
 }
 
 /// Datagrams over L2CAP channels between nodes that find each other by LE advertising: the thin
@@ -127,7 +138,7 @@ public final class BluetoothTransport {
             case .down: adapterDown(now)
             case .heard(let advertisement, let address):
                 pass(.heard(advertisement, from: address), now)
-            case .notice(let notice): onEvent?(.notice(notice), now)
+            case .notice(let notice): say(notice, now)
             case .restored: isRestored = true
             }
         }
@@ -148,8 +159,12 @@ public final class BluetoothTransport {
             }
             drive(.listening(psm: UInt8(clamping: psm)), now)
         } catch {
-            onEvent?(.notice(.cannotListen(code: error.code)), now)
+            say(.cannotListen(code: error.code), now)
         }
+    }
+
+    private func say(_ notice: AdapterMachine.Notice, _ now: Instant) {
+        onEvent?(.notice(notice.description, notice.gravity), now)
     }
 
     private func take(_ listener: ChannelSocket) throws(SystemError) {
@@ -290,9 +305,4 @@ public final class BluetoothTransport {
             pass(.ended(id, code: code), now)
         }
     }
-}
-
-extension Adapter {
-    /// The controller's number above all that interfaces have.
-    public var link: LinkID { LinkID(value: 0x8000_0000 | UInt32(index)) }
 }

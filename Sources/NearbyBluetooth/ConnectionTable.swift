@@ -2,20 +2,20 @@ import NearbyCore
 
 extension Limits {
     /// Peers that are known at once; beyond, the one that was not heard for longest is forgotten.
-    public static let bluetoothPeersMax = 64
+    static let bluetoothPeersMax = 64
     /// Peers with a channel or an attempt at once: what usual controllers can hold.
-    public static let bluetoothConnectionsMax = 7
+    static let bluetoothConnectionsMax = 7
     /// Channels of one peer: two if both sides connected, and what a broken one leaves.
-    public static let bluetoothChannelsPerPeerMax = 4
+    static let bluetoothChannelsPerPeerMax = 4
     /// Datagrams that wait for one peer; beyond, the oldest is dropped.
-    public static let bluetoothQueueMax = 8
+    static let bluetoothQueueMax = 8
 }
 
 /// Names an L2CAP channel between the table and the shell.
-public struct BluetoothChannelID: Comparable, Sendable {
+struct BluetoothChannelID: Comparable, Sendable {
     let value: UInt32
 
-    public static func < (left: BluetoothChannelID, right: BluetoothChannelID) -> Bool {
+    static func < (left: BluetoothChannelID, right: BluetoothChannelID) -> Bool {
         left.value < right.value
     }
 }
@@ -25,8 +25,8 @@ public struct BluetoothChannelID: Comparable, Sendable {
 /// Of two nodes, the one with the lower PeerID connects at once when it has something to say; the
 /// other waits three seconds and then connects all the same. If both did, both channels are heard
 /// and the newest is used. One message of a channel is one datagram.
-public struct ConnectionTable: Sendable {
-    public enum Input: Equatable, Sendable {
+struct ConnectionTable: Sendable {
+    enum Input: Equatable, Sendable {
         case adapterUp(BluetoothAddress)
         case adapterDown
         case heard(Advertisement, from: BluetoothAddress)
@@ -42,7 +42,7 @@ public struct ConnectionTable: Sendable {
         case deadlineReached
     }
 
-    public enum Output: Equatable, Sendable {
+    enum Output: Equatable, Sendable {
         case connect(BluetoothChannelID, to: BluetoothAddress, psm: UInt16)
         case write([UInt8], on: BluetoothChannelID)
         /// Neither used nor expected any more; `ended` does not follow.
@@ -92,15 +92,15 @@ public struct ConnectionTable: Sendable {
     var random: SeededGenerator
     var outputs: [Output] = []
     private var lastID: UInt32 = 0
-    public internal(set) var drops = DropCounters()
+    var drops = DropCounters()
 
-    public init(peerPrefix: UInt64, configured: [BluetoothAddress], seed: UInt64) {
+    init(peerPrefix: UInt64, configured: [BluetoothAddress], seed: UInt64) {
         self.peerPrefix = peerPrefix & 0xffff_ffff_ffff
         self.configured = configured
         random = SeededGenerator(seed: seed)
     }
 
-    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
         outputs = []
         switch input {
         case .adapterUp(let address): adapterUp(address)
@@ -120,12 +120,12 @@ public struct ConnectionTable: Sendable {
     }
 
     /// For a channel that was accepted.
-    public mutating func makeID() -> BluetoothChannelID {
+    mutating func makeID() -> BluetoothChannelID {
         lastID &+= 1
         return BluetoothChannelID(value: lastID)
     }
 
-    public var nextDeadline: Instant? {
+    var nextDeadline: Instant? {
         var next: Instant?
         for peer in peers {
             if let deadline = Self.deadline(of: peer) { next = min(next ?? deadline, deadline) }
@@ -134,19 +134,19 @@ public struct ConnectionTable: Sendable {
     }
 
     /// Peers with a channel that can be used.
-    public var connected: [BluetoothAddress] {
+    var connected: [BluetoothAddress] {
         peers.filter(\.isConnected).map(\.address)
     }
 
     /// Whether somebody is being connected to: a controller does not scan well meanwhile.
-    public var isConnecting: Bool { peers.contains(where: \.isConnecting) }
+    var isConnecting: Bool { peers.contains(where: \.isConnecting) }
 
-    public func isConnecting(_ id: BluetoothChannelID) -> Bool {
+    func isConnecting(_ id: BluetoothChannelID) -> Bool {
         place(of: id).map { !peers[$0.peer].channels[$0.channel].isOpen } ?? false
     }
 
     /// Whose channel it is.
-    public func address(of id: BluetoothChannelID) -> BluetoothAddress? {
+    func address(of id: BluetoothChannelID) -> BluetoothAddress? {
         place(of: id).map { peers[$0.peer].address }
     }
 
@@ -251,7 +251,7 @@ public struct ConnectionTable: Sendable {
     static let forgetting = Duration.seconds(120)
     /// Where BR/EDR channels are taken: `Ri`, in the dynamic range (its first byte even, its
     /// second odd).
-    public static let classicPSM: UInt16 = 0x5269
+    static let classicPSM: UInt16 = 0x5269
 }
 
 extension ConnectionTable.Peer {

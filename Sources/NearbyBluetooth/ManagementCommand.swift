@@ -4,7 +4,7 @@ import NearbyCore
 /// doc/mgmt-api.txt). Integers are little-endian.
 ///
 ///     opcode 2 | index of the controller 2, 0xffff for none | length 2 | parameters
-public enum ManagementCommand: Equatable, Sendable {
+enum ManagementCommand: Equatable, Sendable {
     case readIndexList
     case readInformation
     case setPowered(Bool)
@@ -21,7 +21,7 @@ public enum ManagementCommand: Equatable, Sendable {
     case addMonitor(type: UInt8, beginning: [UInt8])
     case removeMonitor(handle: UInt16)
 
-    public var code: Code {
+    var code: Code {
         switch self {
         case .readIndexList: .readIndexList
         case .readInformation: .readInformation
@@ -39,7 +39,7 @@ public enum ManagementCommand: Equatable, Sendable {
     }
 
     /// The message for the socket; `index` is the controller's number, nil for none.
-    public func bytes(for index: UInt16?) -> [UInt8] {
+    func bytes(for index: UInt16?) -> [UInt8] {
         var parameters = ByteWriter()
         switch self {
         case .readIndexList, .readInformation, .readAdvertisingFeatures: break
@@ -74,7 +74,7 @@ public enum ManagementCommand: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Bits for public and random LE addresses.
+    /// Bits for and random LE addresses.
     static let lowEnergyTypes: UInt8 = 0b110
     static let noController: UInt16 = 0xffff
     private static let connectable: UInt32 = 1
@@ -82,7 +82,7 @@ public enum ManagementCommand: Equatable, Sendable {
 }
 
 extension ManagementCommand {
-    public enum Code: UInt16, Sendable, CaseIterable {
+    enum Code: UInt16, Sendable, CaseIterable {
         case readIndexList = 0x0003
         case readInformation = 0x0004
         case setPowered = 0x0005

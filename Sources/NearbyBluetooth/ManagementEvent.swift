@@ -3,8 +3,8 @@ import NearbyCore
 /// What the management interface says, as far as we listen (BlueZ doc/mgmt-api.txt).
 ///
 ///     event 2 | index of the controller 2 | length 2 | parameters
-public struct ManagementEvent: Equatable, Sendable {
-    public enum Body: Equatable, Sendable {
+struct ManagementEvent: Equatable, Sendable {
+    enum Body: Equatable, Sendable {
         case completed(ManagementCommand.Code, Reply)
         case failed(ManagementCommand.Code, ManagementStatus)
         case indexAdded
@@ -20,7 +20,7 @@ public struct ManagementEvent: Equatable, Sendable {
     }
 
     /// What an answer to a command carries.
-    public enum Reply: Equatable, Sendable {
+    enum Reply: Equatable, Sendable {
         case nothing
         case indices([UInt16])
         case information(ControllerInformation)
@@ -31,16 +31,16 @@ public struct ManagementEvent: Equatable, Sendable {
     }
 
     /// The controller's number; nil where none is meant.
-    public var index: UInt16?
-    public var body: Body
+    var index: UInt16?
+    var body: Body
 
-    public init(index: UInt16?, body: Body) {
+    init(index: UInt16?, body: Body) {
         self.index = index
         self.body = body
     }
 
     /// One message of the socket. Further bytes than the length says are refused, as are fewer.
-    public init(parsing bytes: [UInt8]) throws(WireError) {
+    init(parsing bytes: [UInt8]) throws(WireError) {
         var reader = ByteReader(bytes)
         let event = try reader.readLittleEndian16()
         let number = try reader.readLittleEndian16()
@@ -119,23 +119,23 @@ public struct ManagementEvent: Equatable, Sendable {
 }
 
 /// How a command ended.
-public struct ManagementStatus: RawRepresentable, Equatable, Sendable, CustomStringConvertible {
-    public let rawValue: UInt8
+struct ManagementStatus: RawRepresentable, Equatable, Sendable, CustomStringConvertible {
+    let rawValue: UInt8
 
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    public static let success = ManagementStatus(rawValue: 0x00)
-    public static let unknownCommand = ManagementStatus(rawValue: 0x01)
-    public static let busy = ManagementStatus(rawValue: 0x0a)
-    public static let rejected = ManagementStatus(rawValue: 0x0b)
-    public static let notSupported = ManagementStatus(rawValue: 0x0c)
-    public static let invalidParameters = ManagementStatus(rawValue: 0x0d)
-    public static let notPowered = ManagementStatus(rawValue: 0x0f)
-    public static let invalidIndex = ManagementStatus(rawValue: 0x11)
-    public static let rfkilled = ManagementStatus(rawValue: 0x12)
-    public static let permissionDenied = ManagementStatus(rawValue: 0x14)
+    static let success = ManagementStatus(rawValue: 0x00)
+    static let unknownCommand = ManagementStatus(rawValue: 0x01)
+    static let busy = ManagementStatus(rawValue: 0x0a)
+    static let rejected = ManagementStatus(rawValue: 0x0b)
+    static let notSupported = ManagementStatus(rawValue: 0x0c)
+    static let invalidParameters = ManagementStatus(rawValue: 0x0d)
+    static let notPowered = ManagementStatus(rawValue: 0x0f)
+    static let invalidIndex = ManagementStatus(rawValue: 0x11)
+    static let rfkilled = ManagementStatus(rawValue: 0x12)
+    static let permissionDenied = ManagementStatus(rawValue: 0x14)
 
-    public var description: String {
+    var description: String {
         switch self {
         case .success: "success"
         case .unknownCommand: "unknown command"
@@ -153,26 +153,26 @@ public struct ManagementStatus: RawRepresentable, Equatable, Sendable, CustomStr
 }
 
 /// What a controller can do, or does.
-public struct ControllerSettings: OptionSet, Equatable, Sendable {
-    public let rawValue: UInt32
+struct ControllerSettings: OptionSet, Equatable, Sendable {
+    let rawValue: UInt32
 
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    public static let powered = ControllerSettings(rawValue: 1)
-    public static let connectable = ControllerSettings(rawValue: 1 << 1)
-    public static let classic = ControllerSettings(rawValue: 1 << 7)
-    public static let lowEnergy = ControllerSettings(rawValue: 1 << 9)
-    public static let staticAddress = ControllerSettings(rawValue: 1 << 15)
+    static let powered = ControllerSettings(rawValue: 1)
+    static let connectable = ControllerSettings(rawValue: 1 << 1)
+    static let classic = ControllerSettings(rawValue: 1 << 7)
+    static let lowEnergy = ControllerSettings(rawValue: 1 << 9)
+    static let staticAddress = ControllerSettings(rawValue: 1 << 15)
 }
 
 /// The answer to `readInformation`; the class of device and the names that follow are left out.
-public struct ControllerInformation: Equatable, Sendable {
-    /// Zero on controllers without a public address.
-    public var address: UInt64
-    public var supported: ControllerSettings
-    public var current: ControllerSettings
+struct ControllerInformation: Equatable, Sendable {
+    /// Zero on controllers without a address.
+    var address: UInt64
+    var supported: ControllerSettings
+    var current: ControllerSettings
 
-    public init(address: UInt64, supported: ControllerSettings, current: ControllerSettings) {
+    init(address: UInt64, supported: ControllerSettings, current: ControllerSettings) {
         self.address = address
         self.supported = supported
         self.current = current

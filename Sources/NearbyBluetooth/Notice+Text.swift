@@ -1,7 +1,7 @@
 import NearbyLinux
 
-extension AdapterMachine.Notice: CustomStringConvertible {
-    public var description: String {
+extension AdapterMachine.Notice {
+    var description: String {
         switch self {
         case .noController: "no controller that fits"
         case .using(let adapter): "hci\(adapter.index) \(adapter.address) is used"
@@ -11,6 +11,15 @@ extension AdapterMachine.Notice: CustomStringConvertible {
         case .permissionDenied: "not permitted; it needs CAP_NET_ADMIN"
         case .failed(let code, let status): "\(code): \(status)"
         case .cannotListen(let code): "\(SystemError(call: "listen", code: code))"
+        }
+    }
+
+    var gravity: BluetoothEvent.Gravity {
+        switch self {
+        case .using: .information
+        case .noController, .permissionDenied: .missing
+        case .gone, .poweredOff, .rfkilled: .change
+        case .failed, .cannotListen: .failure
         }
     }
 }

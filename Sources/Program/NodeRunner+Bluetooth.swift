@@ -74,17 +74,16 @@ extension NodeRunner {
         case .datagram(let bytes, let source):
             give(.datagram(bytes, from: source, isMulticast: false), at: now)
         case .peers(let endpoints): give(.advertisedPeers(endpoints, by: .bluetooth), at: now)
-        case .notice(let notice):
-            log.write(level(of: notice), "Bluetooth: \(notice)")
+        case .notice(let text, let gravity): log.write(level(gravity), "Bluetooth: \(text)")
         }
     }
 
-    private func level(of notice: AdapterMachine.Notice) -> StandardErrorLog.Level {
-        switch notice {
-        case .using: .information
-        case .noController, .permissionDenied: missing
-        case .gone, .poweredOff, .rfkilled: .notice
-        case .failed, .cannotListen: .warning
+    private func level(_ gravity: BluetoothEvent.Gravity) -> StandardErrorLog.Level {
+        switch gravity {
+        case .information: .information
+        case .missing: missing
+        case .change: .notice
+        case .failure: .warning
         }
     }
 
