@@ -82,3 +82,34 @@ found_at_once() {
     mgmt --index "$1" stop-find -l >>"$LAB/mgmt.out" 2>&1
     grep -q "dev_found: $2" "$LAB/find.out"
 }
+
+# radios HOST…: makes these hosts, each with an emulated Wi-Fi radio, wlan0. All hear each other.
+radios() {
+    local host radio=0
+    modprobe -r mac80211_hwsim 2>/dev/null
+    modprobe mac80211_hwsim "radios=$#" || not_run "this kernel has no module mac80211_hwsim"
+    host "$@"
+    for host; do
+        PHY[$host]=$(basename /sys/class/mac80211_hwsim/hwsim$radio/ieee80211/phy*)
+        iw phy "${PHY[$host]}" set netns name "$NS-$host"
+        ip -n "$NS-$host" link set "wlan$radio" name wlan0
+        radio=$((radio + 1))
+    done
+}
+declare -A PHY
+
+# hears HOST BITS: its radio hears those with which it has a bit in common.
+hears() { echo "$2" >"/sys/kernel/debug/ieee80211/${PHY[$1]}/hwsim/group"; }
+
+# rfkill_of HOST block|unblock: switches its radio off and on.
+rfkill_of() {
+    in_host "$1" sh -c 'basename /sys/class/net/wlan0/phy80211/rfkill*' >"$LAB/rfkill"
+    rfkill "$2" "$(sed 's/rfkill//' "$LAB/rfkill")"
+}
+
+# wifi HOST ACTION [ARGUMENT…]: deploy/wifi-mesh.sh there.
+wifi() {
+    local host=$1 action=$2
+    shift 2
+    in_host "$host" deploy/wifi-mesh.sh "$action" wlan0 "$@" >>"$LAB/wifi_$host.out" 2>&1
+}
