@@ -47,7 +47,8 @@ need_swift() {
 SWIFT_LIBRARIES=(libcurl4 libedit2 libncurses6 libsqlite3-0 libxml2 zlib1g tzdata)
 
 # What building needs.
-BUILD_PACKAGES=(git g++ libc6-dev pkgconf libssl-dev libyaml-dev libsqlite3-dev)
+BUILD_PACKAGES=(git g++ libc6-dev pkgconf libssl-dev libyaml-dev libsqlite3-dev
+    libbluetooth-dev)
 # What namespaces and their tests need.
 NETWORK_PACKAGES=(mount e2fsprogs iproute2 nftables procps openssl sqlite3)
 
