@@ -267,6 +267,11 @@ public final class BluetoothTransport {
             pass(.writable(id), now)
         }
         receive(id, socket, now)
+        // Broken without an error that `recv` would tell: readiness would come for ever.
+        if readiness.contains(.hangup), self.socket(id) != nil {
+            close(id)
+            pass(.ended(id, code: 0), now)
+        }
     }
 
     private func receive(_ id: BluetoothChannelID, _ socket: ChannelSocket, _ now: Instant) {

@@ -54,6 +54,7 @@ struct ChannelSocket {
         guard raw >= 0, let file = try? FileDescriptor(taking: raw, from: "accept L2CAP"),
             let kind = BluetoothAddressKind(rawValue: kind)
         else { return nil }
+        Self.limitSending(file)
         return (
             ChannelSocket(file: file, isClassic: kind == .classic),
             BluetoothAddress(value: value, kind: kind)
@@ -93,9 +94,18 @@ struct ChannelSocket {
         _ = cbluetooth_set_low_security(file.raw)
         _ = cbluetooth_set_receive_mtu(
             file.raw, isClassic ? 1 : 0, UInt16(Limits.datagramBytesMax))
+        limitSending(file)
+        return ChannelSocket(file: file, isClassic: isClassic)
+    }
+
+    /// A short time limit although the socket does not block: kernels before 6.4 overlook that
+    /// where the other side gives no credits (`bt_sock_wait_ready`).
+    private static func limitSending(_ file: FileDescriptor) {
         var bytes = sendBufferBytes
         setsockopt(file.raw, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
-        return ChannelSocket(file: file, isClassic: isClassic)
+        var limit = timeval(tv_sec: 0, tv_usec: 1)
+        setsockopt(
+            file.raw, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
     /// Little: what waits in the kernel can no longer be overtaken by what is newer.
