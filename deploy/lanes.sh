@@ -1,4 +1,5 @@
-# Sourced by test.sh: the lanes. Each adds to `passed` and `failed` and leaves its log in $logs.
+# Sourced by test.sh: the lanes. Each adds to `passed` and `failed`, leaves its log in $logs and says in
+# `not_run` what it could not run, and why.
 
 # How our own programs sum up.
 SUMMARY='^[0-9]+ passed, [0-9]+ failed$'
@@ -50,7 +51,9 @@ lane_format() {
 
 parse_scripts() {
     local script
-    for script in .ci/run deploy/*.sh Tests/*/*.sh Benchmarks/*.sh; do bash -n "$script" || return 1; done
+    for script in .ci/run deploy/*.sh Tests/*/*.sh Tests/*/cases/*.sh Benchmarks/*.sh; do
+        bash -n "$script" || return 1
+    done
 }
 
 nothing_built_is_committed() {
@@ -98,6 +101,17 @@ lane_network() {
     local line
     line=$(grep -E "$SUMMARY" "$logs/network" | tail -1)
     if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
+}
+
+# Real daemons and emulated hardware, in a virtual machine that boots once a group. A machine that is busy
+# with other things takes longer than the usual four minutes.
+lane_lab() {
+    expect "release build for the lab" build_release || return
+    timeout -k 10 1800 Tests/Lab/run.sh 2>&1 | tee "$logs/lab"
+    local line
+    line=$(grep -E "$SUMMARY" "$logs/lab" | tail -1)
+    if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
+    while read -r line; do not_run+=("lab: ${line#not run }"); done < <(grep '^not run ' "$logs/lab")
 }
 
 # A minute of everything going wrong; by hand it runs as long as one likes.

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Installs what the tests need and runs all of them. The last line counts: N passed, N failed.
-# Lanes by name: deploy/test.sh [format] [unit] [simulate] [footprint] [network] [soak] [demo] [debian13]; without names, all.
+# Installs what the tests need and runs all of them. The last line counts: N passed, N failed. Before it
+# stands what could not be run here, and why.
+# Lanes by name: deploy/test.sh [format] [unit] [simulate] [footprint] [network] [lab] [soak] [demo]
+# [debian13]; without names, all.
 set -uo pipefail
 . "$(dirname "$0")/common.sh"
 . deploy/lanes.sh
 
 lanes=("$@")
-[ ${#lanes[@]} -gt 0 ] || lanes=(format unit simulate footprint network soak demo debian13)
-passed=0 failed=0
+[ ${#lanes[@]} -gt 0 ] || lanes=(format unit simulate footprint network lab soak demo debian13)
+passed=0 failed=0 not_run=()
 # How many random worlds the simulator runs.
 SEEDS=${SEEDS:-500}
 logs=$TOP/.build-logs
@@ -24,5 +26,6 @@ for lane in "${lanes[@]}"; do
     echo "   $((SECONDS - started)) s"
 done
 
+for reason in "${not_run[@]}"; do echo "not run: $reason"; done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -32,8 +32,8 @@ phy() { cat "/sys/class/net/$interface/phy80211/name" 2>/dev/null; }
 
 # supports MODE: the driver says so, in iw's words.
 supports() {
-    iw phy "$(phy)" info | sed -n '/Supported interface modes:/,/^\t[^\t]/p' |
-        grep -qx "[[:space:]]*\* $1"
+    [ "$(iw phy "$(phy)" info | sed -n '/Supported interface modes:/,/^\t[^\t]/p' |
+        grep -cx "[[:space:]]*\* $1")" -gt 0 ]
 }
 
 # frequency CHANNEL: in MHz.
@@ -63,10 +63,10 @@ released() {
 }
 
 # blocked: somebody switched this radio off.
-blocked() { cat "/sys/class/net/$interface/phy80211/"rfkill*/{soft,hard} 2>/dev/null | grep -q 1; }
+blocked() { [[ $(cat "/sys/class/net/$interface/phy80211/"rfkill*/{soft,hard}) == *1* ]]; }
 
 # joined: the interface is in a network; it is not after it was down, nor after rfkill.
-joined() { iw dev "$interface" info 2>/dev/null | grep -q '^[[:space:]]*channel'; }
+joined() { [[ $(iw dev "$interface" info 2>/dev/null) == *channel* ]]; }
 
 # link_local_ipv4: 169.254.X.Y with X from 1 to 254 (RFC 3927), out of the hardware address: the same
 # after every start. Two boards with the same last two bytes would share it; Rivulet needs only IPv6.
@@ -195,7 +195,7 @@ status() {
 }
 
 [ $# -ge 2 ] || usage
-action=$1 interface=$2 run=/run/rivulet-wifi
+action=$1 interface=$2 run=${RUNTIME_DIRECTORY:-/run/rivulet-wifi}
 shift 2
 channel=1 mode=auto country='' mtu=1500 ipv4=0 forward=0 passphrase='' name=''
 if [ "$action" = up ] || [ "$action" = keep ]; then

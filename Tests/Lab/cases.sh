@@ -6,7 +6,7 @@ for file; do
     name=$(basename "$file" .sh)
     seconds=$(sed -n 's/^# at most \([0-9]*\) s$/\1/p' "$file")
     started=$(date +%s%N)
-    output=$(timeout -k 10 "${seconds:-120}" bash Tests/Network/case.sh "$file" 2>&1)
+    output=$(timeout -k 10 "${seconds:-240}" bash Tests/Network/case.sh "$file" 2>&1)
     case $? in
         0)
             echo "ok     $name ($((($(date +%s%N) - started) / 1000000)) ms)"

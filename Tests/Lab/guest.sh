@@ -21,6 +21,23 @@ start_here() {
     PIDS+=($!)
 }
 
+# A sensor for a slow processor: it starts no program.
+SENSOR='sensors:
+  - {driver: system, every: 1s}
+report: {wait: 0s}'
+
+# fresh_rows NAME PEER [AT_LEAST]: the collector printed so many rows with new readings of a peer in them.
+fresh_rows() {
+    [ "$(grep "\"node\":\"$2\"" "$LAB/collect_$1.out" | grep -vc '"count":0')" -ge "${3:-1}" ]
+}
+
+# more_readings NAME PEER [SECONDS]: new readings come within this time.
+more_readings() {
+    local before
+    before=$(grep "\"node\":\"$2\"" "$LAB/collect_$1.out" | grep -vc '"count":0')
+    until_true "${3:-20}" fresh_rows "$1" "$2" $((before + 1))
+}
+
 # milliseconds_until SECONDS COMMAND…: how long it took until the command succeeded.
 milliseconds_until() {
     local started
@@ -45,9 +62,9 @@ controllers() {
     # The emulator needs the kernel's ciphers. Were they loaded when it asks for them, the first controller's
     # first command would be older than the two seconds that the kernel waits.
     modprobe -a algif_hash algif_skcipher cmac ecb
-    start_here btvirt "${LAB_CACHE:-.build-lab}/btvirt" "${KIND:--l}$1"
-    must "$1 controllers appear" until_true 20 [ -e "/sys/class/bluetooth/hci$(($1 - 1))" ]
-    must "$1 controllers are ready" until_true 20 controllers_are "$1"
+    start_here btvirt "${LAB_CACHE:-.build-lab}/btvirt" "-l$1"
+    must "$1 controllers appear" until_true 60 [ -e "/sys/class/bluetooth/hci$(($1 - 1))" ]
+    must "$1 controllers are ready" until_true 60 controllers_are "$1"
     for ((index = 0; index < $1; index++)); do
         for setting in "le on" "bredr on" "connectable on" "power on"; do
             # shellcheck disable=SC2086
@@ -101,15 +118,44 @@ declare -A PHY
 # hears HOST BITS: its radio hears those with which it has a bit in common.
 hears() { echo "$2" >"/sys/kernel/debug/ieee80211/${PHY[$1]}/hwsim/group"; }
 
-# rfkill_of HOST block|unblock: switches its radio off and on.
-rfkill_of() {
-    in_host "$1" sh -c 'basename /sys/class/net/wlan0/phy80211/rfkill*' >"$LAB/rfkill"
-    rfkill "$2" "$(sed 's/rfkill//' "$LAB/rfkill")"
+# switched HOST off|on: the radio's own switch, as `rfkill block` does it.
+switched() {
+    local soft=0
+    [ "$2" = on ] || soft=1
+    in_host "$1" sh -c "echo $soft >\"\$(echo /sys/class/net/wlan0/phy80211/rfkill*/soft)\""
 }
 
 # wifi HOST ACTION [ARGUMENT…]: deploy/wifi-mesh.sh there.
 wifi() {
     local host=$1 action=$2
     shift 2
-    in_host "$host" deploy/wifi-mesh.sh "$action" wlan0 "$@" >>"$LAB/wifi_$host.out" 2>&1
+    in_host "$host" env "RUNTIME_DIRECTORY=$LAB/run_$host" \
+        deploy/wifi-mesh.sh "$action" wlan0 "$@" >>"$LAB/wifi_$host.out" 2>&1
+}
+
+# keep_wifi HOST ARGUMENT…: as its service does, until the case ends or the process is stopped.
+keep_wifi() {
+    local host=$1
+    shift
+    start "keep_$host" "$host" env "RUNTIME_DIRECTORY=$LAB/run_$host" \
+        deploy/wifi-mesh.sh keep wlan0 "$@"
+}
+
+# in_network HOST: its radio is in a network.
+in_network() { [[ $(in_host "$1" iw dev wlan0 info) == *channel* ]]; }
+
+not_in_network() { ! in_network "$1"; }
+
+# peers HOST NUMBER: so many other radios have a link with it.
+peers() { [ "$(in_host "$1" iw dev wlan0 station dump | grep -c 'plink:[[:space:]]*ESTAB')" = "$2" ]; }
+
+# link_local HOST: its IPv6 address on the radio.
+link_local() { in_host "$1" ip -6 -br addr show dev wlan0 | grep -o 'fe80[^/]*'; }
+
+# measure_round_trip FROM TO: 100 bytes there and back.
+measure_round_trip() {
+    local result
+    result=$(in_host "$1" ping -6 -q -c 20 -i 0.1 -s 92 -W 2 "$(link_local "$2")%wlan0" |
+        sed -n 's/^rtt //p')
+    measured "round trip $1–$2: ${result:-no answer}"
 }

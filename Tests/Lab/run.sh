@@ -64,7 +64,7 @@ run_group() {
             for file in "${in_guest[@]}"; do not_run "$(basename "$file" .sh)" "$WHY"; done
             return
         fi
-        as_root bash Tests/Lab/boot.sh -t $((60 + 120 * ${#in_guest[@]})) -- env "BIN=$BIN" "LAB_CACHE=$CACHE" \
+        as_root bash Tests/Lab/boot.sh -t $((60 + 240 * ${#in_guest[@]})) -- env "BIN=$BIN" "LAB_CACHE=$CACHE" \
             bash Tests/Lab/cases.sh "${in_guest[@]}" 2>&1 | tee "$CACHE/$group.log"
         count_cases "$CACHE/$group.log" "${in_guest[@]}"
     fi

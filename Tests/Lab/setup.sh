@@ -6,7 +6,7 @@ KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
 
 MACHINE_PACKAGES=(qemu-system-x86 busybox-static kmod cpio xz-utils zstd iproute2 procps openssl sqlite3)
 BLUETOOTH_PACKAGES=(bluez gcc libc6-dev)
-WIFI_PACKAGES=(iw wpasupplicant rfkill iputils-ping)
+WIFI_PACKAGES=(iw wpasupplicant iputils-ping)
 
 # have PACKAGE…: installs what is missing, and says so.
 have() {

@@ -1,8 +1,8 @@
 # Two nodes with BR/EDR controllers only, which have each other's address in their configuration.
 # at most 180 s
 . Tests/Lab/bluetooth.sh
-KIND=-B controllers 2
-for index in 0 1; do power $index off; done
+KIND=-B emulated 2
+for index in 0 1; do mgmt --index $index bredr on >>"$LAB/mgmt.out"; done
 old() {
     config "$1" "$2" "links: {udp: off, bluetooth: {adapter: \"${ADDRESSES[$3]}\", peers: [\"${ADDRESSES[$4]}\"]}}
 ${5:-}"

@@ -23,9 +23,9 @@ has_enough_of() {
 connected_to() { grep -q 'Connected to' "$LAB/client_$1.err"; }
 
 send 1
-must "the first link" until_true 10 connected_to 1
+must "the first link" until_true 90 connected_to 1
 send 2
-must "the second link, while the first is up" until_true 10 connected_to 2
+must "the second link, while the first is up" until_true 90 connected_to 2
 kill -0 "$client_1" || fail "the first link ended too early to prove anything"
 must "the data came over the first" until_true 15 has_enough_of 1
 must "the data came over the second" until_true 15 has_enough_of 2
