@@ -229,6 +229,7 @@ public final class BluetoothTransport {
             guard let (socket, address) = listener.accept() else { return }
             let id = table.makeID()
             guard (try? register(socket, id, for: .readable)) != nil else { continue }
+            socket.limitSending()
             pass(.accepted(id, from: address, messageBytesMax: socket.messageBytesMax), now)
         }
     }
@@ -260,6 +261,7 @@ public final class BluetoothTransport {
                 return pass(.ended(id, code: code), now)
             }
             try? loop.setInterest(.readable, of: socket.file.raw)
+            socket.limitSending()
             return pass(.connected(id, messageBytesMax: socket.messageBytesMax), now)
         }
         if readiness.contains(.writable) {

@@ -54,7 +54,6 @@ struct ChannelSocket {
         guard raw >= 0, let file = try? FileDescriptor(taking: raw, from: "accept L2CAP"),
             let kind = BluetoothAddressKind(rawValue: kind)
         else { return nil }
-        Self.limitSending(file)
         return (
             ChannelSocket(file: file, isClassic: kind == .classic),
             BluetoothAddress(value: value, kind: kind)
@@ -67,6 +66,15 @@ struct ChannelSocket {
     /// The largest message, bytes: what the other side takes, and no more than a datagram.
     var messageBytesMax: Int {
         min(Limits.datagramBytesMax, Int(cbluetooth_send_mtu(file.raw, isClassic ? 1 : 0)))
+    }
+
+    /// To be called when the channel is open. A short time limit although the socket does not
+    /// block: kernels up to 6.1 at least overlook that where the other side gives no credits
+    /// (`bt_sock_wait_ready`). While connecting, the same limit would end the attempt.
+    func limitSending() {
+        var limit = timeval(tv_sec: 0, tv_usec: 1)
+        setsockopt(
+            file.raw, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
     func receive(_ buffer: inout [UInt8]) -> Received {
@@ -94,18 +102,9 @@ struct ChannelSocket {
         _ = cbluetooth_set_low_security(file.raw)
         _ = cbluetooth_set_receive_mtu(
             file.raw, isClassic ? 1 : 0, UInt16(Limits.datagramBytesMax))
-        limitSending(file)
-        return ChannelSocket(file: file, isClassic: isClassic)
-    }
-
-    /// A short time limit although the socket does not block: kernels before 6.4 overlook that
-    /// where the other side gives no credits (`bt_sock_wait_ready`).
-    private static func limitSending(_ file: FileDescriptor) {
         var bytes = sendBufferBytes
         setsockopt(file.raw, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
-        var limit = timeval(tv_sec: 0, tv_usec: 1)
-        setsockopt(
-            file.raw, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        return ChannelSocket(file: file, isClassic: isClassic)
     }
 
     /// Little: what waits in the kernel can no longer be overtaken by what is newer.

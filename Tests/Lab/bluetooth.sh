@@ -2,10 +2,6 @@
 # its own, named by address because hciN is given in the order in which the emulator opens.
 . Tests/Lab/guest.sh
 
-# A process that begins five times a second is too much for an emulated processor.
-SENSOR='sensors:
-  - {driver: command, run: ["/bin/echo", "21.5"], every: 1s, name: bench, unit: Cel}
-report: {wait: 0s}'
 
 # emulated NUMBER: controllers without power: to give them that is the agents' work. On a busy machine the
 # emulator may miss the two seconds that the kernel waits for a controller; then it is started again.

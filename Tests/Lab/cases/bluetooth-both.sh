@@ -13,13 +13,13 @@ config a agent "links: {udp: {interfaces: [lab1]}, bluetooth: {adapter: \"${ADDR
 $SENSOR"
 collect_here c
 agent_here a
-must "readings" until_true 40 has_rows c a
+must "readings" until_true 40 fresh_rows c a
 over() { status a | tr ',' '\n' | grep -q "\"interface\":\"$1\""; }
 must "over Ethernet" until_true 30 over lab1
 must "the Bluetooth link is there as well" until_true 30 links a 1
 handshakes=$(grep -c '^neighbour c at' "$LAB/agent_a.err")
 ip link set lab0 down
 must "over Bluetooth" until_true 30 over 'hci[01]'
-must "readings go on" more_rows c a 30
+must "readings go on" more_readings c a 30
 measured "neighbour lines in the agent's log before and after: $handshakes" \
     "$(grep -c '^neighbour c at' "$LAB/agent_a.err")"
