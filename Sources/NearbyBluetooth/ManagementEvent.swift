@@ -126,6 +126,7 @@ struct ManagementStatus: RawRepresentable, Equatable, Sendable, CustomStringConv
 
     static let success = ManagementStatus(rawValue: 0x00)
     static let unknownCommand = ManagementStatus(rawValue: 0x01)
+    static let failed = ManagementStatus(rawValue: 0x03)
     static let busy = ManagementStatus(rawValue: 0x0a)
     static let rejected = ManagementStatus(rawValue: 0x0b)
     static let notSupported = ManagementStatus(rawValue: 0x0c)
@@ -139,6 +140,7 @@ struct ManagementStatus: RawRepresentable, Equatable, Sendable, CustomStringConv
         switch self {
         case .success: "success"
         case .unknownCommand: "unknown command"
+        case .failed: "failed"
         case .busy: "busy"
         case .rejected: "rejected"
         case .notSupported: "not supported"

@@ -26,7 +26,7 @@ final class ManagementSocket {
             let count = recv(file.raw, &buffer, buffer.count, 0)
             guard count > 0 else { return }
             do throws(WireError) {
-                body(try ManagementEvent(parsing: Array(buffer.prefix(count))))
+                body(try ManagementEvent(parsing: Array(buffer.prefix(count))).explained)
             } catch {
                 drops.count(.managementMalformed)
             }
