@@ -34,6 +34,7 @@ let package = Package(
         // C: a module map and a shim header of static inline functions, nothing else.
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(name: "CYAML", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
@@ -49,6 +50,8 @@ let package = Package(
         library("NearbyDTLS", ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"]),
         library("NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
         library("NearbyAvahi", ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi"]),
+        library(
+            "NearbyBluetooth", ["NearbyCore", "NearbyWire", "NearbyLinux", "CBluetooth"]),
 
         // The telemetry side: knows nothing of sockets.
         library("Telemetry", ["NearbyCore"]),
@@ -67,6 +70,7 @@ let package = Package(
             [
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
                 "NearbyAvahi", "Telemetry", "Sensors", "Spool",
+                "NearbyBluetooth", "Telemetry", "Sensors", "Spool",
                 "Configuration", "CLinux", "DurableFiles",
             ]),
         library(
@@ -134,6 +138,7 @@ let package = Package(
         tests(of: "DurableFiles", ["FailingFiles"]),
         tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
         tests(of: "NearbyAvahi", ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi"]),
+        tests(of: "NearbyBluetooth", ["NearbyCore", "NearbyWire"]),
         tests(of: "NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
         tests(of: "Telemetry", ["NearbyCore", "VectorFile"]),
         tests(

@@ -33,6 +33,8 @@ public struct Key: Sendable {
         case list(element: String, most: Int)
         case pairs(most: Int)
         case section
+        /// A section, or one of these words in its place.
+        case sectionOrWord([String])
         case sections(most: Int)
     }
 
@@ -67,6 +69,8 @@ extension Key.Form {
         case .list(let element, let most): "a list of at most \(most), each \(element)"
         case .pairs(let most): "a mapping of at most \(most) pairs of text"
         case .section: "a mapping of keys to values"
+        case .sectionOrWord(let words):
+            "a mapping of keys to values, or " + words.joined(separator: " or ")
         case .sections(let most): "a list of at most \(most) mappings, each beginning with -"
         }
     }
@@ -89,6 +93,7 @@ extension Key.Form {
         case .list(let element, let most): "list of at most \(most), each \(element)"
         case .pairs(let most): "mapping of text to text, at most \(most)"
         case .section: "section"
+        case .sectionOrWord(let words): "section, or " + words.joined(separator: ", ")
         case .sections(let most): "list of at most \(most) sections"
         }
     }

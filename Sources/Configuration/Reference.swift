@@ -1,7 +1,8 @@
 extension Settings {
     /// Every table of keys, in the order of the reference.
     public static let tables: [KeyTable] =
-        [file, links, UDPSettings.table] + SensorSettings.tables.map(\.table)
+        [file, links, UDPSettings.table, BluetoothSettings.table]
+        + SensorSettings.tables.map(\.table)
         + [report, journal, collector]
 
     /// The reference of all keys in Markdown, from the tables that decode them.

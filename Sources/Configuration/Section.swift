@@ -59,10 +59,25 @@ struct Section {
     /// The node of a key that was given.
     func node(_ key: String) -> YAMLNode? { values[key] }
 
-    /// The section below a key; an empty one if the key was not given.
+    /// The section below a key; an empty one if the key was not given, or has a word in its place.
     func section(_ key: String, _ table: KeyTable) -> Section {
         let empty = YAMLNode(value: .mapping([]), mark: mark)
-        return Section(values[key] ?? empty, table, mistakes)
+        guard let node = values[key], word(key) == nil else {
+            return Section(empty, table, mistakes)
+        }
+        guard case .mapping = node.value else {
+            add(key, "\(table.name) must be \(self.table.key(key)?.form.expected ?? "")")
+            return Section(empty, table, mistakes)
+        }
+        return Section(node, table, mistakes)
+    }
+
+    /// The word that stands in a section's place; nil if a section does, or nothing.
+    func word(_ key: String) -> String? {
+        guard case .sectionOrWord(let words) = table.key(key)?.form,
+            case .scalar(let text, _) = values[key]?.value, words.contains(text)
+        else { return nil }
+        return text
     }
 
     /// Says that something is wrong at a key, or with the section if the key was not given.
@@ -79,7 +94,8 @@ struct Section {
                 (1...Key.Form.pathBytesMax).contains(text.utf8.count)
                     && PlainText.isPrintable(text) ? text : nil
             case .networkName: NetworkName.isValid(text) ? text : nil
-            case .choice(let names, _): names.contains(text) ? text : nil
+            case .choice(let names, _), .sectionOrWord(let names):
+                names.contains(text) ? text : nil
             default: mismatch(key)
             }
         }

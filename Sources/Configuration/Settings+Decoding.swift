@@ -41,8 +41,13 @@ extension Settings {
         state = section.text("state") ?? ""
         control = section.text("control") ?? ""
         let links = section.section("links", Self.links)
-        udp = UDPSettings(links.section("udp", UDPSettings.table))
+        udp = UDPSettings(
+            links.section("udp", UDPSettings.table), isOn: links.word("udp") != "off")
         avahi = links.choice("avahi") ?? .auto
+        bluetooth = BluetoothSettings(
+            links.section("bluetooth", BluetoothSettings.table),
+            isOn: links.word("bluetooth") != "off",
+            isAsked: links.node("bluetooth") != nil && links.word("bluetooth") == nil)
         let report = section.section("report", Self.report)
         reportSize = report.integer("size")
         reportWait = report.duration("wait")
@@ -137,7 +142,8 @@ extension Settings {
 }
 
 extension UDPSettings {
-    fileprivate init(_ section: Section) {
+    fileprivate init(_ section: Section, isOn: Bool) {
+        self.isOn = isOn
         port = UInt16(clamping: section.integer("port"))
         interfaces = section.list("interfaces", where: PeerText.isInterface).map(\.text)
         beacon = section.flag("beacon")

@@ -26,6 +26,7 @@ public struct Settings: Sendable {
     public var labels: [(key: String, value: String)] = []
     public var udp: UDPSettings
     public var avahi: ConfiguredAvahi
+    public var bluetooth: BluetoothSettings
     /// At most 64.
     public var sensors: [SensorSettings] = []
     /// Bytes, 100–900.
@@ -90,12 +91,16 @@ public struct Settings: Sendable {
     static let links = KeyTable(
         "links",
         [
-            Key("udp", .section, .described(""), "Wi-Fi and Ethernet."),
+            Key("udp", .sectionOrWord(["off"]), .described(""), "Wi-Fi and Ethernet."),
             Key(
                 "avahi", .choice(ConfiguredAvahi.allCases.map(\.rawValue)), .value("auto"),
                 "Whether to be found, and to find others, through Avahi's daemon (DNS-SD, "
                     + "`_<network>._udp`) while it runs."),
-        ], later: ["bluetooth"])
+            Key(
+                "bluetooth", .sectionOrWord(["auto", "off"]), .value("auto"),
+                "Bluetooth LE; auto uses it where there is a controller and the permission "
+                    + "(CAP_NET_ADMIN)."),
+        ])
 
     static let report = KeyTable(
         "report",
@@ -142,6 +147,7 @@ public struct Settings: Sendable {
 
 /// Wi-Fi and Ethernet.
 public struct UDPSettings: Sendable {
+    public var isOn: Bool
     /// 0 takes any free port.
     public var port: UInt16
     /// Empty: all that lead to neighbours. At most 16.

@@ -49,6 +49,12 @@ public final class UDPTransport {
         receivers = [ipv4, ipv6].compactMap { $0.map { DatagramReceiver($0, batch) } }
     }
 
+    /// Without sockets: nothing can be sent, nothing arrives. For nodes that use other links.
+    public init(off: Void) {
+        (ipv4, ipv6, port) = (nil, nil, 0)
+        receivers = []
+    }
+
     /// The sockets, to be registered for reading.
     public var descriptors: [Int32] { [ipv4, ipv6].compactMap { $0?.raw } }
 

@@ -1,3 +1,4 @@
+import NearbyBluetooth
 import NearbyCore
 import NearbyEngine
 import NearbyLinux
@@ -22,6 +23,7 @@ extension NodeProgram {
             ("peers", .array(node.peerStatus.map(peer))),
             ("routes", .array(node.routes.map(route))),
             ("interfaces", .array(runner.hearing.map(interface))),
+            ("bluetooth", bluetooth),
             ("tables", .object(node.tableSizes.map { ($0.name, .integer($0.count)) })),
             ("sent", traffic(runner.transport.sent)),
             ("received", traffic(runner.transport.received)),
@@ -51,6 +53,7 @@ extension NodeProgram {
             lines.append("multicast  not heard on \(runner.name(of: entry.link))")
         }
         if let avahi { lines.append(avahi.summaryLine) }
+        if let bluetooth = runner.bluetooth { lines.append("bluetooth  \(bluetooth.summary)") }
         for drop in drops.all where drop.count > 0 {
             lines.append("dropped    \(drop.reason.rawValue): \(drop.count)")
         }
@@ -63,6 +66,20 @@ extension NodeProgram {
         drops.add(runner.shellDrops)
         if let avahi { drops.add(avahi.drops) }
         return drops
+    }
+
+    private var bluetooth: JSONValue {
+        guard let bluetooth = runner.bluetooth else { return .null }
+        let status = bluetooth.status
+        return .object([
+            ("adapter", .text(status.adapter.map { "hci\($0.index)" })),
+            ("address", .text(status.adapter.map { "\($0.address)" })),
+            ("state", .string(status.state)),
+            ("content", .flag(status.isContent)),
+            ("links", .array(status.links.map { .string("\($0)") })),
+            ("sent", traffic(bluetooth.sent)),
+            ("received", traffic(bluetooth.received)),
+        ])
     }
 
     private func neighbour(_ neighbour: Node.NeighbourStatus) -> JSONValue {

@@ -81,6 +81,7 @@ package final class NodeProgram {
         onStop?()
         runner.give(.stop, at: MonotonicClock.now())
         avahi?.stop()
+        runner.stopBluetooth()
         control?.close()
     }
 
@@ -178,6 +179,8 @@ package final class NodeProgram {
         options.port = settings.udp.port
         options.interfaces = settings.udp.interfaces
         options.beacon = settings.udp.beacon
+        options.usesUDP = settings.udp.isOn
+        options.bluetooth = BluetoothChoice(settings.bluetooth)
         for peer in settings.udp.peers {
             do throws(AddressText.Fault) {
                 options.staticPeers.append(try AddressText(parsing: peer.text))

@@ -1,4 +1,5 @@
 import Glibc
+import NearbyBluetooth
 import NearbyCore
 import NearbyDTLS
 import NearbyEngine
@@ -15,6 +16,10 @@ public struct NodeOptions {
     public var beacon = true
     /// Addresses to try, as written in the configuration.
     public var staticPeers: [AddressText] = []
+    /// False: no UDP socket at all.
+    public var usesUDP = true
+    /// nil: Bluetooth is off.
+    public var bluetooth: BluetoothChoice?
 
     public init(configuration: NodeConfiguration) { self.configuration = configuration }
 }
@@ -34,6 +39,7 @@ public final class NodeRunner {
     public private(set) var transport: UDPTransport
     private let beaconSocket: BeaconSocket?
     private let monitor: InterfaceMonitor
+    var bluetooth: BluetoothTransport?
     private var timer: EventLoop.TimerID?
     /// Addresses out of tickets, by peer; oldest first.
     private var ticketPeers: [(peer: PeerID, addresses: [TransportAddress], until: Instant)] = []
@@ -47,8 +53,9 @@ public final class NodeRunner {
         self.identity = identity
         self.options = options
         do {
-            transport = try UDPTransport(port: options.port)
-            beaconSocket = options.beacon ? try BeaconSocket() : nil
+            transport =
+                options.usesUDP ? try UDPTransport(port: options.port) : UDPTransport(off: ())
+            beaconSocket = options.usesUDP && options.beacon ? try BeaconSocket() : nil
             monitor = try InterfaceMonitor(
                 selection: InterfaceSelection(names: Set(options.interfaces)))
         } catch let error as TransportError {
@@ -72,9 +79,12 @@ public final class NodeRunner {
             for descriptor in beaconSocket?.descriptors ?? [] {
                 try loop.register(descriptor) { [unowned self] _ in receiveBeacons() }
             }
-            try loop.register(monitor.descriptor) { [unowned self] _ in interfacesChanged() }
+            if options.usesUDP {
+                try loop.register(monitor.descriptor) { [unowned self] _ in interfacesChanged() }
+            }
             give(.start, at: MonotonicClock.now())
-            apply(try monitor.reload())
+            if options.usesUDP { apply(try monitor.reload()) }
+            startBluetooth()
         } catch {
             throw StartError(error)
         }
@@ -87,7 +97,8 @@ public final class NodeRunner {
     }
 
     public func name(of link: LinkID) -> String {
-        monitor.interfaces.first { $0.link == link }?.name ?? "link \(link.value)"
+        if let name = bluetoothName(of: link) { return name }
+        return monitor.interfaces.first { $0.link == link }?.name ?? "link \(link.value)"
     }
 
     public func text(_ endpoint: Endpoint) -> String {
@@ -101,6 +112,7 @@ public final class NodeRunner {
     public var shellDrops: DropCounters {
         var drops = transport.drops
         if let beaconSocket { drops.add(beaconSocket.drops) }
+        if let bluetooth { drops.add(bluetooth.drops) }
         return drops
     }
 
@@ -197,6 +209,14 @@ public final class NodeRunner {
 
     // MARK: Outputs
 
+    private func transmit(_ bytes: [UInt8], _ endpoint: Endpoint, _ now: Instant) {
+        if case .bluetooth = endpoint.address {
+            bluetooth?.send(bytes, to: endpoint, now: now)
+        } else {
+            transport.send(bytes, to: endpoint)
+        }
+    }
+
     /// Carries out what the node wants, and sets the timer. An output may lead to new inputs: they
     /// are settled in the same loop.
     private func settle(_ now: Instant) {
@@ -204,15 +224,21 @@ public final class NodeRunner {
         isHandling = true
         defer { isHandling = false }
         var outputs = node.flush(now: now)
+        var isContentInDoubt = false
         while !outputs.isEmpty {
             for output in outputs {
                 switch output {
-                case .transmit(let bytes, let endpoint): transport.send(bytes, to: endpoint)
+                case .transmit(let bytes, let endpoint): transmit(bytes, endpoint, now)
                 case .multicast(let bytes, let link): transport.multicast(bytes, on: link)
                 case .broadcast(let bytes, let link): transport.broadcast(bytes, on: link)
-                case .peer, .collector, .viewers, .message, .notice: onOutput?(output, now)
+                case .peer, .collector, .notice:
+                    isContentInDoubt = true
+                    onOutput?(output, now)
+                case .viewers, .message: onOutput?(output, now)
                 }
             }
+            if isContentInDoubt { tellBluetoothContent(now) }
+            isContentInDoubt = false
             outputs = node.flush(now: now)
         }
         if let timer { loop.set(timer, to: node.nextDeadline) }

@@ -40,7 +40,6 @@ struct MistakeTests {
     }
 
     @Test(arguments: [
-        "links: {bluetooth: off}",
         "links: {udp: {multicast: ff02::1}}", "links: {udp: {beacon-port: 4577}}",
         "collector: {sinks: []}",
         "sensors: [{driver: gpio, pin: GPIO17}]", "sensors: [{driver: w1}]",
@@ -70,7 +69,7 @@ struct MistakeTests {
         ),
         ("links: yes", "2:8: links must be a mapping of keys to values"),
         ("links: {avahi: maybe}", "2:16: avahi is 'maybe'; it must be one of auto, off"),
-        ("links: {udp: 4577}", "2:14: links.udp must be a mapping of keys to values"),
+        ("links: {udp: 4577}", "2:14: links.udp must be a mapping of keys to values, or off"),
         (
             "links: {udp: {port: \"80\"}}",
             "2:21: port is '80'; it must be a whole number from 0 to 65535, without quotation marks"

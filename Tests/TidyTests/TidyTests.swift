@@ -129,6 +129,7 @@ enum Imports {
             "NearbyCore", "NearbyWire", "NearbyEngine", "CLinux", "Glibc", "Synchronization",
         ],
         "NearbyAvahi": ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi", "Glibc"],
+        "NearbyBluetooth": ["NearbyCore", "NearbyWire", "NearbyLinux", "CBluetooth", "Glibc"],
         "Telemetry": ["NearbyCore"],
         "Spool": ["NearbyCore", "Telemetry", "DurableFiles"],
         "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc", "Synchronization"],
@@ -139,7 +140,8 @@ enum Imports {
         ],
         "Program": [
             "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
-            "NearbyAvahi", "Telemetry", "Sensors", "Spool", "Configuration", "CLinux",
+            "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sensors", "Spool", "Configuration",
+            "CLinux",
             "DurableFiles", "Glibc",
         ],
         "Collecting": [

@@ -1,0 +1,233 @@
+import NearbyCore
+
+/// What the management interface tells.
+extension AdapterMachine {
+    mutating func take(_ event: ManagementEvent, _ now: Instant) {
+        switch event.body {
+        case .completed(let code, let reply):
+            if let pending = answered(code, event.index) { completed(pending, reply, now) }
+        case .failed(let code, let status):
+            if let pending = answered(code, event.index) { failed(pending, status, now) }
+        case .indexAdded: add(event.index)
+        case .indexRemoved: remove(event.index)
+        case .newSettings(let settings): settle(settings, of: event.index, now)
+        case .found(let address, _, let data):
+            if isUp, event.index == chosen?.index { hear(data, from: address) }
+        case .discovering(let isOn): if !isOn { discoveryEnded(event.index, now) }
+        case .advertisingAdded(let instance): taken(instance, event.index, now)
+        case .advertisingRemoved(let instance): lost(instance, event.index, now)
+        case .monitorRemoved(let handle):
+            if event.index == chosen?.index, case .passive(handle, _, let next) = scan {
+                scan = .off(next: next)
+            }
+        case .other: break
+        }
+    }
+
+    /// What is set at the controller in use.
+    var information: ControllerInformation? {
+        chosen.flatMap { chosen in place(of: chosen.index).flatMap { controllers?[$0].information }
+        }
+    }
+
+    private func place(of index: UInt16) -> Int? {
+        controllers?.firstIndex { $0.index == index }
+    }
+
+    private mutating func insert(_ index: UInt16) {
+        guard var all = controllers, all.count < Limits.bluetoothControllersMax,
+            !all.contains(where: { $0.index == index })
+        else { return }
+        let place = all.firstIndex { $0.index > index } ?? all.count
+        all.insert(Controller(index: index), at: place)
+        controllers = all
+    }
+
+    /// The controller that fits best; the one in use is kept while it is there.
+    mutating func choose() {
+        guard chosen == nil, let controllers, phase == .running else { return }
+        for controller in controllers {
+            let index = controller.index
+            // Without a address, a controller would need a static one from somebody.
+            guard let information = controller.information, information.address != 0,
+                information.supported.contains(.lowEnergy)
+                    || acceptsClassic && information.supported.contains(.classic)
+            else { continue }
+            switch selection {
+            case .any: break
+            case .index(let number): if number != index { continue }
+            case .address(let address): if address != information.address { continue }
+            }
+            let address = BluetoothAddress(value: information.address, kind: .lowEnergyPublic)
+            chosen = Adapter(index: index, address: address)
+            found = information.current
+            return
+        }
+    }
+
+    // MARK: Controllers come and go
+
+    private mutating func add(_ index: UInt16?) {
+        guard let index else { return }
+        insert(index)
+        setup.succeed()
+    }
+
+    private mutating func remove(_ index: UInt16?) {
+        guard let index else { return }
+        controllers?.removeAll { $0.index == index }
+        if pending?.index == index { pending = nil }
+        guard chosen?.index == index else { return }
+        chosen = nil
+        instance = nil
+        cannotAdvertise = false
+        cannotMonitor = false
+        givenUp = []
+        setup.succeed()
+        advertising.succeed()
+        power.succeed()
+        scanning.succeed()
+        say(.gone)
+    }
+
+    private mutating func settle(
+        _ settings: ControllerSettings, of index: UInt16?, _ now: Instant
+    ) {
+        guard let index, let place = place(of: index),
+            let before = controllers?[place].information?.current
+        else { return }
+        let wasPowered = before.contains(.powered)
+        controllers?[place].information?.current = settings
+        guard index == chosen?.index, phase == .running else { return }
+        if wasPowered, !settings.contains(.powered) {
+            // Somebody switched it off. It is switched on again, but never in a tug-of-war.
+            if now - poweredAt > Self.powerPeace { power.succeed() }
+            power.fail(now, using: &random)
+            say(.poweredOff)
+        } else if !wasPowered, settings.contains(.powered) {
+            poweredAt = now
+            setup.succeed()
+        }
+    }
+
+    // MARK: Advertising
+
+    private mutating func lost(_ number: UInt8, _ index: UInt16?, _ now: Instant) {
+        guard index == chosen?.index, number == instance, isAdvertising else { return }
+        isAdvertising = false
+        advertising.fail(now, using: &random)
+    }
+
+    /// Somebody else's instance has our number: we take another.
+    private mutating func taken(_ number: UInt8, _ index: UInt16?, _ now: Instant) {
+        guard index == chosen?.index, number == instance, pending?.command.code != .addAdvertising
+        else { return }
+        if number > 1 { instance = number - 1 }
+        isAdvertising = false
+        advertising.fail(now, using: &random)
+    }
+
+    // MARK: Answers
+
+    /// The command that this answers; nil if it is late or was not asked for.
+    private mutating func answered(_ code: ManagementCommand.Code, _ index: UInt16?) -> Pending? {
+        guard let pending, pending.command.code == code, pending.index == index else { return nil }
+        self.pending = nil
+        return pending
+    }
+
+    private mutating func completed(
+        _ answered: Pending, _ reply: ManagementEvent.Reply, _ now: Instant
+    ) {
+        switch (answered.command, reply) {
+        case (_, .indices(let indices)):
+            controllers = []
+            for index in indices { insert(index) }
+            setup.succeed()
+        case (_, .information(let information)):
+            if let place = answered.index.flatMap(place(of:)) {
+                controllers?[place].information = information
+            }
+        case (_, .settings(let settings)):
+            settle(settings, of: answered.index, now)
+            setup.succeed()
+        case (_, .advertisingFeatures(let most)):
+            instance = most > 0 ? most : nil
+            cannotAdvertise = most == 0
+        case (_, .monitor(let handle)):
+            scan = .passive(
+                handle: handle, until: now + Self.scanTime, next: now + Self.contentPeriod)
+            scanning.succeed()
+        case (.addAdvertising, _):
+            isAdvertising = true
+            advertising.succeed()
+        case (.removeAdvertising, _): isAdvertising = false
+        case (.startDiscovery, _):
+            let time = isFirstScan ? Self.firstScanTime : Self.scanTime
+            scan = .active(until: now + time, next: now + period + time - Self.scanTime)
+            scanning.succeed()
+        case (.stopDiscovery, _), (.removeMonitor, _): scanEnded(now)
+        default: break
+        }
+    }
+
+    mutating func failed(_ answered: Pending, _ status: ManagementStatus, _ now: Instant) {
+        pending = nil
+        let code = answered.command.code
+        guard phase == .running else {
+            givenUp.append(code)
+            return
+        }
+        switch (status, code) {
+        case (.permissionDenied, _):
+            phase = .denied
+            say(.permissionDenied)
+        case (.invalidIndex, _): remove(answered.index)
+        case (.rfkilled, _):
+            // The kernel says nothing when the block is lifted.
+            setup.postpone(until: now + Self.rfkillPeriod)
+            say(.rfkilled)
+        case (_, .startDiscovery):
+            // Busy: somebody else is scanning, and we hear what is found.
+            scan = .off(next: now + period)
+            if status != .busy { scanning.fail(now, using: &random) }
+        case (_, .addMonitor):
+            cannotMonitor = true
+        case (_, .stopDiscovery), (_, .removeMonitor): scanEnded(now)
+        case (.notSupported, .addAdvertising), (.unknownCommand, .addAdvertising),
+            (.invalidParameters, .addAdvertising), (.notSupported, .readAdvertisingFeatures),
+            (.unknownCommand, .readAdvertisingFeatures):
+            cannotAdvertise = true
+            say(.failed(code, status))
+        case (_, .addAdvertising): advertising.fail(now, using: &random)
+        case (_, .setConnectable): givenUp.append(code)
+        case (.notPowered, _):
+            setup.fail(now, using: &random)
+        default:
+            setup.fail(now, using: &random)
+            say(.failed(code, status))
+        }
+    }
+
+    // MARK: Scans
+
+    private var period: Duration { isContent ? Self.contentPeriod : Self.wantingPeriod }
+
+    private mutating func scanEnded(_ now: Instant) {
+        isFirstScan = false
+        switch scan {
+        case .off: break
+        case .active(_, let next), .passive(_, _, let next):
+            // Content meanwhile, or no longer.
+            scan = .off(next: isContent ? max(next, now + period / 2) : min(next, now + period))
+        }
+    }
+
+    /// The kernel ended it, or whoever shares it.
+    private mutating func discoveryEnded(_ index: UInt16?, _ now: Instant) {
+        guard index == chosen?.index, case .active = scan, pending?.command != .stopDiscovery else {
+            return
+        }
+        scanEnded(now)
+    }
+}

@@ -1,0 +1,260 @@
+import NearbyCore
+
+extension Limits {
+    /// Controllers of one machine that are looked at.
+    static let bluetoothControllersMax = 16
+}
+
+/// Brings one controller into the state that links need, keeps it there, and puts back at the end
+/// what it found.
+///
+/// It compares what is with what is wanted and sends the next command, one at a time; whatever
+/// others change (bluetoothd, rfkill, a hand that pulls the plug) leads to the next comparison.
+struct AdapterMachine: Sendable {
+    enum Input: Equatable, Sendable {
+        case start
+        case event(ManagementEvent)
+        /// Incoming channels are taken at this PSM; answers `up`.
+        case listening(psm: UInt8)
+        /// Whether other links suffice: then scans are rare and passive.
+        case setContent(Bool)
+        /// Whether somebody is being connected to: no scan holds the radio meanwhile.
+        case setConnecting(Bool)
+        case deadlineReached
+        case stop
+    }
+
+    enum Output: Equatable, Sendable {
+        /// nil: to no controller.
+        case send(ManagementCommand, to: UInt16?)
+        case up(Adapter)
+        case down
+        case heard(Advertisement, from: BluetoothAddress)
+        case notice(Notice)
+        /// After `stop`: everything is as it was found, as far as it can be.
+        case restored
+    }
+
+    /// What a person should read in the log; each once until it has changed.
+    enum Notice: Equatable, Sendable {
+        /// There is none that fits.
+        case noController
+        case using(Adapter)
+        case gone
+        case poweredOff
+        case rfkilled
+        case permissionDenied
+        case failed(ManagementCommand.Code, ManagementStatus)
+        /// Said by the shell: `errno`.
+        case cannotListen(code: Int32)
+    }
+
+    enum Phase: Equatable, Sendable { case idle, running, denied, stopping, stopped }
+
+    enum Scan: Equatable, Sendable {
+        case off(next: Instant)
+        case active(until: Instant, next: Instant)
+        case passive(handle: UInt16, until: Instant, next: Instant)
+    }
+
+    struct Controller: Sendable {
+        let index: UInt16
+        /// Nil until it is read.
+        var information: ControllerInformation?
+    }
+
+    struct Pending: Sendable {
+        var command: ManagementCommand
+        var index: UInt16?
+        var deadline: Instant
+    }
+
+    let selection: AdapterSelection
+    let networkTag: UInt32
+    let peerPrefix: UInt64
+    /// BR/EDR peers are configured: they must be able to connect.
+    let acceptsClassic: Bool
+    var phase = Phase.idle
+    var pending: Pending?
+    /// By index; nil: not asked yet.
+    var controllers: [Controller]?
+    var chosen: Adapter?
+    /// What was set when the controller was chosen.
+    var found: ControllerSettings = []
+    /// The instance that is ours; nil until the controller said how many it has.
+    var instance: UInt8?
+    var psm: UInt8?
+    var isAdvertising = false
+    var cannotAdvertise = false
+    var cannotMonitor = false
+    var isContent = false
+    var isConnecting = false
+    var isUp = false
+    var scan = Scan.off(next: .zero)
+    var isFirstScan = true
+    var setup = Backoff(first: .seconds(1), most: .seconds(60))
+    var advertising = Backoff(first: .seconds(1), most: .seconds(60))
+    /// Against others who switch the controller off.
+    var power = Backoff(first: .seconds(5), most: .seconds(300))
+    var poweredAt = Instant.zero
+    var scanning = Backoff(first: .seconds(1), most: .seconds(60))
+    /// The last notice, so that none comes twice in a row.
+    var said: Notice?
+    /// What could not be put back.
+    var givenUp: [ManagementCommand.Code] = []
+    var random: SeededGenerator
+    var outputs: [Output] = []
+    private(set) var drops = DropCounters()
+
+    init(
+        selection: AdapterSelection, networkTag: UInt32, peerPrefix: UInt64, acceptsClassic: Bool,
+        seed: UInt64
+    ) {
+        self.selection = selection
+        self.networkTag = networkTag
+        self.peerPrefix = peerPrefix & 0xffff_ffff_ffff
+        self.acceptsClassic = acceptsClassic
+        random = SeededGenerator(seed: seed)
+    }
+
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        outputs = []
+        switch input {
+        case .start: if phase == .idle { phase = .running }
+        case .event(let event): take(event, now)
+        case .listening(let psm): self.psm = isUp ? psm : nil
+        case .setContent(let isContent): setContent(isContent, now)
+        case .setConnecting(let isConnecting): setConnecting(isConnecting, now)
+        case .deadlineReached: deadlineReached(now)
+        case .stop: stop()
+        }
+        advance(now)
+        return outputs
+    }
+
+    var nextDeadline: Instant? {
+        if let pending { return pending.deadline }
+        guard phase == .running else { return nil }
+        // Nothing else is done before.
+        if let at = setup.at { return at }
+        let next = min(
+            power.at ?? .distantFuture, advertising.at ?? .distantFuture,
+            scanDeadline ?? .distantFuture)
+        return next == .distantFuture ? nil : next
+    }
+
+    /// The controller in use, or to be used.
+    var adapter: Adapter? { chosen }
+
+    /// What can be said of it in a line.
+    var summary: String {
+        switch phase {
+        case .idle, .stopped: return "off"
+        case .denied: return "no permission"
+        case .stopping: return "stopping"
+        case .running: break
+        }
+        guard chosen != nil else { return "no adapter" }
+        if said == .rfkilled { return "blocked by rfkill" }
+        guard isUp else { return "not powered" }
+        guard hasLowEnergy else { return "BR/EDR only" }
+        return isAdvertising ? "advertising" : cannotAdvertise ? "cannot advertise" : "starting"
+    }
+
+    private mutating func deadlineReached(_ now: Instant) {
+        // No answer in time: as good as none at all.
+        if let pending, pending.deadline <= now { failed(pending, .busy, now) }
+        _ = setup.isDue(now)
+        _ = power.isDue(now)
+        _ = advertising.isDue(now)
+        _ = scanning.isDue(now)
+    }
+
+    // MARK: Scans
+
+    private var scanDeadline: Instant? {
+        guard isUp, hasLowEnergy, psm != nil else { return nil }
+        return switch scan {
+        case .off(let next): max(next + hold, scanning.at ?? next)
+        case .active(let until, _), .passive(_, let until, _): until
+        }
+    }
+
+    private mutating func setContent(_ value: Bool, _ now: Instant) {
+        guard value != isContent else { return }
+        isContent = value
+        if !value, case .off = scan { scan = .off(next: now) }
+    }
+
+    /// What a scan that is due waits for connects. Not for ever: addresses that only pretend to be
+    /// somebody must not keep us deaf.
+    var hold: Duration { isConnecting ? .seconds(15) : .zero }
+
+    private mutating func setConnecting(_ value: Bool, _ now: Instant) {
+        let isBegin = value && !isConnecting
+        isConnecting = value
+        switch scan {
+        case .active(_, let next) where isBegin: scan = .active(until: now, next: next)
+        case .passive(let handle, _, let next) where isBegin:
+            scan = .passive(handle: handle, until: now, next: next)
+        default: break
+        }
+    }
+
+    // MARK: What others advertise
+
+    mutating func hear(_ data: [UInt8], from address: BluetoothAddress) {
+        do throws(WireError) {
+            guard let advertisement = try Advertisement(parsing: data) else { return }
+            guard advertisement.networkTag == networkTag else {
+                return drops.count(.advertisementStrangeNetwork)
+            }
+            guard advertisement.peerPrefix != peerPrefix else { return }
+            outputs.append(.heard(advertisement, from: address))
+        } catch {
+            drops.count(.advertisementMalformed)
+        }
+    }
+
+    mutating func say(_ notice: Notice) {
+        guard said != notice else { return }
+        said = notice
+        outputs.append(.notice(notice))
+    }
+}
+
+/// When to try again: at once, then after a wait that doubles with every failure, with jitter.
+struct Backoff: Equatable, Sendable {
+    let first: Duration
+    let most: Duration
+    private(set) var at: Instant?
+    private var wait: Duration?
+
+    init(first: Duration, most: Duration) {
+        self.first = first
+        self.most = most
+    }
+
+    mutating func fail(_ now: Instant, using random: inout SeededGenerator) {
+        let next = min(most, wait.map { $0 * 2 } ?? first)
+        wait = next
+        at = now + random.duration(in: next..<next + next / 4)
+    }
+
+    /// Not before this time, without counting it as a failure.
+    mutating func postpone(until time: Instant) { at = max(at ?? time, time) }
+
+    /// The time has come: forgets it, but not the wait that it led to.
+    mutating func isDue(_ now: Instant) -> Bool {
+        guard let at, at > now else {
+            self.at = nil
+            return true
+        }
+        return false
+    }
+
+    mutating func succeed() {
+        at = nil
+        wait = nil
+    }
+}

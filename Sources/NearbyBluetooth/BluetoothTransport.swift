@@ -1,0 +1,315 @@
+import CBluetooth
+import Glibc
+import NearbyCore
+import NearbyLinux
+import NearbyWire
+
+/// What the configuration says of Bluetooth, and who we are.
+public struct BluetoothOptions: Sendable {
+    public var selection = AdapterSelection.any
+    /// BR/EDR peers to connect to where LE does not reach them.
+    public var peers: [BluetoothAddress] = []
+    public var networkTag: NetworkTag
+    public var peer: PeerID
+    public var seed: UInt64
+
+    public init(networkTag: NetworkTag, peer: PeerID, seed: UInt64) {
+        self.networkTag = networkTag
+        self.peer = peer
+        self.seed = seed
+    }
+}
+
+/// What the transport tells its owner.
+public enum BluetoothEvent {
+    case linkUp(LinkID)
+    case linkDown(LinkID)
+    case datagram([UInt8], from: Endpoint)
+    /// All that advertise themselves at present.
+    case peers([Endpoint])
+    /// What a person should read in the log.
+    case notice(String, Gravity)
+
+    public enum Gravity {
+        /// All is well.
+        case information
+        /// Something that Bluetooth needs is not there.
+        case missing
+        /// The controller is away, for a reason that may pass.
+        case change
+        case failure
+    }
+}
+
+/// Datagrams over L2CAP channels between nodes that find each other by LE advertising: the thin
+/// shell around `AdapterMachine` and `ConnectionTable`.
+public final class BluetoothTransport {
+    /// Called on the loop's thread.
+    public var onEvent: ((BluetoothEvent, Instant) -> Void)?
+    /// Datagrams and bytes since the start.
+    public private(set) var sent: (datagrams: UInt64, bytes: UInt64) = (0, 0)
+    public private(set) var received: (datagrams: UInt64, bytes: UInt64) = (0, 0)
+    private let loop: EventLoop
+    private let management: ManagementSocket
+    private var machine: AdapterMachine
+    private var table: ConnectionTable
+    private var channels: [(id: BluetoothChannelID, socket: ChannelSocket)] = []
+    private var listeners: [ChannelSocket] = []
+    private var adapter: Adapter?
+    private var timer: EventLoop.TimerID?
+    private var isRestored = false
+    private var buffer = [UInt8](repeating: 0, count: Limits.datagramBytesMax + 1)
+
+    /// Throws where the kernel has no Bluetooth, or does not let us use it.
+    public init(_ options: BluetoothOptions, loop: EventLoop) throws(SystemError) {
+        self.loop = loop
+        management = try ManagementSocket()
+        let prefix = Advertisement.prefix(of: options.peer)
+        machine = AdapterMachine(
+            selection: options.selection, networkTag: Advertisement.tag(of: options.networkTag),
+            peerPrefix: prefix, acceptsClassic: !options.peers.isEmpty, seed: options.seed)
+        table = ConnectionTable(
+            peerPrefix: prefix, configured: options.peers, seed: options.seed &+ 1)
+    }
+
+    public func start() throws(SystemError) {
+        timer = loop.addTimer { [unowned self] now in
+            drive(.deadlineReached, now)
+            pass(.deadlineReached, now)
+        }
+        try loop.register(management.file.raw) { [unowned self] _ in
+            let now = MonotonicClock.now()
+            management.receive { drive(.event($0), now) }
+        }
+        drive(.start, MonotonicClock.now())
+    }
+
+    public func send(_ bytes: [UInt8], to endpoint: Endpoint, now: Instant) {
+        guard let address = BluetoothAddress(endpoint.address) else { return }
+        pass(.send(bytes, to: address), now)
+    }
+
+    /// Whether other links suffice: then we scan rarely.
+    public func setContent(_ isContent: Bool, now: Instant) {
+        drive(.setContent(isContent), now)
+    }
+
+    /// Ends all channels and puts the controller back as it was found; waits at most two seconds.
+    public func stop() {
+        let end = MonotonicClock.now() + .seconds(2)
+        drive(.stop, MonotonicClock.now())
+        while !isRestored, management.wait(end - MonotonicClock.now()) {
+            management.receive { drive(.event($0), MonotonicClock.now()) }
+        }
+        loop.unregister(management.file.raw)
+        if let timer { loop.set(timer, to: nil) }
+    }
+
+    // MARK: For people
+
+    /// `hci0 00:AA:01:00:00:42, advertising, 2 links`.
+    public var summary: String {
+        guard let adapter = machine.adapter else { return machine.summary }
+        let count = table.connected.count
+        return "hci\(adapter.index) \(adapter.address), \(machine.summary), "
+            + "\(count) \(count == 1 ? "link" : "links")"
+    }
+
+    public var status:
+        (adapter: Adapter?, state: String, isContent: Bool, links: [BluetoothAddress])
+    {
+        (machine.adapter, machine.summary, machine.isContent, table.connected)
+    }
+
+    public var drops: DropCounters {
+        var all = machine.drops
+        all.add(table.drops)
+        all.add(management.drops)
+        return all
+    }
+
+    // MARK: The adapter
+
+    private func drive(_ input: AdapterMachine.Input, _ now: Instant) {
+        for output in machine.handle(input, now: now) {
+            switch output {
+            case .send(let command, let index): management.send(command, to: index)
+            case .up(let adapter): adapterUp(adapter, now)
+            case .down: adapterDown(now)
+            case .heard(let advertisement, let address):
+                pass(.heard(advertisement, from: address), now)
+            case .notice(let notice): say(notice, now)
+            case .restored: isRestored = true
+            }
+        }
+        setTimer()
+    }
+
+    private func adapterUp(_ adapter: Adapter, _ now: Instant) {
+        self.adapter = adapter
+        pass(.adapterUp(adapter.address), now)
+        onEvent?(.linkUp(adapter.link), now)
+        do throws(SystemError) {
+            let (listener, psm) = try ChannelSocket.listening(at: adapter.address, psm: 0)
+            if machine.hasLowEnergy { try take(listener) }
+            if !table.configured.isEmpty {
+                let own = BluetoothAddress(value: adapter.address.value, kind: .classic)
+                let psm = ConnectionTable.classicPSM
+                try take(try ChannelSocket.listening(at: own, psm: psm).socket)
+            }
+            drive(.listening(psm: UInt8(clamping: psm)), now)
+        } catch {
+            say(.cannotListen(code: error.code), now)
+        }
+    }
+
+    private func say(_ notice: AdapterMachine.Notice, _ now: Instant) {
+        onEvent?(.notice(notice.description, notice.gravity), now)
+    }
+
+    private func take(_ listener: ChannelSocket) throws(SystemError) {
+        try loop.register(listener.file.raw) { [unowned self] _ in accept(listener) }
+        listeners.append(listener)
+    }
+
+    private func adapterDown(_ now: Instant) {
+        for listener in listeners { loop.unregister(listener.file.raw) }
+        listeners = []
+        pass(.adapterDown, now)
+        if let adapter { onEvent?(.linkDown(adapter.link), now) }
+        adapter = nil
+    }
+
+    private func setTimer() {
+        guard let timer else { return }
+        let next = min(
+            machine.nextDeadline ?? .distantFuture, table.nextDeadline ?? .distantFuture)
+        loop.set(timer, to: next == .distantFuture ? nil : next)
+    }
+
+    // MARK: Channels
+
+    private func pass(_ input: ConnectionTable.Input, _ now: Instant) {
+        for output in table.handle(input, now: now) {
+            switch output {
+            case .connect(let id, let address, let psm): connect(id, address, psm, now)
+            case .write(let bytes, let id): write(bytes, id, now)
+            case .close(let id): close(id)
+            case .peers(let addresses):
+                guard let link = adapter?.link else { continue }
+                let endpoints = addresses.map {
+                    Endpoint(link: link, address: $0.transportAddress)
+                }
+                onEvent?(.peers(endpoints), now)
+            }
+        }
+        if table.isConnecting != machine.isConnecting {
+            drive(.setConnecting(table.isConnecting), now)
+        }
+        setTimer()
+    }
+
+    private func connect(
+        _ id: BluetoothChannelID, _ address: BluetoothAddress, _ psm: UInt16, _ now: Instant
+    ) {
+        guard let adapter else { return pass(.ended(id, code: ENODEV), now) }
+        let kind: BluetoothAddressKind = address.kind == .classic ? .classic : adapter.address.kind
+        let own = BluetoothAddress(value: adapter.address.value, kind: kind)
+        do throws(SystemError) {
+            let socket = try ChannelSocket.connecting(from: own, to: address, psm: psm)
+            try register(socket, id, for: .writable)
+        } catch {
+            pass(.ended(id, code: error.code), now)
+        }
+    }
+
+    private func accept(_ listener: ChannelSocket) {
+        let now = MonotonicClock.now()
+        for _ in 0..<8 {
+            guard let (socket, address) = listener.accept() else { return }
+            let id = table.makeID()
+            guard (try? register(socket, id, for: .readable)) != nil else { continue }
+            socket.limitSending()
+            pass(.accepted(id, from: address, messageBytesMax: socket.messageBytesMax), now)
+        }
+    }
+
+    private func register(
+        _ socket: ChannelSocket, _ id: BluetoothChannelID, for interest: EventLoop.Readiness
+    ) throws(SystemError) {
+        try loop.register(socket.file.raw, for: interest) { [unowned self] readiness in
+            serve(id, readiness, MonotonicClock.now())
+        }
+        channels.append((id, socket))
+    }
+
+    private func close(_ id: BluetoothChannelID) {
+        guard let index = channels.firstIndex(where: { $0.id == id }) else { return }
+        loop.unregister(channels.remove(at: index).socket.file.raw)
+    }
+
+    private func socket(_ id: BluetoothChannelID) -> ChannelSocket? {
+        channels.first { $0.id == id }?.socket
+    }
+
+    private func serve(_ id: BluetoothChannelID, _ readiness: EventLoop.Readiness, _ now: Instant) {
+        guard let socket = socket(id) else { return }
+        if table.isConnecting(id) {
+            let code = socket.connectResult
+            guard code == 0, !readiness.contains(.hangup) else {
+                close(id)
+                return pass(.ended(id, code: code), now)
+            }
+            try? loop.setInterest(.readable, of: socket.file.raw)
+            socket.limitSending()
+            return pass(.connected(id, messageBytesMax: socket.messageBytesMax), now)
+        }
+        if readiness.contains(.writable) {
+            try? loop.setInterest(.readable, of: socket.file.raw)
+            pass(.writable(id), now)
+        }
+        receive(id, socket, now)
+        // Broken without an error that `recv` would tell: readiness would come for ever.
+        if readiness.contains(.hangup), self.socket(id) != nil {
+            close(id)
+            pass(.ended(id, code: 0), now)
+        }
+    }
+
+    private func receive(_ id: BluetoothChannelID, _ socket: ChannelSocket, _ now: Instant) {
+        for _ in 0..<16 {
+            guard self.socket(id) != nil else { return }
+            switch socket.receive(&buffer) {
+            case .nothing: return
+            case .ended(let code):
+                close(id)
+                return pass(.ended(id, code: code), now)
+            case .message(let bytes): arrived(bytes, id, now)
+            }
+        }
+    }
+
+    private func arrived(_ bytes: [UInt8], _ id: BluetoothChannelID, _ now: Instant) {
+        pass(.received(id), now)
+        guard let address = table.address(of: id), let link = adapter?.link else { return }
+        received.datagrams &+= 1
+        received.bytes &+= UInt64(bytes.count)
+        let source = Endpoint(link: link, address: address.transportAddress)
+        onEvent?(.datagram(bytes, from: source), now)
+    }
+
+    private func write(_ bytes: [UInt8], _ id: BluetoothChannelID, _ now: Instant) {
+        guard let socket = socket(id) else { return }
+        switch socket.send(bytes) {
+        case .sent:
+            sent.datagrams &+= 1
+            sent.bytes &+= UInt64(bytes.count)
+        case .wouldBlock:
+            try? loop.setInterest([.readable, .writable], of: socket.file.raw)
+            pass(.blocked(id, bytes), now)
+        case .failed(let code):
+            close(id)
+            pass(.ended(id, code: code), now)
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import NearbyCore
+
+/// Connecting, sending, and the end of channels.
+extension ConnectionTable {
+    /// How long the higher PeerID leaves the lower one to connect; up to a second is added.
+    static let courtesy = Duration.seconds(3)
+    static let connectTime = Duration.seconds(10)
+    /// A channel without traffic is closed after this time.
+    static let idleTime = Duration.seconds(90)
+    /// A datagram that has waited so long is not worth another attempt.
+    static let waitingTime = Duration.seconds(30)
+    /// Linux's EBUSY.
+    private static let busy: Int32 = 16
+
+    static func deadline(of peer: Peer) -> Instant? {
+        var next = peer.attemptAt ?? .distantFuture
+        for channel in peer.channels { next = min(next, channel.deadline) }
+        if let heard = peer.heardAt, peer.channels.isEmpty { next = min(next, heard + forgetting) }
+        return next == .distantFuture ? nil : next
+    }
+
+    // MARK: Sending
+
+    mutating func send(_ bytes: [UInt8], to address: BluetoothAddress, _ now: Instant) {
+        guard let index = index(of: address) else { return drops.count(.bluetoothUnknownPeer) }
+        // The newest that can be used.
+        if let channel = peers[index].channels.lastIndex(where: \.isOpen),
+            case .open(let most, let isBlocked) = peers[index].channels[channel].state
+        {
+            guard bytes.count <= most else { return drops.count(.bluetoothTooLong) }
+            if isBlocked { return enqueue(bytes, index, now) }
+            peers[index].channels[channel].lastTraffic = now
+            outputs.append(.write(bytes, on: peers[index].channels[channel].id))
+            return
+        }
+        guard peers[index].psm != nil,
+            address.kind != .classic || !isReached(byLowEnergy: address, now)
+        else { return drops.count(.bluetoothUnknownPeer) }
+        enqueue(bytes, index, now)
+        guard !peers[index].isConnecting, peers[index].attemptAt == nil else { return }
+        let wait =
+            connectsFirst(to: peers[index])
+            ? .zero : Self.courtesy + random.duration(in: .zero ..< .seconds(1))
+        peers[index].attemptAt = max(now + wait, peers[index].backoff.at ?? now)
+        attempt(index, now)
+    }
+
+    private mutating func enqueue(_ bytes: [UInt8], _ index: Int, _ now: Instant) {
+        if peers[index].queue.count >= Limits.bluetoothQueueMax {
+            peers[index].queue.removeFirst()
+            drops.count(.bluetoothQueueFull)
+        }
+        peers[index].queue.append(Waiting(bytes: bytes, since: now))
+    }
+
+    /// The lower PeerID; where it is not known, the lower address.
+    private func connectsFirst(to peer: Peer) -> Bool {
+        if let prefix = peer.prefix, prefix != peerPrefix { return peerPrefix < prefix }
+        return (own?.value ?? 0) < peer.address.value
+    }
+
+    private mutating func attempt(_ index: Int, _ now: Instant) {
+        guard let at = peers[index].attemptAt, at <= now, let psm = peers[index].psm else { return }
+        let address = peers[index].address
+        guard connections(beside: address) < Limits.bluetoothConnectionsMax else {
+            drops.count(.bluetoothConnectionLimit)
+            peers[index].backoff.fail(now, using: &random)
+            peers[index].attemptAt = peers[index].backoff.at
+            return
+        }
+        peers[index].attemptAt = nil
+        let id = makeID()
+        peers[index].channels.append(
+            Channel(id: id, state: .connecting(since: now), lastTraffic: now))
+        outputs.append(.connect(id, to: address, psm: psm))
+    }
+
+    // MARK: Channels
+
+    mutating func accept(
+        _ id: BluetoothChannelID, _ address: BluetoothAddress, _ most: Int, _ now: Instant
+    ) {
+        guard own != nil, connections(beside: address) < Limits.bluetoothConnectionsMax,
+            makeRoom(for: address)
+        else {
+            drops.count(.bluetoothConnectionLimit)
+            outputs.append(.close(id))
+            return
+        }
+        let index = insert(address)
+        if peers[index].channels.count >= Limits.bluetoothChannelsPerPeerMax {
+            outputs.append(.close(peers[index].channels.removeFirst().id))
+        }
+        opened(id, most, index, now)
+    }
+
+    mutating func connected(_ id: BluetoothChannelID, _ most: Int, _ now: Instant) {
+        guard let place = place(of: id) else { return outputs.append(.close(id)) }
+        peers[place.peer].channels.remove(at: place.channel)
+        opened(id, most, place.peer, now)
+    }
+
+    /// The newest channel: what waited goes out over it.
+    private mutating func opened(
+        _ id: BluetoothChannelID, _ most: Int, _ index: Int, _ now: Instant
+    ) {
+        peers[index].channels.append(
+            Channel(
+                id: id, state: .open(messageBytesMax: most, isBlocked: false), lastTraffic: now))
+        peers[index].attemptAt = nil
+        peers[index].backoff.succeed()
+        writeQueue(index, on: id, most)
+    }
+
+    private mutating func writeQueue(_ index: Int, on id: BluetoothChannelID, _ most: Int) {
+        let queue = peers[index].queue
+        peers[index].queue = []
+        for waiting in queue {
+            if waiting.bytes.count > most {
+                drops.count(.bluetoothTooLong)
+            } else {
+                outputs.append(.write(waiting.bytes, on: id))
+            }
+        }
+    }
+
+    mutating func blocked(_ id: BluetoothChannelID, _ bytes: [UInt8], _ now: Instant) {
+        guard let (index, channel) = place(of: id),
+            case .open(let most, _) = peers[index].channels[channel].state
+        else { return }
+        peers[index].channels[channel].state = .open(messageBytesMax: most, isBlocked: true)
+        enqueue(bytes, index, now)
+    }
+
+    mutating func writable(_ id: BluetoothChannelID, _ now: Instant) {
+        guard let (index, channel) = place(of: id),
+            case .open(let most, _) = peers[index].channels[channel].state
+        else { return }
+        peers[index].channels[channel].state = .open(messageBytesMax: most, isBlocked: false)
+        peers[index].channels[channel].lastTraffic = now
+        writeQueue(index, on: id, most)
+    }
+
+    mutating func received(_ id: BluetoothChannelID, _ now: Instant) {
+        guard let (index, channel) = place(of: id) else { return }
+        peers[index].channels[channel].lastTraffic = now
+    }
+
+    mutating func ended(_ id: BluetoothChannelID, _ code: Int32, _ now: Instant) {
+        guard let (index, channel) = place(of: id) else { return }
+        let wasOpen = peers[index].channels.remove(at: channel).isOpen
+        if !wasOpen { failed(index, code, now) }
+        if isGone(peers[index], now) { forget(index) }
+    }
+
+    /// Tries again while the last datagram is worth it.
+    private mutating func failed(_ index: Int, _ code: Int32, _ now: Instant) {
+        drops.count(.bluetoothConnectFailed)
+        if code == Self.busy {
+            // The kernel connects to one LE device at a time.
+            let soon = Duration.milliseconds(300) ..< .milliseconds(700)
+            peers[index].backoff.postpone(until: now + random.duration(in: soon))
+        } else {
+            peers[index].backoff.fail(now, using: &random)
+        }
+        if let last = peers[index].queue.last, now - last.since < Self.waitingTime,
+            !peers[index].isConnected
+        {
+            peers[index].queue = [last]
+            peers[index].attemptAt = peers[index].backoff.at
+        } else {
+            peers[index].queue = []
+            peers[index].attemptAt = nil
+        }
+    }
+
+    // MARK: Time
+
+    mutating func expire(_ now: Instant) {
+        for index in peers.indices.reversed() {
+            for channel in peers[index].channels where channel.deadline <= now {
+                peers[index].channels.removeAll { $0.id == channel.id }
+                outputs.append(.close(channel.id))
+                if !channel.isOpen { failed(index, 0, now) }
+            }
+            attempt(index, now)
+            if isGone(peers[index], now) { forget(index) }
+        }
+    }
+
+    private func isGone(_ peer: Peer, _ now: Instant) -> Bool {
+        peer.channels.isEmpty && !peer.wasHeard(now) && !configured.contains(peer.address)
+    }
+
+    private mutating func forget(_ index: Int) {
+        drops.count(.bluetoothUnknownPeer, UInt64(peers[index].queue.count))
+        peers.remove(at: index)
+    }
+}
+
+extension ConnectionTable.Channel {
+    /// When an attempt has taken too long, or nothing was heard for too long.
+    var deadline: Instant {
+        switch state {
+        case .connecting(let since): since + ConnectionTable.connectTime
+        case .open: lastTraffic + ConnectionTable.idleTime
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Configuration
+import NearbyBluetooth
+import NearbyCore
+import NearbyEngine
+import NearbyLinux
+import NearbyWire
+
+/// Which controller to use, and whether it is worth a warning if there is none.
+public struct BluetoothChoice: Sendable {
+    public var selection = AdapterSelection.any
+    public var peers: [BluetoothAddress] = []
+    public var isAsked = false
+
+    public init() {}
+
+    /// Nil if Bluetooth is off.
+    init?(_ settings: BluetoothSettings) {
+        guard settings.isOn else { return nil }
+        isAsked = settings.isAsked
+        peers = settings.peers.compactMap { BluetoothAddress(text: $0, kind: .classic) }
+        guard let name = settings.adapter else { return }
+        if let address = BluetoothAddress(text: name, kind: .lowEnergyPublic) {
+            selection = .address(address.value)
+        } else if let number = UInt16(name.dropFirst(3)) {
+            selection = .index(number)
+        }
+    }
+}
+
+extension NodeRunner {
+    /// Without Bluetooth a node still has its other links.
+    func startBluetooth() {
+        guard let choice = options.bluetooth else { return }
+        var wanted = BluetoothOptions(
+            networkTag: options.configuration.networkTag, peer: node.ownPeer,
+            seed: systemRandom())
+        wanted.selection = choice.selection
+        wanted.peers = choice.peers
+        do {
+            let transport = try BluetoothTransport(wanted, loop: loop)
+            transport.onEvent = { [unowned self] in bluetoothEvent($0, $1) }
+            bluetooth = transport
+            try transport.start()
+        } catch {
+            bluetooth = nil
+            log.write(missing, "Bluetooth is not used: \(error)")
+        }
+    }
+
+    /// Puts the controller back as it was found.
+    func stopBluetooth() { bluetooth?.stop() }
+
+    func bluetoothName(of link: LinkID) -> String? {
+        bluetooth?.status.adapter.flatMap { $0.link == link ? "hci\($0.index)" : nil }
+    }
+
+    /// One neighbour over another link that leads to a collector is enough.
+    func tellBluetoothContent(_ now: Instant) {
+        guard let bluetooth else { return }
+        let own = options.configuration.role
+        let isServed = own == .collector || own == .viewer || node.collector != nil
+        let isContent =
+            isServed
+            && node.neighbourStatus.contains {
+                if case .bluetooth = $0.endpoint.address { false } else { true }
+            }
+        bluetooth.setContent(isContent, now: now)
+    }
+
+    private func bluetoothEvent(_ event: BluetoothEvent, _ now: Instant) {
+        switch event {
+        case .linkUp(let link): give(.linkUp(link, .bluetooth), at: now)
+        case .linkDown(let link): give(.linkDown(link), at: now)
+        case .datagram(let bytes, let source):
+            give(.datagram(bytes, from: source, isMulticast: false), at: now)
+        case .peers(let endpoints): give(.advertisedPeers(endpoints, by: .bluetooth), at: now)
+        case .notice(let text, let gravity): log.write(level(gravity), "Bluetooth: \(text)")
+        }
+    }
+
+    private func level(_ gravity: BluetoothEvent.Gravity) -> StandardErrorLog.Level {
+        switch gravity {
+        case .information: .information
+        case .missing: missing
+        case .change: .notice
+        case .failure: .warning
+        }
+    }
+
+    private var missing: StandardErrorLog.Level {
+        options.bluetooth?.isAsked == true ? .warning : .information
+    }
+}

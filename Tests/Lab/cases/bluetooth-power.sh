@@ -1,0 +1,19 @@
+# A controller that was switched off is switched on again by its agent, which advertises anew; at the end the
+# controller is as it was found.
+# at most 180 s
+. Tests/Lab/bluetooth.sh
+emulated 2
+only_bluetooth c collector 0
+only_bluetooth a agent 1 "$SENSOR"
+collect_here c
+agent_here a
+must "readings" until_true 40 fresh_rows c a
+power 1 off
+must "the agent says so" until_true 10 says agent_a "the controller was switched off"
+must "it is on again" until_true 20 powered 1
+must "it advertises" until_true 20 bluetooth_state a advertising
+must "readings again" more_readings c a 60
+stop "$agent_a"
+stop "$collect_c"
+if powered 1; then fail "the agent left its controller on"; fi
+if powered 0; then fail "the collector left its controller on"; fi

@@ -1,0 +1,243 @@
+import NearbyCore
+import Testing
+
+@testable import NearbyBluetooth
+
+struct ConnectionTableTests {
+    private func pair(seed: UInt64 = 1) -> RadioWorld {
+        var world = RadioWorld([10, 20], seed: seed)
+        world.hear(0, 1)
+        world.hear(1, 0)
+        return world
+    }
+
+    @Test func theLowerPeerConnectsAtOnce() {
+        var world = pair()
+        world.give(0, .send([1], to: world.nodes[1].address))
+        #expect(world.nodes[0].connects == 1)
+        world.pass(.seconds(3))
+        #expect(world.nodes[1].received.map(\.bytes) == [[1]])
+        #expect(world.nodes[1].received.first?.from == world.nodes[0].address)
+    }
+
+    @Test func theHigherPeerWaitsThreeSecondsAndConnectsAllTheSame() {
+        var world = pair()
+        world.give(1, .send([1], to: world.nodes[0].address))
+        world.pass(.milliseconds(2_990))
+        #expect(world.nodes[1].connects == 0)
+        world.pass(.milliseconds(1_020))
+        #expect(world.nodes[1].connects == 1)
+        world.pass(.seconds(2))
+        #expect(world.nodes[0].received.map(\.bytes) == [[1]])
+    }
+
+    @Test func whatTheHigherPeerHasToSayGoesOverTheLowersChannel() {
+        var world = pair()
+        world.give(1, .send([2], to: world.nodes[0].address))
+        world.give(0, .send([1], to: world.nodes[1].address))
+        world.pass(.seconds(20))
+        #expect(world.nodes[1].connects == 0)
+        #expect(world.nodes[0].received.map(\.bytes) == [[2]])
+        #expect(world.nodes[1].received.map(\.bytes) == [[1]])
+    }
+
+    @Test func queuesKeepTheNewest() {
+        var world = pair()
+        for number: UInt8 in 0..<20 {
+            world.give(0, .send([number], to: world.nodes[1].address))
+        }
+        world.pass(.seconds(3))
+        #expect(world.nodes[1].received.map(\.bytes) == (12..<20).map { [$0] })
+        #expect(world.nodes[0].table.drops[.bluetoothQueueFull] == 12)
+    }
+
+    @Test func aConnectEndsAfterTenSecondsAndIsTriedAgain() {
+        var world = pair()
+        world.connectDelay = .seconds(100) ..< .seconds(101)
+        world.give(0, .send([1], to: world.nodes[1].address))
+        world.pass(.milliseconds(9_990))
+        #expect(world.nodes[0].table.drops[.bluetoothConnectFailed] == 0)
+        world.pass(.milliseconds(20))
+        #expect(world.nodes[0].table.drops[.bluetoothConnectFailed] == 1)
+        world.pass(.seconds(2))
+        #expect(world.nodes[0].connects == 2)
+        // The datagram grows old: nobody connects for its sake any more.
+        world.pass(.seconds(200))
+        #expect(world.nodes[0].connects <= 4)
+    }
+
+    @Test func pausesGrowWithFailures() {
+        var world = pair()
+        world.failures = 100
+        var attempts: [Int] = []
+        for _ in 0..<10 {
+            let before = world.nodes[0].connects
+            for _ in 0..<60 {
+                world.hear(0, 1)
+                world.give(0, .send([1], to: world.nodes[1].address))
+                world.pass(.seconds(1))
+            }
+            attempts.append(world.nodes[0].connects - before)
+        }
+        #expect(attempts[0] >= 4)
+        #expect(attempts.suffix(3).allSatisfy { $0 <= 1 }, "\(attempts)")
+    }
+
+    @Test func bothChannelsOfAPairAreHeardAndTheNewestIsUsed() {
+        var world = pair()
+        var table = world.nodes[0].table
+        let other = world.nodes[1].address
+        guard
+            case .connect(let first, _, _)? = table.handle(.send([1], to: other), now: .zero).first
+        else {
+            Issue.record("it does not connect")
+            return
+        }
+        let second = table.makeID()
+        _ = table.handle(.accepted(second, from: other, messageBytesMax: 1_200), now: .zero)
+        #expect(
+            table.handle(.send([2], to: other), now: .zero) == [.write([2], on: second)])
+        _ = table.handle(.connected(first, messageBytesMax: 1_200), now: .zero)
+        #expect(table.handle(.send([3], to: other), now: .zero) == [.write([3], on: first)])
+        #expect(table.address(of: first) == table.address(of: second))
+        _ = table.handle(.ended(first, code: 0), now: .zero)
+        #expect(table.handle(.send([4], to: other), now: .zero) == [.write([4], on: second)])
+        world.nodes[0].table = table
+    }
+
+    @Test func idleChannelsAreClosed() {
+        var world = pair()
+        world.give(0, .send([1], to: world.nodes[1].address))
+        world.pass(.seconds(60))
+        world.give(1, .send([1], to: world.nodes[0].address))
+        world.pass(.seconds(80))
+        #expect(world.nodes[0].table.connected.count == 1)
+        world.pass(.seconds(30))
+        #expect(world.nodes[0].table.connected.isEmpty)
+        #expect(world.nodes[1].table.connected.isEmpty)
+    }
+
+    @Test func whoIsSilentForTwoMinutesIsNoLongerAround() {
+        var world = pair()
+        #expect(world.nodes[0].present == [world.nodes[1].address])
+        world.pass(.seconds(119))
+        #expect(world.nodes[0].present.count == 1)
+        world.pass(.seconds(2))
+        #expect(world.nodes[0].present.isEmpty)
+        #expect(world.nodes[0].table.nextDeadline == nil)
+    }
+
+    @Test func atTheControllersLimitNobodyElseIsConnectedTo() {
+        var world = RadioWorld(Array(1...10), seed: 3)
+        for other in 1..<10 {
+            world.hear(0, other)
+            world.give(0, .send([1], to: world.nodes[other].address))
+        }
+        world.pass(.seconds(5))
+        #expect(world.nodes[0].table.connected.count == Limits.bluetoothConnectionsMax)
+        #expect(world.nodes[0].table.drops[.bluetoothConnectionLimit] >= 2)
+        world.off(1)
+        world.pass(.seconds(5))
+        world.give(0, .send([1], to: world.nodes[9].address))
+        world.pass(.seconds(40))
+        #expect(world.nodes[0].table.connected.count == Limits.bluetoothConnectionsMax)
+    }
+
+    @Test func theTableOfPeersIsBounded() {
+        var world = RadioWorld([1], seed: 1)
+        for number in 0..<10_000 {
+            let address = BluetoothAddress(value: UInt64(number), kind: .lowEnergyRandom)
+            let advertisement = Advertisement(
+                networkTag: 0, psm: 0x80, peerPrefix: UInt64(number))!
+            world.give(0, .heard(advertisement, from: address))
+            world.pass(.milliseconds(1))
+        }
+        #expect(world.nodes[0].table.peers.count == Limits.bluetoothPeersMax)
+        #expect(world.nodes[0].present.count == Limits.bluetoothPeersMax)
+        #expect(world.nodes[0].present.last?.value == 9_999)
+    }
+
+    @Test func whatDoesNotFitAMessageIsDropped() {
+        var table = ConnectionTable(peerPrefix: 1, configured: [], seed: 1)
+        let other = BluetoothAddress(value: 9, kind: .classic)
+        _ = table.handle(.adapterUp(BluetoothAddress(value: 1, kind: .lowEnergyPublic)), now: .zero)
+        let id = table.makeID()
+        _ = table.handle(.accepted(id, from: other, messageBytesMax: 672), now: .zero)
+        let long = [UInt8](repeating: 0, count: 673)
+        #expect(table.handle(.send(long, to: other), now: .zero).isEmpty)
+        #expect(table.drops[.bluetoothTooLong] == 1)
+    }
+
+    @Test func aFullSocketHoldsBackInOrder() {
+        var table = ConnectionTable(peerPrefix: 1, configured: [], seed: 1)
+        let other = BluetoothAddress(value: 9, kind: .lowEnergyPublic)
+        _ = table.handle(.adapterUp(BluetoothAddress(value: 1, kind: .lowEnergyPublic)), now: .zero)
+        let id = table.makeID()
+        _ = table.handle(.accepted(id, from: other, messageBytesMax: 1_200), now: .zero)
+        #expect(table.handle(.send([1], to: other), now: .zero) == [.write([1], on: id)])
+        #expect(table.handle(.blocked(id, [1]), now: .zero).isEmpty)
+        #expect(table.handle(.send([2], to: other), now: .zero).isEmpty)
+        #expect(
+            table.handle(.writable(id), now: .zero) == [.write([1], on: id), .write([2], on: id)])
+        #expect(table.handle(.send([3], to: other), now: .zero) == [.write([3], on: id)])
+    }
+
+    @Test func classicIsAFallback() {
+        let configured = BluetoothAddress(value: 9, kind: .classic)
+        let twin = BluetoothAddress(value: 9, kind: .lowEnergyPublic)
+        var table = ConnectionTable(peerPrefix: 1, configured: [configured], seed: 1)
+        let own = BluetoothAddress(value: 1, kind: .lowEnergyPublic)
+        #expect(table.handle(.adapterUp(own), now: .zero) == [.peers([configured])])
+        guard
+            case .connect(_, configured, ConnectionTable.classicPSM)? = table.handle(
+                .send([1], to: configured), now: .zero
+            ).first
+        else {
+            Issue.record("it does not connect")
+            return
+        }
+        let advertisement = Advertisement(networkTag: 0, psm: 0x80, peerPrefix: 2)!
+        #expect(
+            table.handle(.heard(advertisement, from: twin), now: .zero) == [.peers([twin])])
+    }
+
+    /// Nodes that speak to each other in random order while connects fail and controllers go off
+    /// and on: in the end everybody reaches everybody, and no table waits in vain.
+    @Test(arguments: 1...200 as ClosedRange<UInt64>)
+    func whateverHappensTheyMeet(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var world = RadioWorld(
+            [UInt64.random(in: 1...1_000, using: &random), 500, 1_001], seed: seed)
+        world.failures = Int.random(in: 0...60, using: &random)
+        for _ in 0..<100 {
+            let node = Int.random(in: 0..<3, using: &random)
+            let other = (node + Int.random(in: 1...2, using: &random)) % 3
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: world.off(node)
+            case 1: world.on(node)
+            case 2...5: world.hear(node, other)
+            default: world.give(node, .send([1], to: world.nodes[other].address))
+            }
+            world.pass(.milliseconds(Int64.random(in: 0...5_000, using: &random)))
+            for node in world.nodes {
+                #expect(node.table.nextDeadline.map { $0 > world.now } ?? true)
+                #expect(node.table.peers.allSatisfy { $0.channels.count <= 4 })
+            }
+        }
+        world.failures = 0
+        for node in 0..<3 { world.on(node) }
+        for node in 0..<3 { world.nodes[node].received = [] }
+        for _ in 0..<100 {
+            for node in 0..<3 {
+                for other in 0..<3 where other != node {
+                    world.hear(node, other)
+                    world.give(node, .send([UInt8(node)], to: world.nodes[other].address))
+                }
+            }
+            world.pass(.seconds(1))
+        }
+        for node in world.nodes {
+            #expect(Set(node.received.map(\.from.value)).count == 2)
+        }
+    }
+}
