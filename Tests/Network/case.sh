@@ -34,8 +34,8 @@ collect() {
         --format json --every 1s "$@"
 }
 
-# rows NAME PEER: how many rows the collector printed about a peer.
-rows() { grep -c "\"node\":\"$2\"" "$LAB/collect_$1.out"; }
+# rows NAME PEER: how many rows with readings the collector printed about a peer. It prints rows of the silent too.
+rows() { grep "\"node\":\"$2\"" "$LAB/collect_$1.out" | grep -vc '"count":0,'; }
 
 # has_rows NAME PEER [AT_LEAST]
 has_rows() { [ "$(rows "$1" "$2")" -ge "${3:-1}" ]; }
