@@ -12,7 +12,7 @@ config a agent "$ALONE
 $SENSOR"
 collect c
 agent a
-must "readings before" until_true 20 has_rows c a
+must "readings before" until_true 40 has_rows c a
 must "published" until_true 10 says a 'published as "a"'
 published() { grep -c 'avahi: published' "$LAB/agent_a.err"; }
 published_more_than() { [ "$(published)" -gt "$1" ]; }
