@@ -15,7 +15,7 @@ $SENSOR"
 collect c
 agent a
 agent d
-must "the agent has a collector" until_true 20 connected a
+must "the agent has a collector" until_true 40 connected a
 must "readings in the table" until_true 10 has_rows c a
 must "who has Avahi switched off has none" [ "$(rows c d)" = 0 ]
 peer=$(member a peer)
@@ -27,7 +27,7 @@ must "and over IPv6" until_true 10 shows c "^=;eth1;IPv6;a;.*;$port;.*\"peer=$pe
 must "and the collector" until_true 10 shows a '^=;eth1;IPv4;c;.*"role=collector"'
 must "not who has it switched off" [ -z "$(browse c | grep '^=;eth1;IPv4;d;')" ]
 must "status says so" until_true 10 says a 'published as "a", [0-9]+ services seen'
-must "the log says who was found" grep -q 'avahi: found collector "c", .* at .*10\.77\.1\.1:' "$LAB/agent_a.err"
+must "the log says who was found" grep -qE 'avahi: (found|changed) collector "c", .* at .*10\.77\.1\.1:' "$LAB/agent_a.err"
 must "the JSON names the peer" grep -q "\"avahi\":{\"state\":.*\"peer\":\"$(member c peer)\"" <<<"$(status a)"
 stop "$agent_a"
 must "who leaves is lost" until_true 10 grep -q 'avahi: lost agent "a"' "$LAB/collect_c.err"
