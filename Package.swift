@@ -37,6 +37,7 @@ let package = Package(
         .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(name: "CYAML", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
 
         // Files that survive power cuts, through a seam where tests make each call fail.
         library("DurableFiles", []),
@@ -80,7 +81,8 @@ let package = Package(
         .executableTarget(
             name: "rivulet",
             dependencies: [
-                "Program", "Collecting", "Configuration", "NearbyCore", "Store",
+                "Program", "Collecting", "Configuration", "NearbyCore", "NearbyLinux", "Store",
+                "CQREncode",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -110,11 +112,17 @@ let package = Package(
             name: "soak-agent",
             dependencies: ["Program", "Configuration", "NearbyCore", "NearbyLinux", "Telemetry"],
             path: "Tests/Soak", swiftSettings: settings),
+        // Golden vectors, and the oracle of windows.
+        .target(name: "VectorFile", path: "Tests/VectorFile", swiftSettings: settings),
+        .target(
+            name: "SlowStatistics", dependencies: ["Telemetry", "Collector"],
+            path: "Tests/SlowStatistics", swiftSettings: settings),
         tests(of: "NearbyCore"),
         tests(of: "NearbyWire", ["NearbyCore"]),
         tests(of: "NearbyEngine", ["NearbyCore", "NearbyWire", "NearbySimulator"]),
         // The clock that OpenSSL reads, and files that fail.
         .target(name: "CVirtualClock", path: "Tests/CVirtualClock"),
+        .target(name: "CFaultyDisk", path: "Tests/CFaultyDisk"),
         .target(
             name: "FailingFiles", dependencies: ["DurableFiles"], path: "Tests/FailingFiles",
             swiftSettings: settings),
@@ -128,11 +136,13 @@ let package = Package(
         tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
         tests(of: "NearbyBluetooth", ["NearbyCore", "NearbyWire"]),
         tests(of: "NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
-        tests(of: "Telemetry", ["NearbyCore"]),
-        tests(of: "Spool", ["NearbyCore", "Telemetry", "DurableFiles", "FailingFiles"]),
+        tests(of: "Telemetry", ["NearbyCore", "VectorFile"]),
+        tests(
+            of: "Spool",
+            ["NearbyCore", "Telemetry", "DurableFiles", "FailingFiles", "VectorFile"]),
         tests(of: "Sensors", ["NearbyCore", "NearbyLinux", "Telemetry"]),
         tests(of: "Configuration"),
-        tests(of: "Collector", ["NearbyCore", "Telemetry"]),
+        tests(of: "Collector", ["NearbyCore", "Telemetry", "SlowStatistics"]),
         // What the tests kill while it writes.
         .executableTarget(
             name: "store-writer", dependencies: ["NearbyCore", "Telemetry", "Collector", "Store"],
@@ -141,7 +151,7 @@ let package = Package(
             of: "Store",
             [
                 "NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles",
-                "store-writer",
+                "SlowStatistics", "CFaultyDisk", "store-writer",
             ]),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]

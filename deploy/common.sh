@@ -47,10 +47,10 @@ need_swift() {
 SWIFT_LIBRARIES=(libcurl4 libedit2 libncurses6 libsqlite3-0 libxml2 zlib1g tzdata)
 
 # What building needs.
-BUILD_PACKAGES=(git g++ libc6-dev pkgconf libssl-dev libyaml-dev libsqlite3-dev
+BUILD_PACKAGES=(git g++ libc6-dev pkgconf libssl-dev libyaml-dev libsqlite3-dev libqrencode-dev
     libbluetooth-dev)
 # What namespaces and their tests need.
-NETWORK_PACKAGES=(mount e2fsprogs iproute2 nftables procps openssl sqlite3)
+NETWORK_PACKAGES=(mount e2fsprogs iproute2 nftables procps openssl sqlite3 qrencode)
 
 # Flags of the release build: Swift's runtime static, libssl and libyaml shared.
 # lld, which comes with every Swift, folds equal functions and packs relocations: 0.6 MB less.

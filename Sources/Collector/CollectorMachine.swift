@@ -50,13 +50,13 @@ public struct CollectorMachine: Sendable {
         case drop(DropReason, count: Int)
     }
 
-    private let isDurable: Bool
-    private var peers: [PeerID: CollectedPeer] = [:]
-    private var ledger = CommitLedger()
+    let isDurable: Bool
+    var peers: [PeerID: CollectedPeer] = [:]
+    var ledger = CommitLedger()
     /// What of each run is durable, as far as this process committed or found it.
-    private var committed: [RunKey: NumberRanges] = [:]
-    private var clocks: ClockBook
-    private var exchange = ClockExchange()
+    var committed: [RunKey: NumberRanges] = [:]
+    var clocks: ClockBook
+    var exchange = ClockExchange()
     private var heldCount = 0
     /// The earliest time at which a held report may expire.
     private var expiry = Instant.distantFuture
@@ -194,110 +194,8 @@ public struct CollectorMachine: Sendable {
         }
     }
 
-    // MARK: Clocks
-
-    private mutating func exchange(
-        _ input: ClockExchange.Input, now: Instant, into outputs: inout [Output]
-    ) {
-        for step in exchange.handle(input, now: now) {
-            switch step {
-            case .send(let bytes, let peer): outputs.append(.sendUnreliable(bytes, to: peer))
-            case .sample(let sample, let peer):
-                note(.measured(sample, from: peer), now: now, into: &outputs)
-            case .drop(let reason): outputs.append(.drop(reason, count: 1))
-            }
-        }
-    }
-
-    private mutating func note(
-        _ input: ClockBook.Input, now: Instant, into outputs: inout [Output]
-    ) {
-        for case .mapping(let mapping) in clocks.handle(input, now: now) where isDurable {
-            ledger.add(mapping, now: now)
-        }
-    }
-
-    /// Puts the readings on our clock, as well as we know the agent's.
-    private mutating func date(_ delivery: inout Delivery, into outputs: inout [Output]) {
-        let boot = delivery.birth.boot
-        if let newest = delivery.readings.map(\.time).max() {
-            let input = ClockBook.Input.arrived(
-                boot: boot, newest: newest, arrival: delivery.arrival, from: delivery.peer)
-            note(input, now: delivery.arrival, into: &outputs)
-        }
-        delivery.offset = clocks.offset(of: boot) ?? .zero
-        delivery.rank = clocks.rank(of: boot)
-    }
-
-    /// The latest stretch of each boot, in the order in which the store heard of the boots.
-    private mutating func restore(
-        _ mappings: [ClockMapping], of runs: [StoredRun], now: Instant,
-        into outputs: inout [Output]
-    ) {
-        var latest: [BootID: ClockMapping] = [:]
-        for mapping in mappings where latest[mapping.boot]?.since ?? mapping.since <= mapping.since
-        {
-            latest[mapping.boot] = mapping
-        }
-        for run in runs {
-            guard let mapping = latest.removeValue(forKey: run.birth.boot) else { continue }
-            note(.stored(mapping, from: run.key.peer), now: now, into: &outputs)
-        }
-    }
-
-    // MARK: Commits and receipts
-
-    private mutating func restore(_ run: StoredRun, into outputs: inout [Output]) {
-        makeRoom(for: run.key.peer, into: &outputs)
-        peers[run.key.peer, default: CollectedPeer()].restore(run)
-        committed[run.key, default: NumberRanges()].formUnion(run.settled)
-    }
-
-    private mutating func note(_ delivery: Delivery, hasDuplicates: Bool, _ now: Instant) {
-        if !delivery.readings.isEmpty { ledger.add(delivery, now: now) }
-        // Who sends what is settled has lost the receipt.
-        if hasDuplicates {
-            ledger.wantReceipt(RunKey(peer: delivery.peer, run: delivery.birth.run), now: now)
-        }
-    }
-
-    private mutating func take(
-        _ gap: Gap, from peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) {
-        guard isDurable, peers[peer]?.take(gap) == true else {
-            return outputs.append(.drop(.telemetryUnexpected, count: 1))
-        }
-        ledger.add(gap, of: peer, now: now)
-    }
-
-    private mutating func commit(
-        now: Instant, isLast: Bool = false, into outputs: inout [Output]
-    ) {
-        guard isDurable, isLast || ledger.deadline ?? .distantFuture <= now else { return }
-        let batch = ledger.takeDue(now: now, isLast: isLast) { key in
-            peers[key.peer]?.settled(of: key.run)
-        }
-        if let batch { return outputs.append(.commit(batch)) }
-        for key in ledger.takeReceiptsDue() { sendReceipt(key, into: &outputs) }
-    }
-
-    private mutating func batchCommitted(into outputs: inout [Output]) {
-        let settled = ledger.committed()
-        // A batch may be older than what the store told when it was opened.
-        committed.merge(settled) { $0.union($1) }
-        for key in Set(ledger.takeReceiptsDue()).union(settled.keys).sorted() {
-            sendReceipt(key, into: &outputs)
-        }
-    }
-
-    private func sendReceipt(_ key: RunKey, into outputs: inout [Output]) {
-        guard let settled = committed[key], let receipt = Receipt(run: key.run, settled: settled)
-        else { return }
-        outputs.append(.sendUnreliable(TelemetryMessage.receipt(receipt).bytes, to: key.peer))
-    }
-
     /// The agent that was silent longest goes; equal silence is decided by PeerID.
-    private mutating func makeRoom(for peer: PeerID, into outputs: inout [Output]) {
+    mutating func makeRoom(for peer: PeerID, into outputs: inout [Output]) {
         guard peers[peer] == nil, peers.count >= Limits.collectorPeersMax else { return }
         let oldest = peers.min { ($0.value.lastHeard, $0.key) < ($1.value.lastHeard, $1.key) }
         guard let oldest, let gone = peers.removeValue(forKey: oldest.key) else { return }

@@ -29,20 +29,8 @@ public struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Reads what `description` writes; hyphens and case are ignored. Nil if it is not 26 base32
     /// digits.
     public init?(text: String) {
-        var words: (high: UInt64, low: UInt64) = (0, 0)
-        var digits = 0
-        for byte in text.utf8 where byte != UInt8(ascii: "-") {
-            guard let value = Self.value(ofDigit: byte), digits < 26 else { return nil }
-            digits += 1
-            if digits == 26 {
-                guard value & 0b11 == 0 else { return nil }
-                words = (words.high << 3 | words.low >> 61, words.low << 3 | UInt64(value >> 2))
-            } else {
-                words = (words.high << 5 | words.low >> 59, words.low << 5 | UInt64(value))
-            }
-        }
-        guard digits == 26 else { return nil }
-        self.init(high: words.high, low: words.low)
+        guard let bytes = Base32.bytes(text) else { return nil }
+        self.init(bytes: bytes)
     }
 
     public static func < (left: PeerID, right: PeerID) -> Bool {
@@ -64,31 +52,12 @@ public struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 
     public var description: String {
-        var text = ""
-        for digit in 0..<26 {
-            if digit % 5 == 0, digit > 0, digit < 25 { text.append("-") }
-            text.unicodeScalars.append(Unicode.Scalar(Self.alphabet[Int(digitValue(digit))]))
-        }
-        return text
-    }
-
-    /// Five bits from bit offset 5·index; the last digit holds three bits and two zeros.
-    private func digitValue(_ index: Int) -> UInt64 {
-        let end = 128 - (index + 1) * 5
-        if end < 0 { return low << 2 & 0x1f }
-        if end >= 64 { return high >> UInt64(end - 64) & 0x1f }
-        return (low >> UInt64(end) | (end == 0 ? 0 : high << UInt64(64 - end))) & 0x1f
-    }
-
-    private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
-
-    private static func value(ofDigit byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a")
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
-        case UInt8(ascii: "2")...UInt8(ascii: "7"): byte - UInt8(ascii: "2") + 26
-        default: nil
-        }
+        let digits = Base32.text(bytes)
+        return (0..<5).map { group in
+            let begin = digits.index(digits.startIndex, offsetBy: group * 5)
+            let end = group == 4 ? digits.endIndex : digits.index(begin, offsetBy: 5)
+            return String(digits[begin..<end])
+        }.joined(separator: "-")
     }
 }
 

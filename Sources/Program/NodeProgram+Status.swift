@@ -84,6 +84,7 @@ extension NodeProgram {
             ("role", .text(neighbour.role.map { "\($0)" })),
             ("at", .string(runner.text(neighbour.endpoint))),
             ("interface", .string(runner.name(of: neighbour.endpoint.link))),
+            ("links", .integer(neighbour.linkCount)),
             ("cost", .integer(neighbour.cost)),
             ("waiting", .object(queues.map { ("\($0)", .integer($1)) })),
         ])
@@ -96,6 +97,8 @@ extension NodeProgram {
             ("role", .string("\(peer.role)")),
             ("encrypted", .flag(peer.isEncrypted)),
             ("neighbour", .flag(peer.isNeighbour)),
+            // Since the boot.
+            ("openedAtMilliseconds", .integer(peer.since.nanoseconds / 1_000_000)),
         ])
     }
 

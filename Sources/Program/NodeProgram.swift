@@ -127,10 +127,15 @@ package final class NodeProgram {
     }
 
     private func answer(_ request: String) -> [String] {
-        switch request {
-        case "status": [status.description]
-        case "summary": summary
-        default: ["unknown request; there are status and summary"]
+        let words = request.split(separator: " ", maxSplits: 1).map(String.init)
+        switch (words.first, words.dropFirst().first) {
+        case ("status", nil): return [status.description]
+        case ("summary", nil): return summary
+        case ("ticket", let seconds?): return [issueTicket(validFor: seconds)]
+        case ("connect", let ticket?): return [use(ticket: ticket)]
+        case ("connected", let peer?): return [nameIfConnected(peer)]
+        default:
+            return ["unknown request; there are status, summary, ticket, connect and connected"]
         }
     }
 

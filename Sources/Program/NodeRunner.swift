@@ -39,6 +39,8 @@ public final class NodeRunner {
     private let monitor: InterfaceMonitor
     var bluetooth: BluetoothTransport?
     private var timer: EventLoop.TimerID?
+    /// Addresses out of tickets, by peer; oldest first.
+    private var ticketPeers: [(peer: PeerID, addresses: [TransportAddress], until: Instant)] = []
     private var isHandling = false
 
     public init(
@@ -154,7 +156,39 @@ public final class NodeRunner {
             }
         }
         guard !events.isEmpty else { return }
-        node.handle(.staticPeers(options.staticPeers.compactMap(endpoint)), now: now)
+        tryStaticPeers(now)
+    }
+
+    // MARK: Addresses to try
+
+    /// Our addresses at which others may reach us, with our port: first those that mean the same
+    /// everywhere.
+    public var ownAddresses: [TransportAddress] {
+        let all = monitor.usable.flatMap(\.addresses).map { $0.with(port: transport.port) }
+        return all.filter { !$0.isLinkScoped } + all.filter(\.isLinkScoped)
+    }
+
+    /// Tries these addresses for a while, as if they were configured. Beyond the limit the oldest
+    /// are forgotten.
+    public func tryPeer(_ peer: PeerID, at addresses: [TransportAddress], until: Instant) {
+        ticketPeers.removeAll { $0.peer == peer }
+        if ticketPeers.count >= Limits.ticketsInUseMax { ticketPeers.removeFirst() }
+        ticketPeers.append((peer, addresses, until))
+        tryStaticPeers(MonotonicClock.now())
+    }
+
+    private func tryStaticPeers(_ now: Instant) {
+        ticketPeers.removeAll { $0.until <= now }
+        var endpoints = options.staticPeers.compactMap(endpoint)
+        for address in ticketPeers.flatMap(\.addresses) {
+            if address.isLinkScoped {
+                // Whoever wrote the ticket may be on any of our links.
+                endpoints += monitor.usable.map { Endpoint(link: $0.link, address: address) }
+            } else if let link = monitor.link(toward: address) {
+                endpoints.append(Endpoint(link: link, address: address))
+            }
+        }
+        node.handle(.staticPeers(endpoints), now: now)
         settle(now)
     }
 
@@ -210,6 +244,11 @@ extension Node.Input {
         self = .datagram(
             datagram.bytes, from: datagram.source, isMulticast: datagram.isMulticast)
     }
+}
+
+extension Limits {
+    /// Tickets whose addresses are tried at a time.
+    public static let ticketsInUseMax = 16
 }
 
 /// A 64-bit number from the kernel's generator.

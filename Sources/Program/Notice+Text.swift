@@ -5,7 +5,7 @@ import NearbyLinux
 extension Node.Notice {
     package var level: StandardErrorLog.Level {
         switch self {
-        case .neighbourUp: .information
+        case .neighbourUp, .neighbourMoved: .information
         case .neighbourLost: .notice
         case .refused: .warning
         case .ownIdentityElsewhere: .error
@@ -17,6 +17,9 @@ extension Node.Notice {
         switch self {
         case .neighbourUp(_, let name, let endpoint):
             "neighbour \(name) at \(runner.text(endpoint)) on \(runner.name(of: endpoint.link))"
+        case .neighbourMoved(_, let name, let endpoint):
+            "neighbour \(name) now at \(runner.text(endpoint)) on "
+                + runner.name(of: endpoint.link)
         case .neighbourLost(_, let name): "neighbour \(name) does not answer any more"
         case .refused(let peer, let reason, let endpoint, let text):
             "\(peer.map { "\($0)" } ?? "a stranger")"

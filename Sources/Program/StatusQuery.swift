@@ -12,6 +12,15 @@ public struct StatusQuery {
         }
     }
 
+    /// The first line of the answer to a request.
+    public func ask(_ request: String) throws(StartError) -> String {
+        do {
+            return try client.request(request).first ?? ""
+        } catch {
+            throw StartError(error)
+        }
+    }
+
     /// The status: everything as JSON, or what people look at first.
     public func text(json: Bool) throws(StartError) -> String {
         do {

@@ -68,7 +68,7 @@ public struct Telemeter: Sendable {
         case drop(DropReason, count: Int)
     }
 
-    private struct Destination: Sendable {
+    struct Destination: Sendable {
         var peer: PeerID
         /// The birth that it was sent last.
         var birthNumber: UInt16?
@@ -77,26 +77,26 @@ public struct Telemeter: Sendable {
         var lastAnswer: Instant?
     }
 
-    private let settings: Settings
-    private var previous: PreviousRun?
-    private var clock: ClockReading?
-    private var table = ChannelTable()
-    private var birthNumber: UInt16 = 1
+    let settings: Settings
+    var previous: PreviousRun?
+    var clock: ClockReading?
+    var table = ChannelTable()
+    var birthNumber: UInt16 = 1
     /// Channels changed since a birth of this number was sent anywhere.
-    private var isBirthStale = false
-    private var wasBirthSent = false
-    private var lastSequence: UInt64 = 0
-    private var journal: Journal
-    private var batcher: ReportBatcher
-    private var pacer = ResendPacer()
-    private var spooling = SpoolSchedule()
+    var isBirthStale = false
+    var wasBirthSent = false
+    var lastSequence: UInt64 = 0
+    var journal: Journal
+    var batcher: ReportBatcher
+    var pacer = ResendPacer()
+    var spooling = SpoolSchedule()
     /// In ascending order of their PeerIDs, the collector of record among them.
-    private var destinations: [Destination] = []
-    private var collector: PeerID?
-    private var nextGaps = Instant.zero
+    var destinations: [Destination] = []
+    var collector: PeerID?
+    var nextGaps = Instant.zero
     /// Fields of later versions that were passed over.
-    public private(set) var skippedFieldCount = 0
-    public private(set) var resentCount: UInt64 = 0
+    public internal(set) var skippedFieldCount = 0
+    public internal(set) var resentCount: UInt64 = 0
 
     public init(settings: Settings) {
         self.settings = settings
@@ -217,245 +217,5 @@ public struct Telemeter: Sendable {
         if collector != nil { journal.sent(lastSequence..<lastSequence + 1) }
         batch(.entry(entry), now: now, into: &outputs)
         batch(.deadlineReached, now: now, into: &outputs)
-    }
-
-    // MARK: Destinations
-
-    private mutating func collectorUp(
-        _ peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) {
-        guard add(peer, now: now, into: &outputs) else { return }
-        collector = peer
-        // Nothing is known of what this one has.
-        journal.rependAll()
-        pacer = ResendPacer()
-        nextGaps = now
-    }
-
-    @discardableResult
-    private mutating func add(
-        _ peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) -> Bool {
-        // What is open began before: it goes out as it is, to those that were there.
-        batch(.flush, now: now, into: &outputs)
-        destinations.removeAll { $0.peer == peer }
-        guard destinations.count < Limits.destinationsMax else {
-            outputs.append(.drop(.readingTableFull, count: 1))
-            return false
-        }
-        let index = destinations.firstIndex { $0.peer > peer } ?? destinations.endIndex
-        destinations.insert(Destination(peer: peer), at: index)
-        sendBirths(now: now, into: &outputs)
-        return true
-    }
-
-    private mutating func remove(_ peer: PeerID, now: Instant) {
-        destinations.removeAll { $0.peer == peer }
-        if destinations.isEmpty { _ = batcher.handle(.discard, now: now) }
-        guard collector == peer else { return }
-        collector = nil
-        pacer = ResendPacer()
-        journal.rependAll()
-    }
-
-    private mutating func receive(
-        _ bytes: [UInt8], from peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) {
-        do throws(WireError) {
-            let message = try TelemetryMessage(parsing: bytes, skippedFields: &skippedFieldCount)
-            guard let index = destinations.firstIndex(where: { $0.peer == peer }) else {
-                return outputs.append(.drop(.telemetryUnexpected, count: 1))
-            }
-            switch message {
-            case .birthRequest(let reference): answer(index, about: reference, now, into: &outputs)
-            // A viewer has nothing durable: its word settles nothing.
-            case .receipt(let receipt) where peer == collector:
-                take(receipt, now: now, into: &outputs)
-            case .timeExchange(.request(let asked)):
-                answerTime(asked, to: peer, now: now, into: &outputs)
-            case .birth, .report, .receipt, .timeExchange, .gap:
-                outputs.append(.drop(.telemetryUnexpected, count: 1))
-            }
-        } catch .unknownType {
-            outputs.append(.drop(.telemetryUnknownType, count: 1))
-        } catch {
-            outputs.append(.drop(.messageMalformed, count: 1))
-        }
-    }
-
-    // MARK: Reports
-
-    private mutating func batch(
-        _ input: ReportBatcher.Input, now: Instant, into outputs: inout [Output]
-    ) {
-        for case .complete(let report) in batcher.handle(input, now: now) {
-            sendBirths(now: now, into: &outputs)
-            let bytes = report.bytes(
-                birth: birth.reference, lowestHeld: lowestHeld(of: settings.run, for: report))
-            for destination in destinations {
-                outputs.append(.sendUnreliable(bytes, to: destination.peer, .fresh))
-            }
-            if collector != nil {
-                pacer.sent(RunRange(run: settings.run, report), isResend: false, now: now)
-            }
-        }
-    }
-
-    private func lowestHeld(of run: RunID, for report: ReportEncoder) -> UInt64 {
-        min(journal.lowestHeld(of: run) ?? report.firstSequence, report.firstSequence)
-    }
-
-    /// Raises the birth if channels changed, and sends it to those that do not have it.
-    private mutating func sendBirths(now: Instant, into outputs: inout [Output]) {
-        guard !destinations.isEmpty else { return }
-        raiseBirth()
-        wasBirthSent = true
-        let waiting = destinations.indices.filter { destinations[$0].birthNumber != birthNumber }
-        guard !waiting.isEmpty else { return }
-        var copy = birth
-        copy.sent = now
-        let bytes = TelemetryMessage.birth(copy).bytes
-        for index in waiting {
-            destinations[index].birthNumber = birthNumber
-            outputs.append(.sendReliable(bytes, to: destinations[index].peer))
-        }
-    }
-
-    private mutating func raiseBirth() {
-        if isBirthStale, wasBirthSent { birthNumber &+= 1 }
-        isBirthStale = false
-    }
-
-    private mutating func answer(
-        _ index: Int, about reference: BirthReference, _ now: Instant, into outputs: inout [Output]
-    ) {
-        if let last = destinations[index].lastAnswer, now < last + Limits.birthRequestInterval {
-            return outputs.append(.drop(.birthRequestRate, count: 1))
-        }
-        destinations[index].lastAnswer = now
-        if let earlier = journal.birth(covering: reference) {
-            let bytes = TelemetryMessage.birth(earlier).bytes
-            return outputs.append(.sendReliable(bytes, to: destinations[index].peer))
-        }
-        destinations[index].birthNumber = nil
-        sendBirths(now: now, into: &outputs)
-    }
-
-    private func answerTime(
-        _ asked: Instant, to peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) {
-        let answer = TimeAnswer(
-            asked: asked, received: now, answered: now, boot: settings.boot,
-            clock: clock ?? ClockReading(rank: .none, unixOffset: .zero))
-        let bytes = TelemetryMessage.timeExchange(.answer(answer)).bytes
-        outputs.append(.sendUnreliable(bytes, to: peer, .control))
-    }
-
-    // MARK: Receipts and sending again
-
-    private mutating func take(
-        _ receipt: Receipt, now: Instant, into outputs: inout [Output]
-    ) {
-        let hasLeftDisk = journal.settle(receipt)
-        pacer.receiptCame(now: now) { journal.isSettled($0) }
-        for run in journal.retellGaps(now: now) {
-            for index in destinations.indices { destinations[index].earlierBirths.remove(run) }
-        }
-        if hasLeftDisk {
-            outputs.append(.forget(receipt.run, journal.unneeded(of: receipt.run)))
-        }
-    }
-
-    private mutating func resend(now: Instant, into outputs: inout [Output]) {
-        for stretch in pacer.expire(now: now) { journal.repend(stretch) }
-        guard let collector else { return }
-        if journal.hasUntoldGaps, now >= nextGaps {
-            nextGaps = now + Limits.gapInterval
-            for gap in journal.takeGaps(Limits.gapsTogetherMax, now: now) {
-                sendEarlierBirth(of: gap.run, to: collector, into: &outputs)
-                outputs.append(.sendReliable(TelemetryMessage.gap(gap).bytes, to: collector))
-            }
-        }
-        while pacer.maySend(now: now), spooling.mayFetch, let (run, taken) = journal.takeNewest() {
-            switch taken {
-            case .fetch(let place, let range):
-                spooling.fetching()
-                outputs.append(.fetch(RunRange(run: run, range: range), place))
-            case .report(let report):
-                resend(report, of: run, to: collector, now: now, into: &outputs)
-            }
-        }
-    }
-
-    private mutating func resend(
-        _ report: ReportEncoder, of run: RunID, to collector: PeerID, now: Instant,
-        into outputs: inout [Output]
-    ) {
-        if run == settings.run {
-            sendBirths(now: now, into: &outputs)
-        } else {
-            sendEarlierBirth(of: run, to: collector, into: &outputs)
-        }
-        let number = journal.birth(of: run)?.number ?? birthNumber
-        let bytes = report.bytes(
-            birth: BirthReference(run: run, number: number),
-            lowestHeld: lowestHeld(of: run, for: report))
-        outputs.append(.sendUnreliable(bytes, to: collector, .bulk))
-        resentCount += UInt64(report.count)
-        pacer.sent(RunRange(run: run, report), isResend: true, now: now)
-    }
-
-    private mutating func sendEarlierBirth(
-        of run: RunID, to peer: PeerID, into outputs: inout [Output]
-    ) {
-        guard let birth = journal.birth(of: run),
-            let index = destinations.firstIndex(where: { $0.peer == peer }),
-            destinations[index].earlierBirths.insert(run).inserted
-        else { return }
-        outputs.append(.sendReliable(TelemetryMessage.birth(birth).bytes, to: peer))
-    }
-
-    // MARK: Disk
-
-    private mutating func spool(now: Instant, into outputs: inout [Output]) {
-        guard let due = spooling.deadline(of: journal), now >= due else { return }
-        emit(journal.takeUnspooled(now: now), into: &outputs)
-    }
-
-    private mutating func emit(_ blocks: [SpoolBlock], into outputs: inout [Output]) {
-        guard !blocks.isEmpty else { return }
-        raiseBirth()
-        wasBirthSent = true
-        spooling.writing()
-        outputs.append(.spool(birth: TelemetryMessage.birth(birth).bytes, blocks))
-    }
-
-    private mutating func spooled(
-        _ places: [(range: Range<UInt64>, place: SpoolPlace)], _ evicted: [RunRange],
-        _ now: Instant, into outputs: inout [Output]
-    ) {
-        spooling.written()
-        var isUnneeded = false
-        for (range, place) in places {
-            if !journal.spooled(range, at: place) { isUnneeded = true }
-        }
-        let before = journal.lostCount
-        for stretch in evicted { journal.drop(stretch, .spoolFull) }
-        let lost = Int(clamping: journal.lostCount - before)
-        if lost > 0 { outputs.append(.drop(.journalFull, count: lost)) }
-        guard isUnneeded else { return }
-        // Some was settled while it was being written.
-        outputs.append(.forget(settings.run, journal.unneeded(of: settings.run)))
-    }
-
-    private mutating func flush(now: Instant, into outputs: inout [Output]) {
-        batch(.flush, now: now, into: &outputs)
-        emit(journal.takeAllUnspooled(), into: &outputs)
-    }
-}
-
-extension RunRange {
-    init(run: RunID, _ report: ReportEncoder) {
-        self.init(run: run, range: report.firstSequence..<report.lastSequence + 1)
     }
 }

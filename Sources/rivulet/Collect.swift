@@ -38,10 +38,14 @@ extension CollectOptions.Format: ExpressibleByArgument {}
 struct Span: ExpressibleByArgument {
     let duration: Duration
 
+    init(duration: Duration) { self.duration = duration }
+
     init?(argument: String) {
         guard let duration = Settings.duration(argument), duration > .zero else { return nil }
         self.duration = duration
     }
+
+    var defaultValueDescription: String { "\(duration.components.seconds)s" }
 }
 
 /// One line on standard error, and exit status 1.

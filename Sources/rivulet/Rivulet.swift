@@ -8,6 +8,7 @@ struct Rivulet: ParsableCommand {
         abstract: "Readings from small boards, over whatever network there is.",
         version: "0.1.0",
         subcommands: [
-            Collect.self, Check.self, Status.self, Query.self, MakeSecret.self, Reference.self,
+            Collect.self, Check.self, Status.self, Query.self, MakeTicket.self,
+            Connect.self, MakeSecret.self, Reference.self,
         ])
 }

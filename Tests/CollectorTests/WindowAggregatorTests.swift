@@ -1,4 +1,5 @@
 import NearbyCore
+import SlowStatistics
 import Telemetry
 import Testing
 
@@ -55,35 +56,9 @@ import Testing
     }
 
     private func check(_ row: Window.Row, against readings: [Reading]) {
-        let values = readings.compactMap(\.outcome.value)
-        let numbers = values.map(\.double).sorted()
-        let statistics = row.statistics
-        #expect(statistics.count == values.count)
-        #expect(statistics.nullCount == readings.count - values.count)
-        #expect(statistics.min == values.min())
-        #expect(statistics.max == values.max())
-        #expect(row.rate == Double(values.count) / 10)
-        #expect(statistics.areQuantilesExact)
-        guard let mean = statistics.mean else {
-            #expect(values.isEmpty)
-            return
-        }
-        let slowMean = numbers.reduce(0, +) / Double(numbers.count)
-        #expect(abs(mean - slowMean) < 1e-9)
-        for (part, value) in [(0.5, statistics.p50), (0.95, statistics.p95)] {
-            // The smallest value that at least so many are no greater than.
-            let oracle = numbers.first { candidate in
-                Double(numbers.count { $0 <= candidate }) >= part * Double(numbers.count)
-            }
-            #expect(value == oracle)
-        }
-        if numbers.count > 1 {
-            let squares = numbers.reduce(0) { $0 + ($1 - slowMean) * ($1 - slowMean) }
-            let slow = (squares / Double(numbers.count - 1)).squareRoot()
-            #expect(abs((statistics.standardDeviation ?? -1) - slow) < 1e-9)
-        } else {
-            #expect(statistics.standardDeviation == nil)
-        }
+        #expect(SlowStatistics(readings).differences(from: row.statistics) == [])
+        #expect(row.rate == Double(row.statistics.count) / 10)
+        #expect(row.statistics.areQuantilesExact)
     }
 
     @Test func aWindowClosesItsLatenessAfterItsEnd() throws {

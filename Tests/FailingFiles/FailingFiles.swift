@@ -142,9 +142,15 @@ public final class FailingFiles: FileOperations {
     }
 }
 
-/// A directory of its own under /tmp for the time of `body`.
-public func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) rethrows -> Result {
-    var template = Array("/tmp/rivulet-test-XXXXXX".utf8CString)
+/// A directory of its own for the time of `body`.
+///
+/// - Parameter parent: /dev/shm, where it is there, is memory: much quicker for a test that makes
+///   hundreds of directories and has its own faults.
+public func withTemporaryDirectory<Result>(
+    in parent: String = "/tmp", _ body: (String) throws -> Result
+) rethrows -> Result {
+    let folder = access(parent, W_OK) == 0 ? parent : "/tmp"
+    var template = Array("\(folder)/rivulet-test-XXXXXX".utf8CString)
     guard let made = mkdtemp(&template) else { preconditionFailure("mkdtemp failed: \(errno)") }
     let path = String(cString: made)
     defer { removeTree(path) }

@@ -1,5 +1,6 @@
 import NearbyCore
 import Testing
+import VectorFile
 
 @testable import Telemetry
 

@@ -149,7 +149,8 @@ enum Imports {
         "rivulet-agent": ["Program", "Glibc"],
         "rivulet": [
             "Collecting",
-            "Program", "Configuration", "NearbyCore", "Store", "ArgumentParser", "Glibc",
+            "Program", "Configuration", "NearbyCore", "NearbyLinux", "Store", "ArgumentParser",
+            "CQREncode", "Glibc",
         ],
     ]
 }

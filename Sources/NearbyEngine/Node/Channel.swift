@@ -39,13 +39,15 @@ final class Channel {
     }
 
     let token: ChannelToken
-    let key: AttemptKey
+    private(set) var key: AttemptKey
     /// The client's number in the tie-break.
     let attemptNumber: UInt16
     /// Whom we invited; proved or refused by the handshake.
     let expectedPeer: PeerID?
     let startedAt: Instant
     var stage = Stage.handshaking
+    /// A datagram of the other side has come.
+    var isAnswered = false
     /// Until the first sealed frame of the other side was opened.
     var handshake: (any SecureChannel)?
     var seal: FrameSeal?
@@ -56,8 +58,8 @@ final class Channel {
     var peerTerms: AdmitFrame?
     /// The way back, where no neighbour and no route is used: the path of the handshake.
     var path: Path
-    /// A challenge that waits for its response, by token.
-    var challenge: (token: UInt64, path: Path, sentAt: Instant)?
+    /// Challenges that wait for their responses, at most `Limits.candidatesPerPeer`; oldest first.
+    var challenges: [(token: UInt64, endpoint: Endpoint, sentAt: Instant)] = []
 
     init(
         token: ChannelToken, key: AttemptKey, attemptNumber: UInt16, expectedPeer: PeerID?,
@@ -74,6 +76,12 @@ final class Channel {
 
     var isClient: Bool { key.isClient }
 
+    /// The handshake goes on over another path: nothing has come back on this one.
+    func move(to path: Path) {
+        key.path = path
+        self.path = path
+    }
+
     var nextDeadline: Instant? {
         switch stage {
         case .handshaking:
@@ -88,6 +96,8 @@ final class Channel {
 extension Limits {
     /// From the first flight to keys; a fresh attempt follows.
     public static let handshakeTimeout = Duration.seconds(20)
+    /// How long a handshake waits for a first answer at one address before it tries others too.
+    static let addressPatience = Duration.milliseconds(250)
     /// Handshakes of others in progress at once.
     public static let inboundHandshakesMax = 64
     /// Channels of any stage.

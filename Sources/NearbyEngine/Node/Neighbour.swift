@@ -5,23 +5,30 @@ import NearbyWire
 final class Neighbour {
     let peer: PeerID
     var name: String
-    /// Where it answers.
-    var endpoint: Endpoint
+    /// Where it answers, and where else it would.
+    var ways: LinkChoice
+    /// Of the link in use.
     var liveness: LivenessMachine
     var queue: SendQueue
     var isWaiting = false
 
     init(
-        peer: PeerID, name: String, endpoint: Endpoint, liveness: LivenessMachine, queue: SendQueue
+        peer: PeerID, name: String, ways: LinkChoice, liveness: LivenessMachine, queue: SendQueue
     ) {
         self.peer = peer
         self.name = name
-        self.endpoint = endpoint
+        self.ways = ways
         self.liveness = liveness
         self.queue = queue
     }
 
-    var nextDeadline: Instant? { liveness.nextDeadline }
+    var endpoint: Endpoint { ways.used.endpoint }
+
+    var nextDeadline: Instant? {
+        let earliest = min(
+            liveness.nextDeadline ?? .distantFuture, ways.nextDeadline ?? .distantFuture)
+        return earliest == .distantFuture ? nil : earliest
+    }
 }
 
 /// The open channel with a peer, whatever path its frames take, and the session over it.

@@ -57,6 +57,11 @@ extension Node {
             case .close: closeReceived(try CloseFrame(parsing: body), on: channel, now)
             case .pathChallenge:
                 let frame = try PathFrame(parsing: body, isResponse: false)
+                if let endpoint = path.endpoint, let peer = channel.peer,
+                    associations[peer]?.token == channel.token, let neighbour = neighbours[peer]
+                {
+                    heard(neighbour, at: endpoint, now)
+                }
                 send(
                     PathFrame(isResponse: true, token: frame.token).bytes, on: channel, over: path,
                     now)
@@ -175,7 +180,9 @@ extension Node {
         calls[peer]?.nextAttempt = nil
         association.firstHop =
             neighbours[peer] == nil ? routing.nextHop(to: peer.short) : peer
-        if let endpoint = channel.path.endpoint { adopt(peer, at: endpoint, channel, now) }
+        if let endpoint = channel.path.endpoint {
+            adopt(peer, at: endpoint, channel, now, isNew: true)
+        }
         if let previous {
             for message in previous.session.takeUnacknowledged() {
                 sendNumbered(message, to: peer, now)
@@ -252,6 +259,7 @@ extension Node {
         case .handshaking where now >= channel.startedAt + Limits.handshakeTimeout:
             fail(channel, .handshakeTimeout, "no keys after \(Limits.handshakeTimeout)", now)
         case .handshaking:
+            tryNextAddress(channel, now)
             channel.handshake?.deadlineReached(now: now)
             drive(channel, now)
         case .admitting: advance(channel, .deadlineReached, now)

@@ -119,6 +119,7 @@ extension Node {
 
     private mutating func sighted(_ sighting: Sighting, _ now: Instant) {
         sightings[sighting.peer] = sighting
+        if let neighbour = neighbours[sighting.peer] { considerWays(to: neighbour, now) }
         interpret(
             invitation.handle(
                 .sighted(
@@ -133,7 +134,7 @@ extension Node {
             switch step {
             case .invite(let peer, let attempt): invite(peer, attempt, now)
             case .nudge(let peer, let attempt):
-                guard let endpoint = sightings[peer]?.endpoints.first else { continue }
+                guard let endpoint = reachable(peer, attempt: attempt).first else { continue }
                 if !nudge(endpoint, attempt: attempt, now) {
                     interpret(invitation.handle(.nudgeHeldBack(peer), now: now), now)
                 }
@@ -153,7 +154,7 @@ extension Node {
     /// A channel that is open already needs no handshake: it gains the link, if the peer answers
     /// there. A full peer would close it; in an invitation it can decline.
     private mutating func invite(_ peer: PeerID, _ attempt: UInt16, _ now: Instant) {
-        guard let endpoint = sightings[peer]?.endpoints.first(where: { canReach($0) }) else {
+        guard let endpoint = reachable(peer, attempt: attempt).first else {
             return interpret(invitation.handle(.failed(peer, attempt), now: now), now)
         }
         if attempt % 2 == 1, neighbours[peer] == nil, let token = associations[peer]?.token,
@@ -166,8 +167,18 @@ extension Node {
         beginHandshake(with: peer, over: .link(endpoint), attemptNumber: attempt, now)
     }
 
-    private func canReach(_ endpoint: Endpoint) -> Bool {
-        endpoint.link.value == 0 || links[endpoint.link] != nil
+    /// Where a peer can be reached: the cheapest links first, and in each class in discovery's
+    /// order. Every third attempt begins with the next.
+    func reachable(_ peer: PeerID, attempt: UInt16 = 0) -> [Endpoint] {
+        let endpoints = (sightings[peer]?.endpoints ?? []).filter {
+            $0.link.value == 0 || links[$0.link] != nil
+        }
+        let ordered = LinkClass.allCases.flatMap { linkClass in
+            endpoints.filter { way(to: $0).linkClass == linkClass }
+        }
+        guard !ordered.isEmpty else { return [] }
+        let first = Int(attempt) / 3 % ordered.count
+        return Array(ordered[first...] + ordered[..<first])
     }
 
     private mutating func abandon(_ peer: PeerID, _ attempt: UInt16) {
@@ -243,14 +254,21 @@ extension Node {
             switch step {
             case .send(let payload): enqueue(payload, to: neighbour.peer, .control, now)
             case .costChanged(let cost):
+                _ = neighbour.ways.handle(.recovered, now: now)
                 interpret(routing.handle(.costChanged(neighbour.peer, cost), now: now), now)
-            case .suspected:
-                interpret(
-                    routing.handle(
-                        .costChanged(neighbour.peer, RoutingMessage.metricInfinite), now: now), now)
+            case .suspected: suspected(neighbour, now)
             case .lost: neighbourLost(neighbour.peer, now)
             }
         }
+    }
+
+    /// Another link takes over if one is ready; otherwise it is routed around.
+    private mutating func suspected(_ neighbour: Neighbour, _ now: Instant) {
+        let steps = neighbour.ways.handle(.suspected, now: now)
+        interpret(steps, of: neighbour, now)
+        guard !steps.contains(where: { if case .use = $0 { true } else { false } }) else { return }
+        let cost = RoutingMessage.metricInfinite
+        interpret(routing.handle(.costChanged(neighbour.peer, cost), now: now), now)
     }
 }
 

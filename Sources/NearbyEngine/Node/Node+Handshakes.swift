@@ -36,6 +36,7 @@ extension Node {
         introduction: HandshakeEnvelope.Introduction?, _ now: Instant
     ) {
         if let token = tokensByAttempt[key], let channel = channels[token] {
+            channel.isAnswered = true
             channel.handshake?.receive(records, now: now)
             if channel.stage == .handshaking, let peer = channel.expectedPeer {
                 interpret(invitation.handle(.progress(peer, channel.attemptNumber), now: now), now)
@@ -77,6 +78,20 @@ extension Node {
             now)
         if associations[peer] == nil { outputs.append(.peer(peer, .connecting)) }
         drive(channel, now)
+    }
+
+    /// Before anything came back, each repetition tries the next of the peer's addresses: one that
+    /// leads nowhere costs no attempt.
+    mutating func tryNextAddress(_ channel: Channel, _ now: Instant) {
+        guard channel.isClient, !channel.isAnswered, let peer = channel.expectedPeer,
+            let endpoint = channel.key.path.endpoint,
+            now - channel.startedAt >= Limits.addressPatience
+        else { return }
+        let others = reachable(peer)
+        guard let index = others.firstIndex(of: endpoint), others.count > 1 else { return }
+        tokensByAttempt[channel.key] = nil
+        channel.move(to: .link(others[(index + 1) % others.count]))
+        tokensByAttempt[channel.key] = channel.token
     }
 
     /// Sends what the handshake has to send, and goes on when it is finished or has failed.

@@ -14,9 +14,9 @@ extension Node {
             return drops.count(.frameWrongLink)
         }
         guard let neighbour = neighbours[peer] else { return challenge(channel, at: endpoint, now) }
-        if neighbour.endpoint != endpoint { challenge(channel, at: endpoint, now) }
+        heard(neighbour, at: endpoint, now)
         switch kind {
-        case .liveness: livenessReceived(body, from: neighbour, now)
+        case .liveness: livenessReceived(body, from: neighbour, at: endpoint, now)
         case .empty: heard(neighbour, carriesData: false, now)
         case .routing:
             heard(neighbour, carriesData: true, now)
@@ -44,10 +44,13 @@ extension Node {
     }
 
     private mutating func livenessReceived(
-        _ body: ArraySlice<UInt8>, from neighbour: Neighbour, _ now: Instant
+        _ body: ArraySlice<UInt8>, from neighbour: Neighbour, at endpoint: Endpoint, _ now: Instant
     ) {
         guard let frame = try? LivenessFrame(parsing: body) else {
             return drops.count(.frameMalformed)
+        }
+        if frame == .probe, neighbour.endpoint != endpoint {
+            probed(by: neighbour, at: endpoint, now)
         }
         interpret(neighbour.liveness.handle(.received(frame), now: now), of: neighbour, now)
     }
@@ -162,16 +165,21 @@ extension Node {
     // MARK: Neighbours
 
     /// Takes a peer as neighbour at an address where it has shown to answer.
-    mutating func adopt(_ peer: PeerID, at endpoint: Endpoint, _ channel: Channel, _ now: Instant) {
+    ///
+    /// - Parameter isNew: the channel was just opened there.
+    mutating func adopt(
+        _ peer: PeerID, at endpoint: Endpoint, _ channel: Channel, _ now: Instant,
+        isNew: Bool = false
+    ) {
+        let way = way(to: endpoint)
         if let neighbour = neighbours[peer] {
-            neighbour.endpoint = endpoint
-            return
+            let input = isNew ? LinkChoice.Input.opened(way) : .answered(way)
+            return interpret(neighbour.ways.handle(input, now: now), of: neighbour, now)
         }
         let name = channel.peerTerms?.name ?? ""
-        let linkClass = links[endpoint.link] ?? .ethernet
         let neighbour = Neighbour(
-            peer: peer, name: name, endpoint: endpoint,
-            liveness: LivenessMachine(linkClass: linkClass, seed: random.next(), now: now),
+            peer: peer, name: name, ways: LinkChoice(way: way, decides: own < peer, now: now),
+            liveness: LivenessMachine(linkClass: way.linkClass, seed: random.next(), now: now),
             queue: SendQueue())
         neighbours[peer] = neighbour
         if let association = associations[peer] {
@@ -181,6 +189,7 @@ extension Node {
         outputs.append(.notice(.neighbourUp(peer, name: name, at: endpoint)))
         interpret(discovery.handle(.inUse(peer, true), now: now), now)
         interpret(routing.handle(.neighbourUp(peer, cost: neighbour.liveness.cost), now: now), now)
+        considerWays(to: neighbour, now)
     }
 
     /// The hop does not answer any more. Its channel stays while the mesh may still reach the peer.
@@ -206,55 +215,11 @@ extension Node {
 
     mutating func neighbourDeadlineReached(_ peer: PeerID, _ now: Instant) {
         guard let neighbour = neighbours[peer] else { return }
-        interpret(neighbour.liveness.handle(.deadlineReached, now: now), of: neighbour, now)
-    }
-
-    // MARK: Paths of a channel
-
-    /// Asks whether the other side of a channel answers at an address; not more than once in 200
-    /// ms.
-    mutating func challenge(_ channel: Channel, at endpoint: Endpoint, _ now: Instant) {
-        guard channel.stage == .open else { return }
-        if let pending = channel.challenge, now - pending.sentAt < Limits.challengeInterval {
-            return
+        if neighbour.ways.nextDeadline ?? .distantFuture <= now {
+            interpret(neighbour.ways.handle(.deadlineReached, now: now), of: neighbour, now)
         }
-        let token = random.next()
-        channel.challenge = (token, .link(endpoint), now)
-        send(
-            PathFrame(isResponse: false, token: token).bytes, on: channel, over: .link(endpoint),
-            now)
-    }
-
-    private mutating func challengeElsewhere(_ peer: PeerID, except lost: Endpoint, _ now: Instant)
-    {
-        guard let token = associations[peer]?.token, let channel = channels[token] else { return }
-        let others = sightings[peer]?.endpoints ?? []
-        if let other = others.first(where: { $0 != lost && links[$0.link] != nil }) {
-            challenge(channel, at: other, now)
-        }
-    }
-
-    mutating func pathResponse(
-        _ frame: PathFrame, on channel: Channel, from path: Path, _ now: Instant
-    ) {
-        guard let pending = channel.challenge, pending.token == frame.token,
-            let peer = channel.peer,
-            associations[peer]?.token == channel.token, let endpoint = pending.path.endpoint
-        else { return drops.count(.frameUnknownType) }
-        channel.challenge = nil
-        channel.path = pending.path
-        let isNew = neighbours[peer] == nil
-        if isNew, invitation.isFull, resumptions[peer] == nil {
-            return close(channel, .dropped, now)
-        }
-        adopt(peer, at: endpoint, channel, now)
-        if isNew, let terms = channel.peerTerms {
-            interpret(
-                invitation.handle(
-                    .admitted(
-                        channel.token, peer: peer, run: terms.run, attempt: channel.attemptNumber,
-                        weAreClient: channel.isClient),
-                    now: now), now)
+        if neighbour.liveness.nextDeadline ?? .distantFuture <= now {
+            interpret(neighbour.liveness.handle(.deadlineReached, now: now), of: neighbour, now)
         }
     }
 }
@@ -263,6 +228,6 @@ extension Limits {
     /// A payload that makes a datagram of the largest size when sealed, bytes.
     public static let frameBytesMax =
         datagramBytesMax - SealedHeader.byteCount - frameTagByteCount
-    /// Between two challenges on one channel, at least.
+    /// Between two challenges at one address, at least.
     public static let challengeInterval = Duration.milliseconds(200)
 }

@@ -34,6 +34,7 @@ extension Node {
         }
         if case .link(let endpoint) = path {
             if let neighbour = neighbours[peer] {
+                heard(neighbour, at: endpoint, now)
                 heard(neighbour, carriesData: true, now)
             } else {
                 challenge(channel, at: endpoint, now)

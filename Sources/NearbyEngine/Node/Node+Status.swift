@@ -22,6 +22,8 @@ extension Node {
         public var name: String
         public var role: Role?
         public var endpoint: Endpoint
+        /// Links that would carry its channel, that in use among them.
+        public var linkCount: Int
         public var cost: UInt16
         public var waiting: [Int]
     }
@@ -31,7 +33,8 @@ extension Node {
         neighbours.values.sorted { $0.peer < $1.peer }.map { neighbour in
             NeighbourStatus(
                 peer: neighbour.peer, name: neighbour.name, role: terms(of: neighbour.peer)?.role,
-                endpoint: neighbour.endpoint, cost: neighbour.liveness.cost,
+                endpoint: neighbour.endpoint, linkCount: neighbour.ways.provedCount,
+                cost: neighbour.liveness.cost,
                 waiting: Priority.allCases.map(neighbour.queue.count(at:)))
         }
     }

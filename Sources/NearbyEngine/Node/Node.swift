@@ -136,9 +136,8 @@ public struct Node {
     private mutating func linkDown(_ link: LinkID, _ now: Instant) {
         links[link] = nil
         interpret(discovery.handle(.linkDown(link), now: now), now)
-        for (peer, neighbour) in neighbours.sorted(by: { $0.key < $1.key })
-        where neighbour.endpoint.link == link {
-            neighbourLost(peer, now)
+        for neighbour in neighbours.values.sorted(by: { $0.peer < $1.peer }) {
+            interpret(neighbour.ways.handle(.linkDown(link), now: now), of: neighbour, now)
         }
     }
 

@@ -86,6 +86,8 @@ extension Node {
     public enum Notice: Equatable, Sendable {
         case refused(PeerID?, DropReason, at: Endpoint?, text: String)
         case neighbourUp(PeerID, name: String, at: Endpoint)
+        /// Another link carries the channel from now on.
+        case neighbourMoved(PeerID, name: String, at: Endpoint)
         case neighbourLost(PeerID, name: String)
         /// Somebody uses our key: two cards with one identity.
         case ownIdentityElsewhere(Endpoint)

@@ -33,6 +33,8 @@ public struct LivenessMachine: Sendable, Hashable {
     }
 
     private let base: UInt16
+    /// How much longer an answer takes than on a LAN.
+    private let slowness: Int
     private var state = State.alive
     /// The answer that we owe.
     private var answerDue: Instant?
@@ -49,6 +51,7 @@ public struct LivenessMachine: Sendable, Hashable {
 
     public init(linkClass: LinkClass, seed: UInt64, now: Instant) {
         base = linkClass.cost
+        slowness = linkClass == .bluetooth ? 4 : 1
         announcedCost = base
         lastSent = now
         lastHeard = now
@@ -62,7 +65,7 @@ public struct LivenessMachine: Sendable, Hashable {
             lastSent = now
             answerDue = nil
             if isData, answerExpected == nil, state == .alive {
-                answerExpected = now + Limits.answerTimeout
+                answerExpected = now + Limits.answerTimeout * slowness
             }
             return []
         case .frameReceived(let isData): return heard(isData: isData, now)
@@ -141,7 +144,7 @@ public struct LivenessMachine: Sendable, Hashable {
             if now >= next {
                 state = .suspect(
                     answers: isAnswered ? answers : 0, isAnswered: false,
-                    next: now + Limits.suspectProbeInterval)
+                    next: now + Limits.suspectProbeInterval * slowness)
                 outputs.append(.send(LivenessFrame.probe.bytes))
             }
         }
@@ -157,11 +160,11 @@ public struct LivenessMachine: Sendable, Hashable {
         loss += (65_536 - loss) / 16
         guard count <= unansweredMax else {
             state = .suspect(
-                answers: 0, isAnswered: false, next: now + Limits.suspectProbeInterval)
+                answers: 0, isAnswered: false, next: now + Limits.suspectProbeInterval * slowness)
             announcedCost = RoutingMessage.metricInfinite
             return [.suspected, .send(LivenessFrame.probe.bytes)]
         }
-        state = .probing(unanswered: count, next: now + Limits.probeInterval)
+        state = .probing(unanswered: count, next: now + Limits.probeInterval * slowness)
         return [.send(LivenessFrame.probe.bytes)]
     }
 

@@ -1,7 +1,8 @@
 import Glibc
 
-/// The bytes of a golden vector: hexadecimal pairs, `#` begins a comment.
-func vector(_ name: String, directoryOf file: StaticString = #filePath) -> [UInt8] {
+/// The bytes of a golden vector in `Vectors` beside the calling file: hexadecimal pairs; `#` begins
+/// a comment.
+public func vector(_ name: String, directoryOf file: StaticString = #filePath) -> [UInt8] {
     let source = "\(file)"
     let directory = source[..<(source.lastIndex(of: "/") ?? source.startIndex)]
     guard let stream = fopen("\(directory)/Vectors/\(name).hex", "r") else { return [] }
