@@ -69,8 +69,7 @@ let package = Package(
             "Program",
             [
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
-                "NearbyAvahi", "Telemetry", "Sensors", "Spool",
-                "NearbyBluetooth", "Telemetry", "Sensors", "Spool",
+                "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sensors", "Spool",
                 "Configuration", "CLinux", "DurableFiles",
             ]),
         library(
@@ -121,7 +120,7 @@ let package = Package(
             name: "SlowStatistics", dependencies: ["Telemetry", "Collector"],
             path: "Tests/SlowStatistics", swiftSettings: settings),
         tests(of: "NearbyCore"),
-        tests(of: "NearbyWire", ["NearbyCore"]),
+        tests(of: "NearbyWire", ["NearbyCore", "VectorFile"]),
         tests(of: "NearbyEngine", ["NearbyCore", "NearbyWire", "NearbySimulator"]),
         // The clock that OpenSSL reads, and files that fail.
         .target(name: "CVirtualClock", path: "Tests/CVirtualClock"),
@@ -137,7 +136,8 @@ let package = Package(
             ]),
         tests(of: "DurableFiles", ["FailingFiles"]),
         tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
-        tests(of: "NearbyAvahi", ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi"]),
+        tests(
+            of: "NearbyAvahi", ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi", "VectorFile"]),
         tests(of: "NearbyBluetooth", ["NearbyCore", "NearbyWire"]),
         tests(of: "NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
         tests(of: "Telemetry", ["NearbyCore", "VectorFile"]),

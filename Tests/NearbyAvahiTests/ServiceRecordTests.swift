@@ -1,6 +1,7 @@
 import NearbyCore
 import NearbyWire
 import Testing
+import VectorFile
 
 @testable import NearbyAvahi
 
@@ -21,14 +22,14 @@ import Testing
     static let good = ["txtvers=1", "peer=\(peer)", "port=4577", "role=collector"]
 
     @Test func theGoldenRecordIsWrittenAndRead() throws {
-        let golden = try VectorFile.bytes("service-record")
+        let golden = vector("service-record")
         let record = try Self.record()
         #expect(record.bytes == golden)
         #expect(try ServiceRecord(parsing: golden[...]) == record)
     }
 
     @Test func noTruncationAndNoFlippedBitTraps() throws {
-        let golden = try VectorFile.bytes("service-record")
+        let golden = vector("service-record")
         let whole = try ServiceRecord(parsing: golden[...])
         for length in 0..<golden.count {
             let cut = try? ServiceRecord(parsing: golden[..<length])

@@ -1,6 +1,7 @@
 import NearbyCore
 import NearbyWire
 import Testing
+import VectorFile
 
 struct MeshPacketTests {
     private let packet = MeshPacket(
@@ -37,7 +38,7 @@ struct MeshPacketTests {
     }
 
     @Test func anotherVersionIsRefused() throws {
-        var bytes = try VectorFile.bytes("mesh-packet")
+        var bytes = vector("mesh-packet")
         bytes[0] = 0x22
         #expect(throws: WireError.unsupportedVersion(lowest: 2, highest: 2)) {
             try MeshPacket(parsing: bytes[...])

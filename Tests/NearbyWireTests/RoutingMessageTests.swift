@@ -1,6 +1,7 @@
 import NearbyCore
 import NearbyWire
 import Testing
+import VectorFile
 
 private let first = PeerID(high: 0x0102_0304_0506_0708, low: 0x090a_0b0c_0d0e_0f10)
 private let second = PeerID(high: 0x1112_1314_1516_1718, low: 0x191a_1b1c_1d1e_1f20)
@@ -26,7 +27,7 @@ struct RoutingMessageTests {
     }
 
     @Test func truncatedMessagesThrowOrLackWholeItems() throws {
-        let golden = try VectorFile.bytes("routing-message")
+        let golden = vector("routing-message")
         let ends = [4, 29, 52, 58, 83]
         for length in 4..<golden.count {
             let parsed = try? RoutingMessage(parsing: golden[1..<length])
@@ -56,7 +57,7 @@ struct RoutingMessageTests {
             (0xfe, .viewer),
         ] as [(UInt8, DestinationKind)])
     func flagsOfLaterVersionsAreIgnored(flags: UInt8, kind: DestinationKind) throws {
-        let golden = try VectorFile.bytes("routing-message")
+        let golden = vector("routing-message")
         let parsed = try RoutingMessage(parsing: golden[1..<28] + [flags])
         let update = RoutingMessage.RouteUpdate(
             destination: first, seqno: 0x102, metric: 352, kind: kind)
