@@ -38,19 +38,6 @@ SENSOR='sensors:
   - {driver: system, every: 1s}
 report: {wait: 0s}'
 
-# fresh_rows NAME PEER [AT_LEAST]: the collector printed so many rows with new readings of a peer in
-# them.
-fresh_rows() {
-    [ "$(grep "\"node\":\"$2\"" "$LAB/collect_$1.out" | grep -vc '"count":0')" -ge "${3:-1}" ]
-}
-
-# more_readings NAME PEER [SECONDS]: new readings come within this time.
-more_readings() {
-    local before
-    before=$(grep "\"node\":\"$2\"" "$LAB/collect_$1.out" | grep -vc '"count":0')
-    until_true "${3:-20}" fresh_rows "$1" "$2" $((before + 1))
-}
-
 # milliseconds_until SECONDS COMMAND…: how long it took until the command succeeded.
 milliseconds_until() {
     local started

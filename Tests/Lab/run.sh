@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Rivulet against the real kernel and real daemons, with emulated hardware: run.sh [GROUP…]
 # A group is what the cases' file names begin with (Tests/Lab/cases/GROUP-*.sh); without
-# names, all. Installs what it needs, boots a throwaway virtual machine for each group, closes with
+# names, all. `avahi` are the network cases of that name: daemons need namespaces, and no virtual
+# machine. Installs what it needs, boots a throwaway virtual machine for each group, closes with
 # `N passed, N failed`. What cannot be run here is said, with the reason; with LAB_REQUIRED=1 that
 # is a failure.
 set -uo pipefail
@@ -82,12 +83,31 @@ run_group() {
     fi
 }
 
+# run_avahi: on the host, as deploy/test.sh does among the network cases.
+run_avahi() {
+    local names summary
+    names=$(for file in Tests/Network/cases/avahi-*.sh; do basename "$file" .sh; done)
+    have "${NETWORK_PACKAGES[@]}" || { not_run avahi "$WHY"; return; }
+    as_root env "BIN=$BIN" Tests/Network/run.sh $names 2>&1 | tee "$CACHE/avahi.log"
+    read -r summary < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$CACHE/avahi.log")
+    passed=$((passed + ${summary% *}))
+    failed=$((failed + ${summary#* }))
+}
+
 groups=("$@")
 [ ${#groups[@]} -gt 0 ] ||
-    mapfile -t groups < <(for file in Tests/Lab/cases/*.sh; do basename "${file%%-*}"; done | sort -u)
+    mapfile -t groups < <(
+        echo avahi
+        for file in Tests/Lab/cases/*.sh; do basename "${file%%-*}"; done | sort -u
+    )
 mkdir -p "$CACHE"
 if programs; then
-    for group in "${groups[@]}"; do run_group "$group"; done
+    for group in "${groups[@]}"; do
+        case $group in
+        avahi) run_avahi ;;
+        *) run_group "$group" ;;
+        esac
+    done
 else
     for group in "${groups[@]}"; do not_run "$group" "$WHY"; done
 fi

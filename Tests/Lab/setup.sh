@@ -155,6 +155,9 @@ build_btvirt() {
     rm -rf "$source"
 }
 
+# Over Bluetooth and UDP.
+setup_relay() { setup_bluetooth; }
+
 setup_wifi() { have "${WIFI_PACKAGES[@]}"; }
 
 # setup_sensors: what Debian's kernel has not: gpio-sim, from the kernel's own source, and a 1-Wire

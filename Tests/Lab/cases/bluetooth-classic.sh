@@ -13,5 +13,5 @@ collect_here c
 agent_here a
 connecting=$(milliseconds_until 60 connected a) || fail "the agent has a collector"
 measured "from the start to a collector over BR/EDR: $connecting ms"
-must "readings" until_true 30 fresh_rows c a
-must "more readings" more_readings c a 20
+must "readings" until_true 30 has_rows c a
+must "more readings" more_rows c a 20

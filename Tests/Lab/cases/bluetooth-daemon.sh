@@ -8,15 +8,15 @@ only_bluetooth c collector 0
 only_bluetooth a agent 1 "$SENSOR"
 collect_here c
 agent_here a
-must "readings" until_true 40 fresh_rows c a
+must "readings" until_true 40 has_rows c a
 mkdir -p /run/dbus
 start_here bus dbus-daemon --system --nofork --nopidfile
 must "the bus is there" until_true 10 [ -e /run/dbus/system_bus_socket ]
 start_here bluetoothd "$daemon" -n
 sleep 5
 must "bluetoothd runs" kill -0 "$bluetoothd"
-must "readings while it runs" more_readings c a 60
+must "readings while it runs" more_rows c a 60
 must "the agent advertises" until_true 20 bluetooth_state a advertising
 stop "$bluetoothd"
-must "readings after it went" more_readings c a 60
+must "readings after it went" more_rows c a 60
 must "the agent advertises" until_true 20 bluetooth_state a advertising

@@ -7,12 +7,12 @@ only_bluetooth c collector 0
 only_bluetooth a agent 1 "$SENSOR"
 collect_here c
 agent_here a
-must "readings" until_true 40 fresh_rows c a
+must "readings" until_true 40 has_rows c a
 power 1 off
 must "the agent says so" until_true 10 says agent_a "the controller was switched off"
 must "it is on again" until_true 20 powered 1
 must "it advertises" until_true 20 bluetooth_state a advertising
-must "readings again" more_readings c a 60
+must "readings again" more_rows c a 60
 stop "$agent_a"
 stop "$collect_c"
 if powered 1; then fail "the agent left its controller on"; fi

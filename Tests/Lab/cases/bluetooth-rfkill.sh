@@ -6,7 +6,7 @@ only_bluetooth c collector 0
 only_bluetooth a agent 1 "$SENSOR"
 collect_here c
 agent_here a
-must "readings" until_true 40 fresh_rows c a
+must "readings" until_true 40 has_rows c a
 switch=$(echo /sys/class/bluetooth/hci1/rfkill*/soft)
 [ -e "$switch" ] || not_run "this kernel has no rfkill for Bluetooth"
 echo 1 >"$switch"
@@ -14,4 +14,4 @@ must "the agent says so" until_true 20 bluetooth_state a "blocked by rfkill"
 must "its log says how to free it" says agent_a "rfkill unblock bluetooth"
 echo 0 >"$switch"
 must "it advertises again" until_true 20 bluetooth_state a advertising
-must "readings again" more_readings c a 60
+must "readings again" more_rows c a 60

@@ -6,7 +6,7 @@ only_bluetooth c collector 0
 only_bluetooth a agent 1 "$SENSOR"
 collect_here c
 agent_here a
-must "readings" until_true 40 fresh_rows c a
+must "readings" until_true 40 has_rows c a
 stop "$btvirt" KILL
 must "the agent has no adapter" until_true 10 bluetooth_state a "no adapter"
 must "the collector has none either" until_true 10 bluetooth_state c "no adapter"
@@ -14,5 +14,5 @@ start_here btvirt2 "${LAB_CACHE:-.build-lab}/btvirt" -l2
 must "they are back" until_true 20 [ -e /sys/class/bluetooth/hci1 ]
 back=$(milliseconds_until 60 links a 1) || fail "the link is back"
 measured "from the plug to a link: $back ms"
-must "readings again" more_readings c a 40
+must "readings again" more_rows c a 40
 must "the agent's process went on" kill -0 "$agent_a"

@@ -9,7 +9,7 @@ config c collector
 config a agent "$SENSOR"
 collect c
 agent a
-taken=$(milliseconds_until 90 fresh_rows c a) || fail "readings over ad-hoc Wi-Fi"
+taken=$(milliseconds_until 90 has_rows c a) || fail "readings over ad-hoc Wi-Fi"
 must "one hop" grep -q '"hops":1' "$LAB/collect_c.out"
 measured "from the start of two programs to a row: $taken ms"
 measure_round_trip a c
@@ -18,6 +18,6 @@ for name in c a; do
     must "$name has IPv4" wifi $name up garden --mode adhoc --channel 6 --ipv4
     must "an address for the link only" in_host $name ip -4 addr show dev wlan0 scope link
 done
-must "readings over IPv4" more_readings c a 90
+must "readings over IPv4" more_rows c a 90
 must "c leaves" wifi c down
 if in_network c; then fail "c is still in the network"; fi

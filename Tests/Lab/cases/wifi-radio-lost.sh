@@ -8,7 +8,7 @@ config c collector
 config a agent "$SENSOR"
 collect c
 agent a
-must "readings before" until_true 90 fresh_rows c a
+must "readings before" until_true 90 has_rows c a
 in_host a ip link set wlan0 down
 must "it joins again" until_true 90 in_network a
 switched a off
@@ -17,6 +17,6 @@ sleep 5
 if in_network a; then fail "a radio that is switched off must stay off"; fi
 switched a on
 must "it joins once more" until_true 90 in_network a
-must "readings after the radio was switched off" more_readings c a 90
+must "readings after the radio was switched off" more_rows c a 90
 stop "$keep_a"
 if in_network a; then fail "the end of the service does not leave the network"; fi

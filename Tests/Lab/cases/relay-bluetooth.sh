@@ -11,12 +11,12 @@ only_bluetooth a agent 1 "$SENSOR"
 collect c
 agent_here b
 agent_here a
-must "readings through the relay" until_true 60 fresh_rows c a
+must "readings through the relay" until_true 60 has_rows c a
 must "over two hops" grep -q '"hops":2' "$LAB/collect_c.out"
 power 0 off
 must "the relay's link is gone" until_true 20 bluetooth_state b "not powered"
 power 0 on
 recovered=$(milliseconds_until 60 links b 1) || fail "the relay is linked again"
 measured "from the controller's power to a link: $recovered ms"
-must "readings again" more_readings c a 40
+must "readings again" more_rows c a 40
 must "nothing is missing in the end" until_true 40 has_all c
