@@ -19,9 +19,6 @@ until_true() {
     done
 }
 
-# measured TEXT: a number worth reading; printed below the case's line.
-measured() { echo "measured: $*"; }
-
 [ -n "${LAB_GUEST:-}" ] || not_run "only in the virtual machine: Tests/Lab/run.sh"
 
 # start_here VARIABLE COMMAND…: as `start`, but in the first network namespace, where Bluetooth is.
@@ -37,14 +34,6 @@ start_here() {
 SENSOR='sensors:
   - {driver: system, every: 1s}
 report: {wait: 0s}'
-
-# milliseconds_until SECONDS COMMAND…: how long it took until the command succeeded.
-milliseconds_until() {
-    local started
-    started=$(date +%s%N)
-    until_true "$@" || return
-    echo $((($(date +%s%N) - started) / 1000000))
-}
 
 # mgmt COMMAND…: btmgmt does nothing when its standard input is at an end, so it gets one that has
 # none.

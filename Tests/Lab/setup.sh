@@ -155,8 +155,7 @@ build_btvirt() {
     rm -rf "$source"
 }
 
-# Over Bluetooth and UDP.
-setup_relay() { setup_bluetooth; }
+setup_relay() { setup_bluetooth && setup_wifi; }
 
 setup_wifi() { have "${WIFI_PACKAGES[@]}"; }
 

@@ -21,6 +21,17 @@ must() {
     "$@" || fail "$what"
 }
 
+# measured TEXT: a number worth reading; printed below the case's line.
+measured() { echo "measured: $*"; }
+
+# milliseconds_until SECONDS COMMAND…: how long it took until the command succeeded.
+milliseconds_until() {
+    local started
+    started=$(date +%s%N)
+    until_true "$@" || return
+    echo $((($(date +%s%N) - started) / 1000000))
+}
+
 # A sensor that costs nothing: a number from a shell command.
 SENSOR='sensors:
   - {driver: command, run: ["/bin/echo", "21.5"], every: 200ms, name: bench, unit: Cel}

@@ -16,6 +16,7 @@ for file in Tests/Network/cases/*.sh; do
     if output=$(timeout -k 10 120 bash Tests/Network/case.sh "$file" 2>&1); then
         passed=$((passed + 1))
         echo "ok     $name ($((($(date +%s%N) - started) / 1000000)) ms)"
+        echo "$output" | sed -n 's/^measured: /       /p'
     else
         failed=$((failed + 1))
         echo "FAILED $name"

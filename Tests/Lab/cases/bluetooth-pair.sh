@@ -6,7 +6,7 @@ only_bluetooth a agent 1 "$SENSOR"
 collect_here c
 agent_here a
 connecting=$(milliseconds_until 30 connected a) || fail "the agent has a collector"
-measured "from the start to a collector: $connecting ms"
+measured "from the start to a collector found by Bluetooth: $connecting ms"
 must "readings" until_true 30 has_rows c a
 must "the agent shows its link" links a 1
 must "the collector shows its link" links c 1

@@ -15,7 +15,8 @@ $SENSOR"
 collect c
 agent a
 agent d
-must "the agent has a collector" until_true 40 connected a
+taken=$(milliseconds_until 40 connected a) || fail "the agent has a collector"
+measured "from the start to a collector found by Avahi: $taken ms"
 must "readings in the table" until_true 10 has_rows c a
 must "who has Avahi switched off has none" [ "$(rows c d)" = 0 ]
 peer=$(member a peer)
