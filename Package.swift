@@ -138,7 +138,7 @@ let package = Package(
         tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
         tests(
             of: "NearbyAvahi", ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi", "VectorFile"]),
-        tests(of: "NearbyBluetooth", ["NearbyCore", "NearbyWire"]),
+        tests(of: "NearbyBluetooth", ["NearbyCore", "NearbyWire", "VectorFile"]),
         tests(of: "NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
         tests(of: "Telemetry", ["NearbyCore", "VectorFile"]),
         tests(

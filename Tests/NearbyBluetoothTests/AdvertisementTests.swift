@@ -1,6 +1,7 @@
 import NearbyCore
 import NearbyWire
 import Testing
+import VectorFile
 
 @testable import NearbyBluetooth
 
@@ -9,7 +10,7 @@ struct AdvertisementTests {
         networkTag: 0x0102_0304, psm: 0x83, peerPrefix: 0xa1b2_c3d4_e5f6)!
 
     @Test func emitsTheGoldenVector() throws {
-        #expect(Self.own.bytes == (try vector("advertisement")))
+        #expect(Self.own.bytes == vector("advertisement"))
         #expect(Self.own.bytes.count == 31)
     }
 

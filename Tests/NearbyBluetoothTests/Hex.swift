@@ -1,15 +1,3 @@
-import Foundation
-import Testing
-
-/// A golden vector: hex digits, with a comment behind `#` in each line.
-func vector(_ name: String, file: String = #filePath) throws -> [UInt8] {
-    let path = URL(fileURLWithPath: file).deletingLastPathComponent()
-        .appendingPathComponent("Vectors/\(name).hex").path
-    return hex(
-        try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
-            .map { $0.prefix { $0 != "#" } }.joined(separator: " "))
-}
-
 func hex(_ text: some StringProtocol) -> [UInt8] {
     let digits = text.compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count - 1, by: 2).map {

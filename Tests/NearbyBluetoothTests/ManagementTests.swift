@@ -1,5 +1,6 @@
 import NearbyCore
 import Testing
+import VectorFile
 
 @testable import NearbyBluetooth
 
@@ -64,7 +65,7 @@ struct ManagementTests {
     }
 
     @Test func aFoundDeviceIsParsed() throws {
-        let event = try ManagementEvent(parsing: try vector("device-found"))
+        let event = try ManagementEvent(parsing: vector("device-found"))
         guard case .found(let address, let rssi, let data) = event.body else {
             Issue.record("\(event)")
             return
@@ -76,7 +77,7 @@ struct ManagementTests {
     }
 
     @Test func theInformationIsParsed() throws {
-        let event = try ManagementEvent(parsing: try vector("read-information"))
+        let event = try ManagementEvent(parsing: vector("read-information"))
         guard case .completed(.readInformation, .information(let information)) = event.body else {
             Issue.record("\(event)")
             return
@@ -88,12 +89,12 @@ struct ManagementTests {
 
     @Test(arguments: ["device-found", "read-information"])
     func damageDoesNotTrap(_ name: String) throws {
-        for bytes in damaged(try vector(name)) { _ = try? ManagementEvent(parsing: bytes) }
+        for bytes in damaged(vector(name)) { _ = try? ManagementEvent(parsing: bytes) }
     }
 
     @Test func truncationIsRefusedAtEveryLength() throws {
         for name in ["device-found", "read-information"] {
-            let bytes = try vector(name)
+            let bytes = vector(name)
             for count in bytes.indices {
                 #expect(throws: WireError.self) {
                     try ManagementEvent(parsing: Array(bytes.prefix(count)))
