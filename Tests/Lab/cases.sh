@@ -1,8 +1,19 @@
 #!/usr/bin/env bash
 # Runs each of these cases in a lab of its own, where we are: in the virtual machine, or on the
 # host. One line a case: `ok`, `FAILED`, or `not run` with the reason (a case ends with 77 then).
+#
+# A case that fails because the kernel or the emulator of Bluetooth crashed has shown nothing. Then
+# this ends with 76, and says which case it was; run.sh boots again for it and for the rest.
 set -uo pipefail
+
+# crash: the line with which the kernel reports a crash of its own or of the emulator.
+crash() {
+    [ -n "${LAB_GUEST:-}" ] || return 1
+    dmesg | grep -m 1 -E 'kernel BUG at|list_(del|add) corruption|Oops:|btvirt.* segfault'
+}
+
 for file; do
+    [ -z "${LAB_GUEST:-}" ] || dmesg -C
     name=$(basename "$file" .sh)
     seconds=$(sed -n 's/^# at most \([0-9]*\) s$/\1/p' "$file")
     started=$(date +%s%N)
@@ -14,6 +25,10 @@ for file; do
             ;;
         77) echo "not run $name: $(echo "$output" | tail -n 1)" ;;
         *)
+            if line=$(crash); then
+                echo "crashed in $name: $line"
+                exit 76
+            fi
             echo "FAILED $name"
             echo "$output" | tail -n 60 | sed 's/^/       /'
             ;;

@@ -52,6 +52,37 @@ count_cases() {
     done
 }
 
+# run_in_guest GROUP FILE…: boots again where the guest's kernel or the emulator has crashed.
+run_in_guest() {
+    local group=$1 attempt file left=()
+    shift
+    if ! setup_machine; then
+        none_run "$@"
+        return
+    fi
+    left=("$@")
+    : >"$CACHE/$group.log"
+    for attempt in 1 2 3; do
+        as_root bash Tests/Lab/boot.sh -t $((60 + 240 * ${#left[@]})) -- \
+            env "BIN=$BIN" "LAB_CACHE=$CACHE" bash Tests/Lab/cases.sh "${left[@]}" 2>&1 |
+            tee -a "$CACHE/$group.log"
+        [ "${PIPESTATUS[0]}" = 76 ] || break
+        left=()
+        for file; do
+            grep -qE "^(ok    |FAILED|not run) $(basename "$file" .sh)( |:|$)" "$CACHE/$group.log" ||
+                left+=("$file")
+        done
+    done
+    if [ "$attempt" = 3 ] && [ ${#left[@]} -gt 0 ] && tail -n 1 "$CACHE/$group.log" | grep -q '^crashed'; then
+        WHY="the kernel or the emulator crashed three times"
+        for file in "${left[@]}"; do
+            echo "not run $(basename "$file" .sh): $WHY" >>"$CACHE/$group.log"
+            echo "not run $(basename "$file" .sh): $WHY"
+        done
+    fi
+    count_cases "$CACHE/$group.log" "$@"
+}
+
 # run_group GROUP
 run_group() {
     local group=$1 file in_guest=() on_host=()
@@ -71,16 +102,7 @@ run_group() {
             tee "$CACHE/$group.log"
         count_cases "$CACHE/$group.log" "${on_host[@]}"
     fi
-    if [ ${#in_guest[@]} -gt 0 ]; then
-        if ! setup_machine; then
-            none_run "${in_guest[@]}"
-            return
-        fi
-        as_root bash Tests/Lab/boot.sh -t $((60 + 240 * ${#in_guest[@]})) -- \
-            env "BIN=$BIN" "LAB_CACHE=$CACHE" bash Tests/Lab/cases.sh "${in_guest[@]}" 2>&1 |
-            tee "$CACHE/$group.log"
-        count_cases "$CACHE/$group.log" "${in_guest[@]}"
-    fi
+    [ ${#in_guest[@]} -eq 0 ] || run_in_guest "$group" "${in_guest[@]}"
 }
 
 # run_avahi: on the host, as deploy/test.sh does among the network cases.
