@@ -45,6 +45,8 @@ bluetooth_state() {
 
 # veth NAME HOST NUMBER: an interface NAME here, and ethNUMBER in the host's namespace, 10.77.NUMBER.1 and .2.
 veth() {
+    # An earlier case of this boot may have left it.
+    ip link del "$1" 2>/dev/null
     ip link add "$1" type veth peer name "eth$3" netns "$NS-$2"
     ip addr add "10.77.$3.1/24" dev "$1"
     ip -n "$NS-$2" addr add "10.77.$3.2/24" dev "eth$3"
