@@ -42,7 +42,7 @@ public struct Ticket: Hashable, Sendable {
         self.peer = peer
         self.validUntil = validUntil
         self.addresses = Array(
-            addresses.filter { Self.family(of: $0) != nil }.prefix(Limits.ticketAddressesMax))
+            addresses.filter(Self.isInternet).prefix(Limits.ticketAddressesMax))
         self.proof = proof
     }
 
@@ -91,7 +91,7 @@ public struct Ticket: Hashable, Sendable {
 
     public var bytes: [UInt8] {
         var writer = ByteWriter()
-        emit(into: &writer)
+        writer.write(contentsOf: provedBytes)
         writer.write(proof)
         return writer.bytes
     }
@@ -99,31 +99,14 @@ public struct Ticket: Hashable, Sendable {
     /// What the proof is over.
     public var provedBytes: [UInt8] {
         var writer = ByteWriter()
-        emit(into: &writer)
-        return writer.bytes
-    }
-
-    private func emit(into writer: inout ByteWriter) {
         writer.write(Self.version)
         writer.write(network.value)
         writer.write(peer.high)
         writer.write(peer.low)
         writer.writeVarint(validUntil)
         writer.write(UInt8(clamping: addresses.count))
-        for address in addresses {
-            switch address {
-            case .ipv4(let host, let port):
-                writer.write(UInt8(4))
-                writer.write(host)
-                writer.write(port)
-            case .ipv6(let high, let low, let port):
-                writer.write(UInt8(6))
-                writer.write(high)
-                writer.write(low)
-                writer.write(port)
-            case .bluetooth, .simulated: break
-            }
-        }
+        for address in addresses { writer.write(contentsOf: address.bytes) }
+        return writer.bytes
     }
 
     private static func readAddress(_ reader: inout ByteReader) throws(WireError)
@@ -139,11 +122,10 @@ public struct Ticket: Hashable, Sendable {
         }
     }
 
-    private static func family(of address: TransportAddress) -> UInt8? {
+    private static func isInternet(_ address: TransportAddress) -> Bool {
         switch address {
-        case .ipv4: 4
-        case .ipv6: 6
-        case .bluetooth, .simulated: nil
+        case .ipv4, .ipv6: true
+        case .bluetooth, .simulated: false
         }
     }
 
