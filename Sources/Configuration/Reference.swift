@@ -2,7 +2,7 @@ extension Settings {
     /// Every table of keys, in the order of the reference.
     public static let tables: [KeyTable] =
         [file, links, UDPSettings.table, BluetoothSettings.table]
-        + SensorSettings.tables.map(\.table)
+        + SensorSettings.kinds.map(\.table)
         + [report, journal, collector]
 
     /// The reference of all keys in Markdown, from the tables that decode them.

@@ -6,92 +6,39 @@ public struct SensorSettings: Sendable {
         case replay(ReplaySettings)
     }
 
-    public struct SystemSettings: Sendable {
-        /// Full paths; at most 16.
-        public var disks: [String]
-    }
-
-    public struct CommandSettings: Sendable {
-        /// The program's full path, then its arguments.
-        public var run: [String]
-        /// 10 ms to 10 min.
-        public var timeLimit: Duration
-        public var name: String?
-        public var unit: String
-    }
-
-    public struct ReplaySettings: Sendable {
-        public var file: String
-        /// 1–1,000.
-        public var speed: Int
-    }
-
     public var driver: Driver
     /// 10 ms to 1 d.
     public var every: Duration
     public var mark: Mark
 
-    static let names = ["system", "command", "replay"]
+    /// A driver as the configuration knows it: its own keys, and how they are decoded.
+    struct Kind: Sendable {
+        let name: String
+        let keys: [Key]
+        /// Nil if something is wrong, which the section was told.
+        let decode: @Sendable (Section) -> Driver?
 
-    private static let common = [
-        Key(
-            "driver",
-            .choice(
-                names, later: ["iio", "hwmon", "thermal", "w1", "gpio", "ble", "serial", "i2c"]),
-            .required, "Which driver reads."),
+        /// With the keys that every driver has.
+        var table: KeyTable { KeyTable("the \(name) sensor", SensorSettings.common + keys) }
+    }
+
+    /// In the order of the reference.
+    static let kinds: [Kind] = [.system, .command, .replay]
+
+    static var names: [String] { kinds.map(\.name) }
+
+    private static let driverKey = Key(
+        "driver",
+        .choice(
+            kinds.map(\.name),
+            later: ["iio", "hwmon", "thermal", "w1", "gpio", "ble", "serial", "i2c"]),
+        .required, "Which driver reads.")
+
+    static let common = [
+        driverKey,
         Key(
             "every", .duration(.milliseconds(10) ... .seconds(86_400)), .value("10s"),
             "How often."),
-    ]
-
-    /// In the order of the reference.
-    static let tables: [(driver: String, table: KeyTable)] = [
-        (
-            "system",
-            KeyTable(
-                "the system sensor",
-                common + [
-                    Key(
-                        "disks", .list(element: "a full path such as /", most: 16),
-                        .described("`[/]`"), "File systems whose use is read.")
-                ])
-        ),
-        (
-            "command",
-            KeyTable(
-                "the command sensor",
-                common + [
-                    Key(
-                        "run", .list(element: "text, the first the program's full path", most: 64),
-                        .required,
-                        "Program and arguments; no shell. It prints a number, a JSON object of "
-                            + "numbers, or InfluxDB lines."),
-                    Key(
-                        "time-limit", .duration(.milliseconds(10) ... .seconds(600)),
-                        .value("10s"), "Longer is an error."),
-                    Key(
-                        "name", .text(1...63), .described("the program's name"),
-                        "The channel, where a number is printed; otherwise what the channels' "
-                            + "names begin with."),
-                    Key(
-                        "unit", .text(1...24), .value("1"),
-                        "A unit's name after SenML (RFC 8428), such as Cel or %RH; 1 for none."),
-                ])
-        ),
-        (
-            "replay",
-            KeyTable(
-                "the replay sensor",
-                common + [
-                    Key(
-                        "file", .path, .required,
-                        "CSV: a first column `time`, in seconds or as 2026-05-01T12:00:00Z; then a "
-                            + "column a channel, named `name` or `name [unit]`."),
-                    Key(
-                        "speed", .integer(1...1_000), .value("1"),
-                        "How many times as fast as it was recorded."),
-                ])
-        ),
     ]
 }
 
@@ -126,29 +73,16 @@ extension SensorSettings {
     }
 
     private init?(_ node: YAMLNode, _ mistakes: MistakeList) {
-        guard let driver = Self.driver(of: node, mistakes),
-            let table = Self.tables.first(where: { $0.driver == driver })?.table
-        else { return nil }
-        let section = Section(node, table, mistakes)
+        guard let kind = Self.kind(of: node, mistakes) else { return nil }
+        let section = Section(node, kind.table, mistakes)
         mark = node.mark
         every = section.duration("every")
-        switch driver {
-        case "system":
-            let disks = section.list("disks") { $0.hasPrefix("/") }.map(\.text)
-            self.driver = .system(
-                SystemSettings(disks: section.node("disks") == nil ? ["/"] : disks))
-        case "command":
-            guard let command = CommandSettings(section) else { return nil }
-            self.driver = .command(command)
-        default:
-            self.driver = .replay(
-                ReplaySettings(
-                    file: section.text("file") ?? "", speed: section.integer("speed")))
-        }
+        guard let driver = kind.decode(section) else { return nil }
+        self.driver = driver
     }
 
     /// Which driver is meant: it decides which keys there are.
-    private static func driver(of node: YAMLNode, _ mistakes: MistakeList) -> String? {
+    private static func kind(of node: YAMLNode, _ mistakes: MistakeList) -> Kind? {
         let choice = "it must be one of \(names.joined(separator: ", "))"
         guard case .mapping(let pairs) = node.value else {
             mistakes.add(
@@ -160,8 +94,8 @@ extension SensorSettings {
             mistakes.add(value?.mark ?? node.mark, "a sensor needs the key driver; \(choice)")
             return nil
         }
-        if names.contains(name) { return name }
-        if case .choice(_, let later)? = common.first?.form, later.contains(name) {
+        if let kind = kinds.first(where: { $0.name == name }) { return kind }
+        if case .choice(_, let later) = driverKey.form, later.contains(name) {
             mistakes.add(value.mark, "driver: \(name) is not in this version; \(choice)")
         } else {
             mistakes.add(
@@ -170,23 +104,6 @@ extension SensorSettings {
                     + Suggestion.text(for: name, among: names))
         }
         return nil
-    }
-}
-
-extension SensorSettings.CommandSettings {
-    fileprivate init?(_ section: Section) {
-        run = section.list("run").map(\.text)
-        timeLimit = section.duration("time-limit")
-        name = section.text("name")
-        unit = section.text("unit") ?? "1"
-        if unit.contains(" ") {
-            section.add("unit", "unit has a space; write a unit's name such as Cel, %RH or ppm")
-        }
-        guard let node = section.node("run"), case .sequence = node.value else { return nil }
-        if run.first?.hasPrefix("/") != true {
-            section.add(
-                "run", "run must begin with the program's full path, such as /usr/local/bin/co2")
-        }
     }
 }
 

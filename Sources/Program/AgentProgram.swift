@@ -182,7 +182,7 @@ public final class AgentProgram {
 
     private func use(_ settings: [SensorSettings]) {
         generation += 1
-        sensors = settings.map { makeDriver($0) }
+        sensors = settings.map { $0.makeDriver() }
         channels = sensors.map { KnownChannels($0.name, unit: "1") }
         isOverdue = sensors.map { _ in false }
         schedule = SamplingSchedule(periods: settings.map(\.every))
@@ -241,17 +241,6 @@ public final class AgentProgram {
         isOverdue[result.sensor] = false
         channels[result.sensor].note(result.measurements)
         give(result.measurements, from: result.time, now)
-    }
-
-    private func makeDriver(_ settings: SensorSettings) -> any SensorDriver {
-        switch settings.driver {
-        case .system(let system): SystemDriver(disks: system.disks)
-        case .command(let command):
-            CommandDriver(
-                run: command.run, timeLimit: command.timeLimit, channel: command.name,
-                unit: command.unit)
-        case .replay(let replay): ReplayDriver(file: replay.file, speed: replay.speed)
-        }
     }
 
     // MARK: Reload and status

@@ -18,17 +18,44 @@ extension SensorDriver {
     public var remark: String? { nil }
 }
 
-/// What a driver read, before it has a time and a number.
+/// A sensor that also speaks by itself, through a descriptor: an edge of a line, a serial port.
+///
+/// `sample` is still asked once a period, on a worker: it opens what is not open, and gives what
+/// holds now, or nulls. Only `receive` closes.
+public protocol EventDriver: SensorDriver {
+    /// Readable when there is news; nil while nothing is open.
+    var descriptor: Int32? { get }
+    /// What has come. Called on the logic thread when the descriptor is readable or has failed;
+    /// never blocks.
+    func receive(now: Instant) -> [Measurement]
+}
+
+/// A sensor that hears what others advertise over Bluetooth LE.
+///
+/// `sample` is still asked once a period, on a worker: it says what became of those that fell
+/// silent.
+public protocol AdvertisementDriver: SensorDriver {
+    /// One advertisement's data (Bluetooth Core, Vol 3, Part C, §11), as received; the address's
+    /// first written byte in bits 40–47; signal strength in dBm. Called on the logic thread.
+    func hear(_ data: [UInt8], from address: UInt64, signal: Int8, now: Instant) -> [Measurement]
+}
+
+/// What a driver read, before it has a number.
 public struct Measurement: Equatable, Sendable {
     public var channel: String
-    /// SenML's name (RFC 8428 §12.1).
+    /// SenML's name (RFC 8428 §12.1); `1` for none.
     public var unit: String
     public var outcome: Outcome
+    /// CLOCK_BOOTTIME when it was measured; nil: when `sample` came back.
+    public var time: Instant?
 
-    public init(_ channel: String, _ unit: String, _ outcome: Outcome) {
+    public init(
+        _ channel: String, _ unit: String, _ outcome: Outcome, at time: Instant? = nil
+    ) {
         self.channel = channel
         self.unit = unit
         self.outcome = outcome
+        self.time = time
     }
 
     /// A value, or a null because the text is not a number.
