@@ -30,7 +30,7 @@ for file; do
                 exit 76
             fi
             echo "FAILED $name"
-            echo "$output" | tail -n 60 | sed 's/^/       /'
+            echo "$output" | tail -n 90 | sed 's/^/       /'
             ;;
     esac
 done

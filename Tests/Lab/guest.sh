@@ -21,6 +21,19 @@ until_true() {
 
 [ -n "${LAB_GUEST:-}" ] || not_run "only in the virtual machine: Tests/Lab/run.sh"
 
+# at_failure: what else tells why: each node's links, and the kernel's last words.
+at_failure() {
+    local socket
+    for socket in "$LAB"/*.sock; do
+        [ -S "$socket" ] || continue
+        echo "-- $(basename "$socket" .sock)"
+        timeout 5 "$BIN/rivulet" status --socket "$socket" 2>&1 |
+            grep -E '^(bluetooth|neighbour|drop|error)'
+    done
+    echo "-- kernel"
+    dmesg | tail -n 12
+}
+
 # start_here VARIABLE COMMAND…: as `start`, but in the first network namespace, where Bluetooth is.
 start_here() {
     local variable=$1

@@ -9,6 +9,7 @@ fail() {
     for log in "$LAB"/*.err "$LAB"/*.out; do
         [ -s "$log" ] && { echo "-- $(basename "$log")"; tail -n 15 "$log"; }
     done
+    [ "$(type -t at_failure)" != function ] || at_failure
     # Again, where a reader looks last.
     echo "not so: $*"
     exit 1
