@@ -83,6 +83,8 @@ extension AdapterMachine {
         cannotAdvertise = false
         cannotMonitor = false
         givenUp = []
+        isStuck = false
+        renewal.succeed()
         setup.succeed()
         advertising.succeed()
         power.succeed()
@@ -99,7 +101,12 @@ extension AdapterMachine {
         let wasPowered = before.contains(.powered)
         controllers?[place].information?.current = settings
         guard index == chosen?.index, phase == .running else { return }
-        if wasPowered, !settings.contains(.powered) {
+        if wasPowered, !settings.contains(.powered), isStuck {
+            // It was us.
+            isStuck = false
+            instance = nil
+            renewal.fail(now, using: &random)
+        } else if wasPowered, !settings.contains(.powered) {
             // Somebody switched it off. It is switched on again, but never in a tug-of-war.
             if now - poweredAt > Self.powerPeace { power.succeed() }
             power.fail(now, using: &random)
@@ -125,6 +132,15 @@ extension AdapterMachine {
         if number > 1 { instance = number - 1 }
         isAdvertising = false
         advertising.fail(now, using: &random)
+    }
+
+    /// After rfkill, Linux may remember an instance that the controller has lost: it can neither be
+    /// advertised nor removed, as its set cannot be disabled first (Linux 6.1, net/bluetooth/
+    /// hci_sync.c, hci_disable_ext_adv_instance_sync). Another number works; power frees all.
+    private mutating func giveUpInstance(_ now: Instant) {
+        advertising.fail(now, using: &random)
+        guard let instance else { return }
+        if instance > 1 { self.instance = instance - 1 } else { isStuck = true }
     }
 
     // MARK: Answers
@@ -199,6 +215,7 @@ extension AdapterMachine {
             (.unknownCommand, .readAdvertisingFeatures):
             cannotAdvertise = true
             say(.failed(code, status))
+        case (.failed, .addAdvertising): giveUpInstance(now)
         case (_, .addAdvertising): advertising.fail(now, using: &random)
         case (_, .setConnectable): givenUp.append(code)
         case (.notPowered, _):

@@ -54,6 +54,7 @@ extension AdapterMachine {
         if !information.current.contains(.powered) {
             return power.isDue(now) ? (.setPowered(true), chosen.index) : nil
         }
+        if isStuck, renewal.isDue(now) { return (.setPowered(false), chosen.index) }
         if acceptsClassic, information.supported.contains(.classic),
             !information.current.contains(.connectable), !givenUp.contains(.setConnectable)
         {

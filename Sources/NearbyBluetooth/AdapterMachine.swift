@@ -98,6 +98,9 @@ struct AdapterMachine: Sendable {
     var power = Backoff(first: .seconds(5), most: .seconds(300))
     var poweredAt = Instant.zero
     var scanning = Backoff(first: .seconds(1), most: .seconds(60))
+    /// No number is left to advertise with: only power makes them free.
+    var isStuck = false
+    var renewal = Backoff(first: .seconds(60), most: .seconds(3_600))
     /// The last notice, so that none comes twice in a row.
     var said: Notice?
     /// What could not be put back.
@@ -139,7 +142,7 @@ struct AdapterMachine: Sendable {
         if let at = setup.at { return at }
         let next = min(
             power.at ?? .distantFuture, advertising.at ?? .distantFuture,
-            scanDeadline ?? .distantFuture)
+            renewal.at ?? .distantFuture, scanDeadline ?? .distantFuture)
         return next == .distantFuture ? nil : next
     }
 
@@ -168,6 +171,7 @@ struct AdapterMachine: Sendable {
         _ = power.isDue(now)
         _ = advertising.isDue(now)
         _ = scanning.isDue(now)
+        _ = renewal.isDue(now)
     }
 
     // MARK: Scans

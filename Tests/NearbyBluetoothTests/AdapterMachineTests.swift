@@ -105,6 +105,39 @@ struct AdapterMachineTests {
         #expect(world.kernel.controllers[3]?.advertising.count == 1)
     }
 
+    /// What rfkill leaves behind in Linux 6.1; seen in the lab.
+    @Test func aDeadInstanceIsLeftForAnotherNumber() {
+        var world = started()
+        world.kernel.controllers[0]?.dead = [5]
+        let off = world.kernel.change(0) { $0.remove(.powered) }
+        world.give(.event(off))
+        world.pass(.seconds(10))
+        #expect(world.kernel.controllers[0]?.advertising.keys.sorted() == [4])
+        #expect(world.machine.summary == "advertising")
+    }
+
+    @Test func powerFreesTheNumbersWhenAllAreDead() {
+        var world = started()
+        world.kernel.controllers[0]?.dead = [1, 2, 3, 4, 5]
+        let off = world.kernel.change(0) { $0.remove(.powered) }
+        world.give(.event(off))
+        world.pass(.seconds(60))
+        #expect(world.kernel.controllers[0]?.advertising.keys.sorted() == [5])
+        #expect(world.kernel.commands.filter { $0 == .setPowered(false) }.count == 1)
+        #expect(world.machine.summary == "advertising")
+    }
+
+    @Test func advertisingThatNeverWorksCostsPowerRarely() {
+        var world = started()
+        world.kernel.refusals[.addAdvertising] = .failed
+        let off = world.kernel.change(0) { $0.remove(.powered) }
+        world.give(.event(off))
+        world.pass(.seconds(3_600))
+        let cycles = world.kernel.commands.filter { $0 == .setPowered(false) }.count
+        #expect((2...12).contains(cycles), "\(cycles)")
+        #expect(world.machine.summary == "starting")
+    }
+
     @Test func whoIsSwitchedOffComesBackLaterAndLaterInATugOfWar() {
         var world = started()
         var waits: [Int64] = []

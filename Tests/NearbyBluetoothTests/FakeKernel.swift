@@ -12,6 +12,8 @@ struct FakeKernel {
         var isScanning = false
         var monitors: Set<UInt16> = []
         var isBlocked = false
+        /// Instances that the kernel has kept and the controller has lost.
+        var dead: Set<UInt8> = []
     }
 
     var controllers: [UInt16: Controller] = [:]
@@ -90,6 +92,7 @@ extension FakeKernel.Controller {
         case .readInformation: return .information(information)
         case .setPowered(let flag):
             if flag, isBlocked { throw .init(status: .rfkilled) }
+            if !flag { dead = [] }
             return set(.powered, flag)
         case .setLowEnergy(let flag):
             if !flag, information.current.contains(.powered),
@@ -102,6 +105,7 @@ extension FakeKernel.Controller {
         case .readAdvertisingFeatures: return .advertisingFeatures(instancesMax: instancesMax)
         case .addAdvertising(let instance, let data):
             try needPower()
+            guard !dead.contains(instance) else { throw .init(status: .failed) }
             advertising[instance] = data
         case .removeAdvertising(let instance):
             guard advertising.removeValue(forKey: instance) != nil else {
