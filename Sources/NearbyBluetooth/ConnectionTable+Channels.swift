@@ -7,6 +7,9 @@ extension ConnectionTable {
     static let connectTime = Duration.seconds(10)
     /// A channel without traffic is closed after this time.
     static let idleTime = Duration.seconds(90)
+    /// A channel on which nothing answers for so long is dead, whatever the controller thinks: a
+    /// peer's that lost its power without a word keeps ours from advertising.
+    static let answerTime = Duration.seconds(20)
     /// A datagram that has waited so long is not worth another attempt.
     static let waitingTime = Duration.seconds(30)
     /// Linux's EBUSY.
@@ -29,7 +32,7 @@ extension ConnectionTable {
         {
             guard bytes.count <= most else { return drops.count(.bluetoothTooLong) }
             if isBlocked { return enqueue(bytes, index, now) }
-            peers[index].channels[channel].lastTraffic = now
+            peers[index].channels[channel].wrote(now)
             outputs.append(.write(bytes, on: peers[index].channels[channel].id))
             return
         }
@@ -137,13 +140,14 @@ extension ConnectionTable {
             case .open(let most, _) = peers[index].channels[channel].state
         else { return }
         peers[index].channels[channel].state = .open(messageBytesMax: most, isBlocked: false)
-        peers[index].channels[channel].lastTraffic = now
+        peers[index].channels[channel].wrote(now)
         writeQueue(index, on: id, most)
     }
 
     mutating func received(_ id: BluetoothChannelID, _ now: Instant) {
         guard let (index, channel) = place(of: id) else { return }
         peers[index].channels[channel].lastTraffic = now
+        peers[index].channels[channel].unansweredSince = nil
     }
 
     mutating func ended(_ id: BluetoothChannelID, _ code: Int32, _ now: Instant) {
@@ -203,7 +207,15 @@ extension ConnectionTable.Channel {
     var deadline: Instant {
         switch state {
         case .connecting(let since): since + ConnectionTable.connectTime
-        case .open: lastTraffic + ConnectionTable.idleTime
+        case .open:
+            min(
+                lastTraffic + ConnectionTable.idleTime,
+                (unansweredSince ?? .distantFuture) + ConnectionTable.answerTime)
         }
+    }
+
+    fileprivate mutating func wrote(_ now: Instant) {
+        lastTraffic = now
+        if unansweredSince == nil { unansweredSince = now }
     }
 }

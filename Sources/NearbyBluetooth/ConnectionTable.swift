@@ -60,6 +60,8 @@ struct ConnectionTable: Sendable {
         let id: BluetoothChannelID
         var state: State
         var lastTraffic: Instant
+        /// The first write since something came; nil: nothing is owed.
+        var unansweredSince: Instant?
     }
 
     struct Waiting: Sendable {

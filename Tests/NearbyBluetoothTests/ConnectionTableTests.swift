@@ -108,13 +108,36 @@ struct ConnectionTableTests {
     @Test func idleChannelsAreClosed() {
         var world = pair()
         world.give(0, .send([1], to: world.nodes[1].address))
+        world.give(1, .send([1], to: world.nodes[0].address))
         world.pass(.seconds(60))
+        world.give(0, .send([1], to: world.nodes[1].address))
         world.give(1, .send([1], to: world.nodes[0].address))
         world.pass(.seconds(80))
         #expect(world.nodes[0].table.connected.count == 1)
         world.pass(.seconds(30))
         #expect(world.nodes[0].table.connected.isEmpty)
         #expect(world.nodes[1].table.connected.isEmpty)
+    }
+
+    /// Whose power went without a word: no controller told of it (seen in the lab, after rfkill).
+    @Test func aChannelOnWhichNothingAnswersIsClosed() {
+        var world = pair()
+        let (near, far) = (world.nodes[0].address, world.nodes[1].address)
+        world.give(0, .send([1], to: far))
+        world.give(1, .send([1], to: near))
+        world.pass(.seconds(15))
+        var table = world.nodes[0].table
+        let channel = table.peers.flatMap(\.channels).first?.id
+        var closed: [Duration] = []
+        for seconds in 1...60 {
+            let now = world.now + .seconds(seconds)
+            let outputs =
+                table.handle(.send([1], to: far), now: now)
+                + table.handle(.deadlineReached, now: now)
+            if let channel, outputs.contains(.close(channel)) { closed.append(.seconds(seconds)) }
+        }
+        // The first that was owed an answer was written after one second.
+        #expect(closed == [.seconds(21)])
     }
 
     @Test func whoIsSilentForTwoMinutesIsNoLongerAround() {
