@@ -19,3 +19,16 @@ static uint8_t links_full(struct btdev *dev, struct btdev *remote)\
 }
 s/^\t\tle_conn_complete(dev, cmd, 0);$/\t\tle_conn_complete(dev, cmd, links_full(dev, remote));/
 s/^\t\t\tle_ext_conn_complete(dev, cmd, ext_adv, 0);$/\t\t\tle_ext_conn_complete(dev, cmd, ext_adv, links_full(dev, remote));/
+# Nor does it tell anybody that a controller with links was reset, so that the others' links stay for
+# ever: real ones time out (Connection Timeout).
+/^static void btdev_reset(struct btdev \*btdev)$/i\
+static void disconnect_complete(struct btdev *dev, uint16_t handle,\
+					uint8_t status, uint8_t reason);\
+static void conn_lost(void *data, void *user_data)\
+{\
+	struct btdev_conn *conn = data;\
+	if (conn->link)\
+		disconnect_complete(conn->link->dev, conn->link->handle, 0, 0x08);\
+}
+/^\tqueue_remove_all(btdev->conns, NULL, NULL, conn_remove);$/i\
+	queue_foreach(btdev->conns, conn_lost, NULL);

@@ -145,7 +145,7 @@ build_btvirt() {
             { echo "no source package bluez to be downloaded"; exit 1; }
         sed -i -f "$TOP/Tests/Lab/btvirt.sed" emulator/btdev.c
         grep -q 'queue_find(remote->conns, match_handle, UINT_TO_PTR(handle))' emulator/btdev.c &&
-            [ "$(grep -c 'links_full(dev, remote)' emulator/btdev.c)" = 2 ] ||
+            [ "$(grep -Ec 'links_full\(dev, remote\)|conns, conn_lost' emulator/btdev.c)" = 3 ] ||
             { echo "the sources of bluez have changed: btvirt.sed does not fit"; exit 1; }
         gcc -O1 -w -D_GNU_SOURCE -DVERSION='"lab"' -I. -Ilib -o "$CACHE/btvirt.new" \
             emulator/{main,serial,server,vhci,btdev,phy,le}.c \
