@@ -186,7 +186,7 @@ public final class AgentProgram {
 
     private func use(_ settings: [SensorSettings]) {
         generation += 1
-        sensors = settings.map { $0.makeDriver() }
+        sensors = settings.map { $0.makeDriver(state: program.settings.state) }
         // Ahead of the new ones' first sample: they may want what the earlier hold.
         for driver in events.use(sensors) where !workers.run({ driver.finish() }) {
             driver.finish()
