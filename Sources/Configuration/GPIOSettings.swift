@@ -101,7 +101,8 @@ extension GPIOSettings {
         rateUnit = section.text("rate-unit")
         checkPlace(section)
         checkMode(section)
-        for key in ["unit", "rate-unit"] where section.text(key)?.contains(" ") == true {
+        for (key, unit) in [("unit", unit), ("rate-unit", rateUnit)]
+        where unit?.contains(" ") == true {
             section.add(key, "\(key) has a space; write a unit's name such as mm, l or kWh")
         }
         if !scale.utf8.contains(where: { (0x31...0x39).contains($0) }) || scale.hasPrefix("-") {
