@@ -10,6 +10,7 @@ import Telemetry
 /// an edge from before a suspend that is read after it comes out later by that suspend's length.
 /// Where libgpiod is 2.x the kernel debounces, and an edge has the time at which the line had
 /// stayed for the whole period; otherwise it is done here, and it has the time of the last edge.
+/// What the kernel's queue has no room for is known with 2.x only; with 1.6 it holds 16 edges.
 public final class GPIODriver: EventDriver {
     public struct Settings: Sendable {
         public var line: LineName
@@ -46,6 +47,8 @@ public final class GPIODriver: EventDriver {
         /// The chip is gone. The line is kept until the loop no longer waits for it.
         var isLost = false
         var isFinished = false
+        /// How often the line has spoken by itself.
+        var received: UInt64 = 0
         /// The earlier run's count was taken up.
         var hasResumed = false
         var fault: LineFault?
@@ -93,13 +96,17 @@ public final class GPIODriver: EventDriver {
         case .failure(let fault): return nulls(fault)
         case .success(let open): line = open
         }
+        let received = state.withLock { $0.received }
         // Unlocked: the bus of an expander may hang, and edges of others must not wait for it.
         switch line.request.level() {
         case .failure(let fault): return lose(fault.code)
         case .success(let level):
             let now = Clocks.read().now
             let (measurements, count) = state.withLock { state in
-                _ = state.machine.handle(.observed(level), now: now)
+                // Edges that came meanwhile know better.
+                if state.received == received {
+                    _ = state.machine.handle(.observed(level), now: now)
+                }
                 line.wait?.setAlarm(to: state.machine.nextDeadline)
                 state.fault = nil
                 return (state.machine.held(now: now), state.machine.counter?.count)
@@ -200,6 +207,7 @@ public final class GPIODriver: EventDriver {
             if events.isEmpty, wait.hasFailed { return lose(ENODEV) }
             let clocks = Clocks.read()
             return state.withLock { state in
+                state.received &+= 1
                 var result = events.flatMap { event in
                     let time = clocks.boottime(ofMonotonic: event.nanoseconds)
                     return state.machine.handle(
