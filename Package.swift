@@ -38,6 +38,7 @@ let package = Package(
         .systemLibrary(name: "CYAML", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
+        .systemLibrary(name: "CGPIOD", providers: [.apt(["libgpiod-dev"])]),
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
 
         // Files that survive power cuts, through a seam where tests make each call fail.
@@ -56,7 +57,7 @@ let package = Package(
         // The telemetry side: knows nothing of sockets.
         library("Telemetry", ["NearbyCore"]),
         library("Spool", ["NearbyCore", "Telemetry", "DurableFiles"]),
-        library("Sensors", ["NearbyCore", "Telemetry", "CLinux"]),
+        library("Sensors", ["NearbyCore", "Telemetry", "DurableFiles", "CLinux", "CGPIOD"]),
         library("Configuration", ["CYAML"]),
         // Square roots and rounding come from libm, which nothing but Glibc's module would link.
         library("Collector", ["NearbyCore", "Telemetry"], linking: ["m"]),
@@ -144,7 +145,9 @@ let package = Package(
         tests(
             of: "Spool",
             ["NearbyCore", "Telemetry", "DurableFiles", "FailingFiles", "VectorFile"]),
-        tests(of: "Sensors", ["NearbyCore", "NearbyLinux", "Telemetry"]),
+        tests(
+            of: "Sensors",
+            ["NearbyCore", "NearbyLinux", "Telemetry", "DurableFiles", "FailingFiles"]),
         tests(of: "Configuration"),
         tests(of: "Collector", ["NearbyCore", "Telemetry", "SlowStatistics"]),
         // What the tests kill while it writes.

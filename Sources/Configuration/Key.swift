@@ -27,6 +27,8 @@ public struct Key: Sendable {
         case size(ClosedRange<Int>)
         case duration(ClosedRange<Duration>)
         case flag
+        /// Digits, with at most one point and a minus sign before them.
+        case decimal
         /// `later` are values of versions to come.
         case choice([String], later: [String] = [])
         /// A list of at most `most`; `element` says what each of them is.
@@ -65,6 +67,7 @@ extension Key.Form {
             "a duration such as 250ms, 10s, 5min, 2h or 90d, \(Quantity.text(range.lowerBound)) to "
                 + Quantity.text(range.upperBound)
         case .flag: "true or false"
+        case .decimal: "a number such as 0.2794, of at most 15 digits"
         case .choice(let names, _): "one of " + names.joined(separator: ", ")
         case .list(let element, let most): "a list of at most \(most), each \(element)"
         case .pairs(let most): "a mapping of at most \(most) pairs of text"
@@ -89,6 +92,7 @@ extension Key.Form {
         case .duration(let range):
             "duration, \(Quantity.text(range.lowerBound)) to \(Quantity.text(range.upperBound))"
         case .flag: "true or false"
+        case .decimal: "number, at most 15 digits"
         case .choice(let names, _): names.joined(separator: ", ")
         case .list(let element, let most): "list of at most \(most), each \(element)"
         case .pairs(let most): "mapping of text to text, at most \(most)"

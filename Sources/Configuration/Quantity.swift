@@ -37,6 +37,17 @@ enum Quantity {
         return Int(text)
     }
 
+    /// The text itself if it is `[-] digits [. digits]`, of 1 to 15 digits in all.
+    static func decimal(_ text: String) -> String? {
+        let parts = (text.hasPrefix("-") ? text.dropFirst() : text[...])
+            .split(separator: ".", omittingEmptySubsequences: false)
+        let isNumber = parts.allSatisfy { part in
+            !part.isEmpty && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        }
+        let digitCount = parts.reduce(0) { $0 + $1.utf8.count }
+        return isNumber && parts.count <= 2 && digitCount <= 15 ? text : nil
+    }
+
     static func text(_ duration: Duration) -> String {
         if duration == .zero { return "0" }
         let units: [(suffix: String, milliseconds: Int64)] = [

@@ -118,6 +118,19 @@ struct Section {
             })
     }
 
+    /// Nil if the key was not given, or is wrong.
+    func integerIfGiven(_ key: String) -> Int? {
+        read(key, plainOnly: true) { form, text in
+            guard case .integer(let range) = form else { return mismatch(key) }
+            return Quantity.integer(text).flatMap { within(range, $0) }
+        }
+    }
+
+    /// As it is written: what it is worth is not for this room to say.
+    func decimal(_ key: String) -> String {
+        needed(key, read(key, plainOnly: true) { _, text in Quantity.decimal(text) })
+    }
+
     func flag(_ key: String) -> Bool {
         needed(
             key,

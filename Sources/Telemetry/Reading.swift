@@ -27,6 +27,8 @@ public struct NullReason: RawRepresentable, Hashable, Sendable, CustomStringConv
     public static let denied = NullReason(rawValue: 9)
     /// The sensor is not ready yet.
     public static let warmingUp = NullReason(rawValue: 10)
+    /// Somebody else holds it.
+    public static let busy = NullReason(rawValue: 12)
 
     public var description: String {
         Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : "reason-\(rawValue)"
@@ -36,6 +38,7 @@ public struct NullReason: RawRepresentable, Hashable, Sendable, CustomStringConv
         "unspecified", "timeout", "absent", "failed", "checksum", "malformed", "out-of-range",
         "expired",
         "command-failed", "denied", "warming-up",
+        "reason-11", "busy",
     ]
 }
 

@@ -40,7 +40,7 @@ struct SettingsTests {
             """
         #expect(
             Sample.mistakes(text)
-                == ["14:14: unknown driver system-less; known are system, command, replay"])
+                == ["14:14: unknown driver system-less; known are system, command, replay, gpio"])
         let good = text.replacing("  - {driver: system-less}", with: Self.moreSensors)
         let settings = try #require(Sample.decode(good).settings)
         #expect(settings.name == "north bench")
@@ -114,6 +114,7 @@ struct SettingsTests {
                 case .integer, .size: _ = section.integer(key.name)
                 case .duration: _ = section.duration(key.name)
                 case .flag: _ = section.flag(key.name)
+                case .decimal: _ = section.decimal(key.name)
                 default: _ = section.text(key.name)
                 }
                 let about = mistakes.mistakes.filter { $0.message.hasPrefix(key.name) }

@@ -4,7 +4,7 @@
 set -euo pipefail
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 ROOT=$TOP/.build-debian13/root
-PACKAGES=swiftlang,libc6-dev,libstdc++-14-dev,g++,git,ca-certificates,pkgconf,libssl-dev,libyaml-dev,libsqlite3-dev,libqrencode-dev,libavahi-client-dev,libbluetooth-dev,iproute2,procps,openssl
+PACKAGES=swiftlang,libc6-dev,libstdc++-14-dev,g++,git,ca-certificates,pkgconf,libssl-dev,libyaml-dev,libsqlite3-dev,libqrencode-dev,libavahi-client-dev,libbluetooth-dev,libgpiod-dev,iproute2,procps,openssl
 KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
 
 mirror() {

@@ -163,17 +163,33 @@ measure_round_trip() {
     measured "round trip $1–$2: ${result:-no answer}"
 }
 
-# gpio_chip LINES: an emulated GPIO chip; its name is in $GPIO_CHIP. `pull` sets its inputs.
+# gpio_chip LINES [LINE=NAME…]: an emulated GPIO chip, some of its lines with a name; the chip's is in
+# $GPIO_CHIP. `pull` sets its inputs.
 gpio_chip() {
-    local folder=/sys/kernel/config/gpio-sim/lab
+    local folder=/sys/kernel/config/gpio-sim/lab named
     modprobe gpio-sim || not_run "this kernel has no module gpio-sim"
     mountpoint -q /sys/kernel/config || mount -t configfs config /sys/kernel/config
     mkdir -p "$folder/bank"
+    # An earlier case of this boot may have left it.
+    [ "$(cat "$folder/live")" = 0 ] || echo 0 >"$folder/live"
     echo "$1" >"$folder/bank/num_lines"
+    shift
+    for named; do
+        mkdir -p "$folder/bank/line${named%%=*}"
+        echo "${named#*=}" >"$folder/bank/line${named%%=*}/name"
+    done
+    plug_gpio
+}
+
+# plug_gpio: the chip of gpio_chip is there (again). unplug_gpio: it is pulled, whoever holds its lines.
+plug_gpio() {
+    local folder=/sys/kernel/config/gpio-sim/lab
     echo 1 >"$folder/live"
     GPIO_CHIP=$(cat "$folder/bank/chip_name")
     GPIO_DEVICE=/sys/devices/platform/$(cat "$folder/dev_name")/$GPIO_CHIP
 }
+
+unplug_gpio() { echo 0 >/sys/kernel/config/gpio-sim/lab/live; }
 
 # pull LINE up|down: what an open input of the chip is pulled to.
 pull() { echo "pull-$2" >"$GPIO_DEVICE/sim_gpio$1/pull"; }

@@ -132,7 +132,10 @@ enum Imports {
         "NearbyBluetooth": ["NearbyCore", "NearbyWire", "NearbyLinux", "CBluetooth", "Glibc"],
         "Telemetry": ["NearbyCore"],
         "Spool": ["NearbyCore", "Telemetry", "DurableFiles"],
-        "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc", "Synchronization"],
+        "Sensors": [
+            "NearbyCore", "Telemetry", "DurableFiles", "CLinux", "CGPIOD", "Glibc",
+            "Synchronization",
+        ],
         "Configuration": ["CYAML", "Glibc"],
         "Collector": ["NearbyCore", "Telemetry"],
         "Store": [
