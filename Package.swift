@@ -58,7 +58,7 @@ let package = Package(
         library("Telemetry", ["NearbyCore"]),
         library("Spool", ["NearbyCore", "Telemetry", "DurableFiles"]),
         library("Sensors", ["NearbyCore", "Telemetry", "DurableFiles", "CLinux", "CGPIOD"]),
-        library("Configuration", ["CYAML"]),
+        library("Configuration", ["NearbyCore", "Telemetry", "CYAML"]),
         // Square roots and rounding come from libm, which nothing but Glibc's module would link.
         library("Collector", ["NearbyCore", "Telemetry"], linking: ["m"]),
         // Only the command line links it: an agent has no database.

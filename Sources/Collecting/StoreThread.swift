@@ -21,7 +21,7 @@ final class StoreThread: @unchecked Sendable {
     let answers: Mailbox<Answer>
     private let path: String
     private let settings: Store.Settings
-    private let worker = WorkerPool(threads: 1)
+    private let worker = WorkerPool(threads: 1, most: 1)
     // Touched on the worker only.
     private var store: Store?
     private var isDamaged = false

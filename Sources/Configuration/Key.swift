@@ -38,6 +38,10 @@ public struct Key: Sendable {
         /// A section, or one of these words in its place.
         case sectionOrWord([String])
         case sections(most: Int)
+        /// A mapping whose keys are names, each with a section.
+        case namedSections(most: Int)
+        /// A number, or one with a per cent sign.
+        case change
     }
 
     init(_ name: String, _ form: Form, _ standard: Standard, _ meaning: String) {
@@ -75,6 +79,9 @@ extension Key.Form {
         case .sectionOrWord(let words):
             "a mapping of keys to values, or " + words.joined(separator: " or ")
         case .sections(let most): "a list of at most \(most) mappings, each beginning with -"
+        case .namedSections(let most):
+            "a mapping of at most \(most) names, each to a mapping such as {unit: hPa}"
+        case .change: "a number such as 0.5, or a share such as 2%"
         }
     }
 
@@ -99,6 +106,8 @@ extension Key.Form {
         case .section: "section"
         case .sectionOrWord(let words): "section, or " + words.joined(separator: ", ")
         case .sections(let most): "list of at most \(most) sections"
+        case .namedSections(let most): "mapping of at most \(most) names to sections"
+        case .change: "number, or share with %"
         }
     }
 

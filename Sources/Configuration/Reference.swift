@@ -3,6 +3,7 @@ extension Settings {
     public static let tables: [KeyTable] =
         [file, links, UDPSettings.table, BluetoothSettings.table]
         + SensorSettings.kinds.map(\.table)
+        + [SamplingSettings.channelTable]
         + [report, journal, collector]
 
     /// The reference of all keys in Markdown, from the tables that decode them.

@@ -72,6 +72,31 @@ struct Section {
         return Section(node, table, mistakes)
     }
 
+    /// The sections below a key, by name; none if the key was not given.
+    func namedSections(_ key: String, _ table: KeyTable) -> [String: Section] {
+        guard let node = values[key], let form = self.table.key(key)?.form,
+            case .namedSections(let most) = form
+        else { return [:] }
+        guard case .mapping(let pairs) = node.value, pairs.count <= most else {
+            add(key, "\(key) must be \(form.expected)")
+            return [:]
+        }
+        var sections: [String: Section] = [:]
+        for (name, value) in pairs {
+            guard let text = name.text, (1...63).contains(text.utf8.count),
+                PlainText.isPrintable(text)
+            else {
+                mistakes.add(name.mark, "a name in \(key) must be 1 to 63 bytes of plain text")
+                continue
+            }
+            if sections[text] != nil {
+                mistakes.add(name.mark, "\(PlainText.shown(text)) comes twice; leave one out")
+            }
+            sections[text] = Section(value, table, mistakes)
+        }
+        return sections
+    }
+
     /// The word that stands in a section's place; nil if a section does, or nothing.
     func word(_ key: String) -> String? {
         guard case .sectionOrWord(let words) = table.key(key)?.form,
@@ -123,6 +148,15 @@ struct Section {
         read(key, plainOnly: true) { form, text in
             guard case .integer(let range) = form else { return mismatch(key) }
             return Quantity.integer(text).flatMap { within(range, $0) }
+        }
+    }
+
+    /// A number, or a share with its sign, as it is written; nil if the key was not given, or is
+    /// wrong.
+    func change(_ key: String) -> String? {
+        read(key) { _, text in
+            let digits = text.hasSuffix("%") ? String(text.dropLast()) : text
+            return Quantity.decimal(digits).flatMap { $0.hasPrefix("-") ? nil : text }
         }
     }
 

@@ -10,6 +10,8 @@ public struct SensorSettings: Sendable {
     public var driver: Driver
     /// 10 ms to 1 d.
     public var every: Duration
+    /// What becomes of its values.
+    public var sampling: SamplingSettings
     public var mark: Mark
 
     /// A driver as the configuration knows it: its own keys, and how they are decoded.
@@ -35,12 +37,13 @@ public struct SensorSettings: Sendable {
             later: ["iio", "hwmon", "thermal", "w1", "ble", "serial", "i2c"]),
         .required, "Which driver reads.")
 
-    static let common = [
-        driverKey,
-        Key(
-            "every", .duration(.milliseconds(10) ... .seconds(86_400)), .value("10s"),
-            "How often."),
-    ]
+    static let common =
+        [
+            driverKey,
+            Key(
+                "every", .duration(.milliseconds(10) ... .seconds(86_400)), .value("10s"),
+                "How often."),
+        ] + SamplingSettings.keys
 }
 
 extension SensorSettings {
@@ -79,6 +82,7 @@ extension SensorSettings {
         let section = Section(node, kind.table, mistakes)
         mark = node.mark
         every = section.duration("every")
+        sampling = SamplingSettings(section)
         guard let driver = kind.decode(section) else { return nil }
         self.driver = driver
     }

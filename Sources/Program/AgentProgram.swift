@@ -25,6 +25,7 @@ public final class AgentProgram {
     /// For each sensor, what it gave last, and whether it hangs.
     private var channels: [KnownChannels] = []
     private var isOverdue: [Bool] = []
+    private var samplers: [Sampler] = []
     private var schedule = SamplingSchedule(periods: [])
     /// Raised with every change of the sensors: results of earlier ones are out of date.
     private var generation = 0
@@ -69,7 +70,7 @@ public final class AgentProgram {
     public func run() throws(StartError) {
         let loop = program.loop
         program.runner.onOutput = { [unowned self] in interpret($0, $1) }
-        events.give = { [unowned self] in give($1, from: $2, $2) }
+        events.give = { [unowned self] in give($1, of: $0, from: $2, $2) }
         program.onReload = { [unowned self] in reload() }
         program.onStop = { [unowned self] in stop() }
         program.onClock = { [unowned self] in give(.clock($0), $1) }
@@ -193,6 +194,7 @@ public final class AgentProgram {
         }
         channels = sensors.map { KnownChannels($0.name, unit: "1") }
         isOverdue = sensors.map { _ in false }
+        samplers = settings.map { Sampler($0.sampling.shape, channels: $0.sampling.channels) }
         schedule = SamplingSchedule(periods: settings.map(\.every))
         sample(.start, MonotonicClock.now())
     }
@@ -214,11 +216,13 @@ public final class AgentProgram {
             log.write(.warning, "\(sensors[index].name) is still being read; it is null meanwhile")
         }
         isOverdue[index] = true
-        give(channels[index].nulls(.timeout), from: now, now)
+        give(channels[index].nulls(.timeout), of: index, from: now, now)
     }
 
-    private func give(_ measurements: [Measurement], from time: Instant, _ now: Instant) {
-        for measurement in measurements {
+    private func give(
+        _ measurements: [Measurement], of index: Int, from time: Instant, _ now: Instant
+    ) {
+        for measurement in samplers[index].shape(measurements, now: time) {
             let time = max(.zero, measurement.time ?? time)
             guard let sample = Sample(measurement, time: time) else {
                 drops.count(.reportMalformed)
@@ -250,7 +254,7 @@ public final class AgentProgram {
         isOverdue[result.sensor] = false
         channels[result.sensor].note(result.measurements)
         events.compare(result.sensor)
-        give(result.measurements, from: result.time, now)
+        give(result.measurements, of: result.sensor, from: result.time, now)
     }
 
     // MARK: Reload and status

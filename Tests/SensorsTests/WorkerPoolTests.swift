@@ -38,8 +38,25 @@ struct WorkerPoolTests {
         #expect(wait(upTo: 10_000) { log.all.last == "fifo 1" })
     }
 
-    @Test func atMostTwoJobsRunAtOnceAndTheQueueIsBounded() {
+    @Test func thoseThatHangDelayNobody() {
         let pool = WorkerPool()
+        let log = Log()
+        let gate = Gate()
+        for index in 0..<10 {
+            #expect(
+                pool.run {
+                    gate.wait(); log.add("hung \(index)")
+                })
+        }
+        #expect(pool.run { log.add("quick") })
+        #expect(wait(upTo: 10_000) { log.all == ["quick"] })
+        #expect(gate.waiting == 10)
+        gate.open()
+        #expect(wait(upTo: 10_000) { log.all.count == 11 })
+    }
+
+    @Test func atMostSoManyJobsRunAtOnceAndTheQueueIsBounded() {
+        let pool = WorkerPool(threads: 2, most: 2)
         let log = Log()
         let gate = Gate()
         for index in 0..<2 {

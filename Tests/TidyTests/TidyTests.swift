@@ -136,7 +136,7 @@ enum Imports {
             "NearbyCore", "Telemetry", "DurableFiles", "CLinux", "CGPIOD", "Glibc",
             "Synchronization",
         ],
-        "Configuration": ["CYAML", "Glibc"],
+        "Configuration": ["NearbyCore", "Telemetry", "CYAML", "Glibc"],
         "Collector": ["NearbyCore", "Telemetry"],
         "Store": [
             "NearbyCore", "Telemetry", "Collector", "DurableFiles", "CSQLite", "Glibc",
