@@ -160,6 +160,20 @@ let package = Package(
                 "NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles",
                 "SlowStatistics", "CFaultyDisk", "store-writer",
             ]),
+        // Parsers of bytes from outside, for libFuzzer (Tests/fuzz.sh) and for the tests.
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "NearbyCore", "NearbyWire", "NearbyDTLS", "NearbyLinux", "NearbyAvahi",
+                "NearbyBluetooth", "Telemetry", "Sensors", "Configuration",
+            ],
+            path: "Tests/FuzzTargets", swiftSettings: settings),
+        .executableTarget(
+            name: "fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz",
+            swiftSettings: settings),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["FuzzTargets"], exclude: ["Corpus"],
+            swiftSettings: settings),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]
 )
