@@ -8,7 +8,7 @@ gpio_chip 8 0=GPIO17 1=GPIO27 2=GPIO22 3=GPIO23 4=GPIO24
 LABEL=$(gpiodetect | sed -n "s/^$GPIO_CHIP \[\(.*\)\].*/\1/p")
 
 # row NAME CHANNEL TEXT: the collector printed a row of the channel with this in it.
-row() { grep "\"channel\":\"$2\"" "$LAB/collect_$1.out" | grep -qF "$3"; }
+row() { grep -qF "$3" <(grep "\"channel\":\"$2\"" "$LAB/collect_$1.out"); }
 
 # last_row NAME CHANNEL TEXT: the newest with readings has it.
 last_row() {
@@ -21,7 +21,7 @@ count_of() {
         sed 's/.*"count":\([0-9]*\).*/\1/' | paste -sd + | bc
 }
 
-remark() { status a | grep -qF "$1"; }
+remark() { [[ $(status a) == *"$1"* ]]; }
 
 pulse() {
     pull "$1" up
