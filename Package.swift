@@ -58,6 +58,7 @@ let package = Package(
         library("Spool", ["NearbyCore", "Telemetry", "DurableFiles"]),
         library("Sensors", ["NearbyCore", "Telemetry", "CLinux"]),
         library("Configuration", ["CYAML"]),
+        library("Boards", ["Configuration"]),
         // Square roots and rounding come from libm, which nothing but Glibc's module would link.
         library("Collector", ["NearbyCore", "Telemetry"], linking: ["m"]),
         // Only the command line links it: an agent has no database.
@@ -83,8 +84,8 @@ let package = Package(
         .executableTarget(
             name: "rivulet",
             dependencies: [
-                "Program", "Collecting", "Configuration", "NearbyCore", "NearbyLinux", "Store",
-                "CQREncode",
+                "Program", "Collecting", "Configuration", "Boards", "NearbyCore", "NearbyLinux",
+                "Store", "CQREncode",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -146,6 +147,8 @@ let package = Package(
             ["NearbyCore", "Telemetry", "DurableFiles", "FailingFiles", "VectorFile"]),
         tests(of: "Sensors", ["NearbyCore", "NearbyLinux", "Telemetry"]),
         tests(of: "Configuration"),
+        tests(of: "Boards", ["Configuration"]),
+        tests(of: "Program", ["Sensors", "Telemetry"]),
         tests(of: "Collector", ["NearbyCore", "Telemetry", "SlowStatistics"]),
         // What the tests kill while it writes.
         .executableTarget(

@@ -38,7 +38,7 @@ public struct Key: Sendable {
         case sections(most: Int)
     }
 
-    init(_ name: String, _ form: Form, _ standard: Standard, _ meaning: String) {
+    package init(_ name: String, _ form: Form, _ standard: Standard, _ meaning: String) {
         self.name = name
         self.form = form
         self.standard = standard
@@ -110,7 +110,7 @@ public struct KeyTable: Sendable {
     /// Keys of versions to come: named rather than guessed at.
     public var later: [String]
 
-    init(_ name: String, _ keys: [Key], later: [String] = []) {
+    package init(_ name: String, _ keys: [Key], later: [String] = []) {
         self.name = name
         self.keys = keys
         self.later = later

@@ -289,8 +289,9 @@ public final class AgentProgram {
         _ settings: Settings, run: RunID, hasSpool: Bool
     ) throws(WireError) -> Telemeter {
         let labels = settings.labels.map { Label(key: $0.key, value: $0.value) }
-        let node = try NodeDescription(name: settings.name, labels: labels, board: Board.model)
-        var telemetry = Telemeter.Settings(run: run, boot: Board.bootID, node: node)
+        let node = try NodeDescription(
+            name: settings.name, labels: labels, board: ThisMachine.model)
+        var telemetry = Telemeter.Settings(run: run, boot: ThisMachine.bootID, node: node)
         telemetry.reportBytesMax = settings.reportSize
         telemetry.wait = settings.reportWait
         telemetry.journal.memoryBytesMax = settings.journalMemory

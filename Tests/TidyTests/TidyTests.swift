@@ -134,6 +134,7 @@ enum Imports {
         "Spool": ["NearbyCore", "Telemetry", "DurableFiles"],
         "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc", "Synchronization"],
         "Configuration": ["CYAML", "Glibc"],
+        "Boards": ["Configuration", "Glibc"],
         "Collector": ["NearbyCore", "Telemetry"],
         "Store": [
             "NearbyCore", "Telemetry", "Collector", "DurableFiles", "CSQLite", "Glibc",
@@ -151,8 +152,8 @@ enum Imports {
         "rivulet-agent": ["Program", "Glibc"],
         "rivulet": [
             "Collecting",
-            "Program", "Configuration", "NearbyCore", "NearbyLinux", "Store", "ArgumentParser",
-            "CQREncode", "Glibc",
+            "Program", "Configuration", "Boards", "NearbyCore", "NearbyLinux", "Store",
+            "ArgumentParser", "CQREncode", "Glibc",
         ],
     ]
 }
