@@ -50,17 +50,12 @@ public struct AttachedSensors {
     }
 
     private var iio: [Finding] {
-        let folder = "/sys/bus/iio/devices"
-        let devices = tree.names(in: folder).filter { $0.hasPrefix("iio:device") }
-        let names = devices.map { tree.line("\(folder)/\($0)/name") ?? $0 }
-        return zip(devices, names).map { device, name in
-            let channels = Self.channels(in: tree.names(in: "\(folder)/\(device)"))
-            let isOnly = names.count { $0 == name } == 1
+        devices(in: "/sys/bus/iio/devices", prefix: "iio:device").map { device in
+            let channels = Self.channels(in: tree.names(in: device.folder))
             return Finding(
-                what: "\(name)\(place(of: "\(folder)/\(device)")): "
+                what: device.text
                     + (channels.isEmpty ? "no channels" : channels.joined(separator: ", ")),
-                entry: channels.isEmpty
-                    ? nil : ("iio", ", device: \(Self.quoted(isOnly ? name : device)), every: 10s"))
+                entry: channels.isEmpty ? nil : ("iio", ", device: \(device.key), every: 10s"))
         }
     }
 
@@ -76,24 +71,21 @@ public struct AttachedSensors {
         return channels
     }
 
-    /// Thermal zones and power supplies show themselves as hwmon too; they have their own drivers.
+    /// Thermal zones, power supplies and 1-Wire thermometers show themselves as hwmon too, and the
+    /// system driver knows the undervoltage of a Raspberry Pi: none of them shall be read twice.
     private var hwmon: [Finding] {
-        let folder = "/sys/class/hwmon"
-        let devices = tree.names(in: folder).filter { device in
-            let parent = tree.target("\(folder)/\(device)/device") ?? ""
-            return !parent.contains("thermal_zone") && !parent.contains("power_supply")
-        }
-        let names = devices.map { tree.line("\(folder)/\($0)/name") ?? $0 }
-        return zip(devices, names).compactMap { device, name in
-            let values = tree.names(in: "\(folder)/\(device)").filter {
+        devices(in: "/sys/class/hwmon", prefix: "hwmon").compactMap { device in
+            let isElsewhere = device.above.contains { part in
+                part == "power_supply" || part.hasPrefix("thermal_zone")
+                    || part.hasPrefix("w1_bus_master")
+            }
+            let values = tree.names(in: device.folder).filter {
                 $0.hasSuffix("_input") || $0.hasSuffix("_alarm")
             }
-            guard !values.isEmpty else { return nil }
-            let isOnly = names.count { $0 == name } == 1
+            guard !isElsewhere, device.name != "rpi_volt", !values.isEmpty else { return nil }
             return Finding(
-                what: "\(name)\(place(of: "\(folder)/\(device)/device")): "
-                    + values.joined(separator: ", "),
-                entry: ("hwmon", ", device: \(Self.quoted(isOnly ? name : device)), every: 30s"))
+                what: device.text + values.joined(separator: ", "),
+                entry: ("hwmon", ", device: \(device.key), every: 30s"))
         }
     }
 
@@ -154,17 +146,50 @@ public struct AttachedSensors {
         let folder = "/sys/class/net"
         return tree.names(in: folder).filter { name in
             tree.exists("\(folder)/\(name)/wireless") || tree.exists("\(folder)/\(name)/phy80211")
-        }.map { Finding(what: "Wi-Fi: \($0)") }
+        }.map { Finding(what: "Wi-Fi: \($0); the system driver reads how well it hears") }
     }
 
     // MARK: Names
 
-    /// ` (1-0076)`: the device that it hangs on.
-    private func place(of path: String) -> String {
-        let parts = (tree.target(path) ?? "").split(separator: "/")
-        let own = parts.last.map(String.init) ?? ""
-        let device = own.hasPrefix("iio:") ? parts.dropLast().last.map(String.init) ?? "" : own
-        return device.isEmpty || device == ".." ? "" : " (\(device))"
+    /// A device of a class.
+    private struct Device {
+        var folder: String
+        var name: String
+        /// The folders that it lies in, outermost first.
+        var above: [String]
+        /// What the bus calls it: 1-0076.
+        var place: String?
+        /// What the configuration calls it: its name, or, where two have one name, its place.
+        var key = ""
+
+        /// `bme280 (1-0076): `
+        var text: String { name + (place.map { " (\($0))" } ?? "") + ": " }
+    }
+
+    /// In the order of their numbers, which is that of finding them and says nothing.
+    private func devices(in folder: String, prefix: String) -> [Device] {
+        let entries = tree.names(in: folder).filter { $0.hasPrefix(prefix) }
+        var devices = entries.map { entry in
+            let path = "\(folder)/\(entry)"
+            let above = (tree.target(path) ?? "").split(separator: "/").dropLast().map(String.init)
+            let name = tree.line(path + "/name") ?? tree.line(path + "/device/name") ?? entry
+            return Device(folder: path, name: name, above: above, place: Self.place(in: above))
+        }
+        for (index, entry) in entries.enumerated() {
+            let device = devices[index]
+            let twins = devices.filter { $0.name == device.name }
+            let isPlaced = device.place != nil && twins.count { $0.place == device.place } == 1
+            let key = twins.count == 1 ? device.name : isPlaced ? device.place ?? entry : entry
+            devices[index].key = Self.quoted(key)
+        }
+        return devices
+    }
+
+    /// The innermost folder that is named by a bus, not by a class.
+    private static func place(in above: [String]) -> String? {
+        let classes = ["hwmon", "iio", "power_supply", "thermal", "platform"]
+        let nearest = above.last { !classes.contains($0) }
+        return nearest.flatMap { ["..", "devices", "virtual"].contains($0) ? nil : $0 }
     }
 
     /// In quotation marks where YAML would read something else.
@@ -232,7 +257,9 @@ extension AttachedSensors {
             Finding(
                 what: "serial port \(name):",
                 entry: (
-                    "serial", ", device: \"\(folder)/\(name.filter { $0 != "\"" && $0 != "\\" })\""
+                    "serial",
+                    ", device: \"\(folder)/\(name.filter { $0 != "\"" && $0 != "\\" })\""
+                        + ", protocol: line"
                 ), isReady: false)
         }
     }

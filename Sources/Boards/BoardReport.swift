@@ -50,7 +50,7 @@ public struct BoardReport {
                 let pins = bus.pins.isEmpty ? "" : "  on " + bus.pins.joined(separator: " ")
                 let line = "  \(name)  \(bus.device)\(state(of: bus.device))\(pins)"
                 let isThere = tree?.exists(bus.device) == true
-                let notes = bus.note.isEmpty ? [] : ["      " + bus.note]
+                let notes = wrapped(bus.note, "      ")
                 return [line] + notes + (isThere ? [] : bus.enable.map(paste))
             }
     }
@@ -75,7 +75,7 @@ public struct BoardReport {
                 let isThere = boot.map { overlay.lines.allSatisfy($0.contains) }
                 let mark = isThere == true ? "  (is in the file)" : ""
                 return ["  \(overlay.purpose)\(mark)"] + overlay.lines.map { "      " + $0 }
-                    + (overlay.note.isEmpty ? [] : ["      # " + overlay.note])
+                    + wrapped(overlay.note, "      # ")
             }
     }
 
@@ -103,14 +103,33 @@ public struct BoardReport {
         let found = tree.gpioChips.first { found in
             found.label == chip.label || (chip.device != nil && found.device == chip.device)
         }
-        return found.map { "  is \($0.name)" } ?? "  is missing"
+        return found.map { " is \($0.name)" } ?? " is missing"
     }
 
-    private var traps: [String] { list("Mind", board.traps) }
+    private var traps: [String] { list("Mind", board.traps.map { "- " + $0 }) }
 
-    private var sources: [String] { list("Sources", board.sources) }
+    private var sources: [String] { list("Sources", board.sources.map { "- " + $0 }) }
 
     private func list(_ title: String, _ entries: [String]) -> [String] {
-        entries.isEmpty ? [] : ["", ink.strong(title)] + entries.map { "  " + $0 }
+        entries.isEmpty ? [] : ["", ink.strong(title)] + entries.flatMap { wrapped($0, "  ") }
+    }
+
+    private static let columns = 100
+
+    /// Lines of at most 100 columns where words allow; the second and later ones begin under the
+    /// text of a mark (`# `, `- `).
+    private func wrapped(_ text: String, _ indent: String) -> [String] {
+        var lines: [String] = []
+        var line = indent
+        let hanging = indent + (text.hasPrefix("- ") ? "  " : "")
+        for word in text.split(separator: " ") {
+            let isFirst = line == indent || line == hanging
+            if !isFirst, line.count + 1 + word.count > Self.columns {
+                lines.append(line)
+                line = hanging
+            }
+            line += (line == indent || line == hanging ? "" : " ") + word
+        }
+        return text.isEmpty ? [] : lines + [line]
     }
 }

@@ -4,7 +4,7 @@ struct HeaderPicture {
     let ink: Ink
 
     /// Columns that the functions of a pin may take.
-    private static let functionsMax = 30
+    private static let functionsMax = 36
 
     var lines: [String] {
         let numbers = header.pins.map(\.number)

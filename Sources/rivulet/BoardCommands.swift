@@ -2,6 +2,7 @@ import ArgumentParser
 import Boards
 import Configuration
 import Glibc
+import NearbyLinux
 import Program
 
 struct ShowBoard: ParsableCommand {
@@ -66,7 +67,7 @@ struct ShowBoard: ParsableCommand {
     }
 
     private func warn(_ mistakes: [Mistake]) {
-        for mistake in mistakes { fputs("\(mistake)\n", stderr) }
+        for mistake in mistakes { StandardErrorLog().write(.warning, mistake.description) }
     }
 }
 

@@ -25,7 +25,8 @@ struct AttachedSensorsTests {
         root.link("/sys/bus/iio/devices/iio:device0", to: "../../.." + bme.dropFirst(4))
         root.write("/sys/bus/iio/devices/trigger0/name", "t\n")
         root.link(
-            "/sys/bus/i2c/devices/i2c-1", to: "../../../devices/platform/soc/fe804000.i2c/i2c-1")
+            "/sys/bus/i2c/devices/i2c-1",
+            to: "../../../devices/platform/soc/fe804000.i2c/i2c-1")
         root.write("\(soc)/fe804000.i2c/i2c-1/name", "bcm2835 (i2c@7e804000)\n")
         for (device, name) in [("1-0076", "bme280"), ("1-0023", "bh1750")] {
             let path = "\(soc)/fe804000.i2c/i2c-1/\(device)"
@@ -41,9 +42,14 @@ struct AttachedSensorsTests {
         }
         root.write("/sys/class/thermal/thermal_zone0/type", "cpu-thermal\n")
         root.write("/sys/class/thermal/cooling_device0/type", "x\n")
-        hwmon(root, 0, "cpu_thermal", "../../thermal_zone0", ["temp1_input"])
-        hwmon(root, 1, "rpi_volt", "../../../soc:firmware:hwmon", ["in0_lcrit_alarm"])
-        hwmon(root, 10, "ups", "../../../power_supply/ups", ["in1_input"])
+        let devices = "/sys/devices"
+        hwmon(root, 0, "cpu_thermal", "\(devices)/virtual/thermal/thermal_zone0", ["temp1_input"])
+        hwmon(root, 1, "rpi_volt", "\(soc)/soc:firmware/hwmon", ["in0_lcrit_alarm"])
+        hwmon(
+            root, 2, "w1_slave_temp", "\(devices)/w1_bus_master1/28-0316a2795bff/hwmon",
+            ["temp1_input"])
+        hwmon(root, 3, "lm75", "\(soc)/fe804000.i2c/i2c-1/1-0048/hwmon", ["temp1_input"])
+        hwmon(root, 10, "ups", "\(devices)/platform/power_supply/ups", ["in1_input"])
         root.write("/sys/class/power_supply/ups/type", "Battery\n")
         root.makeFolder("/sys/class/net/wlan0/wireless")
         root.makeFolder("/sys/class/net/eth0")
@@ -57,12 +63,12 @@ struct AttachedSensorsTests {
     }
 
     private func hwmon(
-        _ root: MachineRoot, _ number: Int, _ name: String, _ device: String, _ values: [String]
+        _ root: MachineRoot, _ number: Int, _ name: String, _ parent: String, _ values: [String]
     ) {
-        let folder = "/sys/class/hwmon/hwmon\(number)"
+        let folder = "\(parent)/hwmon\(number)"
         root.write(folder + "/name", name + "\n")
         for value in values { root.write("\(folder)/\(value)", "0\n") }
-        root.link(folder + "/device", to: device)
+        root.link("/sys/class/hwmon/hwmon\(number)", to: "../.." + folder.dropFirst(4))
     }
 
     @Test func everythingAttachedIsFound() {
@@ -74,12 +80,12 @@ struct AttachedSensorsTests {
             entries == [
                 "system, every: 30s",
                 "iio, device: bme280, every: 10s",
-                "hwmon, device: rpi_volt, every: 30s",
+                "hwmon, device: lm75, every: 30s",
                 "thermal, every: 30s",
                 "w1, every: 30s",
                 "power, every: 1min",
                 "# gpio, pin: GPIO17, name: door, edges: both, bias: pull-up",
-                "# serial, device: \"/dev/serial/by-id/usb-1a86_USB_Serial-if00-port0\"",
+                "# serial, device: \"/dev/serial/by-id/usb-1a86_USB_Serial-if00-port0\", protocol: line",
                 "# ble, every: 30s",
             ])
     }
@@ -88,12 +94,13 @@ struct AttachedSensorsTests {
         let root = raspberryPi()
         let text = AttachedSensors(root: root.path).yaml(drivers: Self.drivers)
         for line in [
+            "  # lm75 (1-0048): temp1_input\n",
             "  # bme280 (1-0076): humidityrelative, pressure, temp\n",
             "  # 1-Wire thermometers: 28-0316a2795bff, 28-0316a2795c00\n",
             "  # 1-Wire device 1d-0000000c1234: no thermometer, no driver of ours\n",
             "  # I²C device 1-0023 (bh1750) has no kernel driver: is its module there?\n",
             "  # thermal zones: cpu-thermal\n", "  # power supplies: ups (Battery)\n",
-            "  # Wi-Fi: wlan0\n", "i2c-1 (bcm2835 (i2c@7e804000))", "Addresses are not tried out",
+            "  # Wi-Fi: wlan0; ", "i2c-1 (bcm2835 (i2c@7e804000))", "Addresses are not tried out",
             "gpiochip0, fe200000.gpio", "  # Bluetooth: hci0. ",
             "  - {driver: iio, device: bme280, every: 10s}\n",
         ] {
@@ -115,18 +122,23 @@ struct AttachedSensorsTests {
         }
     }
 
-    @Test func equalNamesAreToldApart() {
+    /// By where they are attached, which outlasts a boot; by number only where that is not known.
+    @Test(arguments: [
+        (["1-0076", "1-0077"], ["1-0076", "1-0077"]),
+        (["1-0076", "1-0076"], ["iio:device0", "iio:device1"]),
+        (["", ""], ["iio:device0", "iio:device1"]),
+    ])
+    func equalNamesAreToldApart(_ places: [String], _ keys: [String]) {
         let root = MachineRoot()
-        for number in [0, 1] {
-            let folder = "/sys/bus/iio/devices/iio:device\(number)"
+        for (number, place) in places.enumerated() {
+            let entry = "/sys/bus/iio/devices/iio:device\(number)"
+            let folder = place.isEmpty ? entry : "/sys/devices/i2c-1/\(place)/iio:device\(number)"
             root.write(folder + "/name", "bme280\n")
             root.write(folder + "/in_temp_input", "1\n")
+            if !place.isEmpty { root.link(entry, to: "../../.." + folder.dropFirst(4)) }
         }
         let entries = AttachedSensors(root: root.path).findings.compactMap { $0.entry?.text }
-        #expect(
-            entries.dropFirst() == [
-                ", device: \"iio:device0\", every: 10s", ", device: \"iio:device1\", every: 10s",
-            ])
+        #expect(entries.dropFirst() == keys.map { ", device: \"\($0)\", every: 10s" }[...])
     }
 
     @Test func namesFromDevicesCannotBreakTheYAML() {

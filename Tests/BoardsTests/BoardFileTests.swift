@@ -180,3 +180,11 @@ struct BoardFileTests {
         #expect(bone.line(named: "P9_39") == nil)
     }
 }
+
+struct BoardReferenceTests {
+    @Test func theCommittedReferenceIsThatOfTheTables() throws {
+        // Made by `rivulet reference --boards`.
+        let text = try String(contentsOfFile: Committed.folder + "/README.md", encoding: .utf8)
+        #expect(text == Board.reference)
+    }
+}

@@ -33,7 +33,9 @@ struct BoardReportTests {
             let columns = rows.map { row in row.prefix { $0 != "│" }.count }
             #expect(Set(columns).count == 1)
         }
-        for trap in board.traps { #expect(text.contains(trap)) }
+        let words = text.split { $0.isWhitespace }.joined(separator: " ")
+        for trap in board.traps { #expect(words.contains("- " + trap)) }
+        #expect(lines.allSatisfy { $0.count <= 100 })
         for overlay in board.overlays {
             for line in overlay.lines { #expect(text.contains(line)) }
         }
@@ -68,7 +70,7 @@ struct BoardReportTests {
         #expect(text.contains("lines for /boot/firmware/config.txt"))
         #expect(text.contains("\n  ACT\n  PWR (missing)\n"))
         #expect(text.contains("\n  cpu-thermal\n"))
-        #expect(text.contains("gpio [pinctrl-bcm2711] fe200000.gpio  is gpiochip0\n"))
+        #expect(text.contains("gpio [pinctrl-bcm2711] fe200000.gpio is gpiochip0\n"))
     }
 
     @Test func anotherBoardIsNotLookedUpHere() throws {

@@ -134,7 +134,7 @@ enum Imports {
         "Spool": ["NearbyCore", "Telemetry", "DurableFiles"],
         "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc", "Synchronization"],
         "Configuration": ["CYAML", "Glibc"],
-        "Boards": ["Configuration", "Glibc"],
+        "Boards": ["Configuration", "Glibc", "Synchronization"],
         "Collector": ["NearbyCore", "Telemetry"],
         "Store": [
             "NearbyCore", "Telemetry", "Collector", "DurableFiles", "CSQLite", "Glibc",
