@@ -85,7 +85,8 @@ struct AttachedSensorsTests {
                 "w1, every: 30s",
                 "power, every: 1min",
                 "# gpio, pin: GPIO17, name: door, edges: both, bias: pull-up",
-                "# serial, device: \"/dev/serial/by-id/usb-1a86_USB_Serial-if00-port0\", protocol: line",
+                "# serial, device: \"/dev/serial/by-id/usb-1a86_USB_Serial-if00-port0\", "
+                    + "protocol: line",
                 "# ble, every: 30s",
             ])
     }
@@ -103,6 +104,7 @@ struct AttachedSensorsTests {
             "  # Wi-Fi: wlan0; ", "i2c-1 (bcm2835 (i2c@7e804000))", "Addresses are not tried out",
             "gpiochip0, fe200000.gpio", "  # Bluetooth: hci0. ",
             "  - {driver: iio, device: bme280, every: 10s}\n",
+            "  # - {driver: gpio, pin: GPIO17, ", "  # - {driver: ble, every: 30s}\n",
         ] {
             #expect(text.contains(line), "\(line) is not in\n\(text)")
         }

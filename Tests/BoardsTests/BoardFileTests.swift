@@ -172,6 +172,8 @@ struct BoardFileTests {
             #expect(pi.line(named: name) == nil, "\(name)")
         }
         #expect(pi.pin(named: "6")?.name == "GND")
+        // There are several.
+        #expect(pi.pin(named: "GND") == nil)
         #expect(pi.lineNames.count == 28)
         // With two headers a number alone says nothing.
         let bone = try Committed.board("ti,am335x-bone-black")
