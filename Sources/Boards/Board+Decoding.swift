@@ -143,12 +143,12 @@ extension Pin {
         ])
 
     fileprivate init(_ section: Section, chip: String?) {
-        number = section.integerIfAny("pin") ?? 0
+        number = section.integerIfGiven("pin") ?? 0
         mark = section.mark
         name = section.text("name") ?? ""
         kind = section.choice("kind") ?? .gpio
         functions = section.list("also").map(\.text)
-        let offset = section.integerIfAny("line")
+        let offset = section.integerIfGiven("line")
         switch (kind, offset, section.text("chip") ?? chip) {
         case (.gpio, nil, _): section.add("name", "\(name) is a GPIO; it needs the key line")
         case (.gpio, _, nil):

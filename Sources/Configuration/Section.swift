@@ -133,8 +133,8 @@ package struct Section {
             })
     }
 
-    /// As `integer`, for keys without a default: nil if it was not given, or is wrong.
-    package func integerIfAny(_ key: String) -> Int? {
+    /// Nil if the key was not given, or is wrong.
+    package func integerIfGiven(_ key: String) -> Int? {
         read(key, plainOnly: true) { form, text in
             guard case .integer(let range) = form else { return mismatch(key) }
             return Quantity.integer(text).flatMap { within(range, $0) }
