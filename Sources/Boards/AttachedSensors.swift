@@ -235,7 +235,7 @@ extension AttachedSensors {
             tree.line("\(folder)/\(bus)/name").map { "\(bus) (\($0))" } ?? bus
         }
         let without = devices.filter { device in
-            !device.hasPrefix("i2c-") && !tree.exists("\(folder)/\(device)/driver")
+            !device.hasPrefix("i2c-") && tree.target("\(folder)/\(device)/driver") == nil
         }.map { device in
             Finding(
                 what:

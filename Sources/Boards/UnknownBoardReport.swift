@@ -37,8 +37,8 @@ public struct UnknownBoardReport {
         let folder = library.folders.last { !$0.hasSuffix("/usr/share/rivulet/boards") }
         return [
             "",
-            "Everything works without one, but for names of pins: there a GPIO line is a chip's",
-            "label and an offset, as `gpiodetect` and `gpioinfo` show them.",
+            "Everything works without one, but for pins by their number on the header: name GPIO",
+            "lines as the kernel does, or by chip and offset (`gpioinfo` shows both).",
             "`rivulet sensors` shows what is attached, whatever the board.",
             "To add this one: copy the nearest file of `rivulet board --all` to",
             "\(folder ?? "/usr/local/share/rivulet/boards")/\(name).yaml, change `compatible`,",
