@@ -59,6 +59,7 @@ let package = Package(
         library("Spool", ["NearbyCore", "Telemetry", "DurableFiles"]),
         library("Sensors", ["NearbyCore", "Telemetry", "DurableFiles", "CLinux", "CGPIOD"]),
         library("Configuration", ["NearbyCore", "Telemetry", "CYAML"]),
+        library("Boards", ["Configuration"]),
         // Square roots and rounding come from libm, which nothing but Glibc's module would link.
         library("Collector", ["NearbyCore", "Telemetry"], linking: ["m"]),
         // Only the command line links it: an agent has no database.
@@ -70,7 +71,7 @@ let package = Package(
             "Program",
             [
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
-                "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sensors", "Spool",
+                "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sensors", "Boards", "Spool",
                 "Configuration", "CLinux", "DurableFiles",
             ]),
         library(
@@ -84,8 +85,8 @@ let package = Package(
         .executableTarget(
             name: "rivulet",
             dependencies: [
-                "Program", "Collecting", "Configuration", "NearbyCore", "NearbyLinux", "Store",
-                "CQREncode",
+                "Program", "Collecting", "Configuration", "Boards", "NearbyCore", "NearbyLinux",
+                "Store", "CQREncode",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -149,6 +150,8 @@ let package = Package(
             of: "Sensors",
             ["NearbyCore", "NearbyLinux", "Telemetry", "DurableFiles", "FailingFiles"]),
         tests(of: "Configuration"),
+        tests(of: "Boards", ["Configuration"]),
+        tests(of: "Program", ["Sensors", "Telemetry"]),
         tests(of: "Collector", ["NearbyCore", "Telemetry", "SlowStatistics"]),
         // What the tests kill while it writes.
         .executableTarget(
@@ -165,7 +168,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "NearbyCore", "NearbyWire", "NearbyDTLS", "NearbyLinux", "NearbyAvahi",
-                "NearbyBluetooth", "Telemetry", "Sensors", "Configuration",
+                "NearbyBluetooth", "Telemetry", "Sensors", "Boards", "Configuration",
             ],
             path: "Tests/FuzzTargets", swiftSettings: settings),
         .executableTarget(

@@ -55,7 +55,7 @@ public final class CollectorProgram {
                 ? .warning : .information)
         let path = settings.role == .collector ? settings.store : nil
         program = try NodeProgram(settings, role: path == nil ? .viewer : .collector, log: log)
-        machine = CollectorMachine(isDurable: path != nil, boot: Board.bootID)
+        machine = CollectorMachine(isDurable: path != nil, boot: ThisMachine.bootID)
         do throws(SystemError) {
             store = try path.map { path throws(SystemError) in
                 var stored = Store.Settings()

@@ -44,7 +44,7 @@ public struct Key: Sendable {
         case change
     }
 
-    init(_ name: String, _ form: Form, _ standard: Standard, _ meaning: String) {
+    package init(_ name: String, _ form: Form, _ standard: Standard, _ meaning: String) {
         self.name = name
         self.form = form
         self.standard = standard
@@ -123,7 +123,7 @@ public struct KeyTable: Sendable {
     /// Keys of versions to come: named rather than guessed at.
     public var later: [String]
 
-    init(_ name: String, _ keys: [Key], later: [String] = []) {
+    package init(_ name: String, _ keys: [Key], later: [String] = []) {
         self.name = name
         self.keys = keys
         self.later = later

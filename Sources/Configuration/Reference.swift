@@ -16,19 +16,23 @@ extension Settings {
             or GiB.
 
             """
-        for table in tables {
-            text += "\n## \(table.name)\n\n| key | value | default | meaning |\n|---|---|---|---|\n"
-            for key in table.keys {
-                text +=
-                    "| `\(key.name)` | \(key.form.documented) | \(key.standard.documented) | "
-                    + "\(key.meaning) |\n"
-            }
-            if !table.later.isEmpty {
-                let names = table.later.map { "`\($0)`" }.joined(separator: ", ")
-                text += "\nNot in this version: \(names).\n"
-            }
-        }
+        for table in tables { text += table.reference }
         return text
+    }
+}
+
+extension KeyTable {
+    /// Its keys in Markdown.
+    package var reference: String {
+        var text = "\n## \(name)\n\n| key | value | default | meaning |\n|---|---|---|---|\n"
+        for key in keys {
+            text +=
+                "| `\(key.name)` | \(key.form.documented) | \(key.standard.documented) | "
+                + "\(key.meaning) |\n"
+        }
+        guard !later.isEmpty else { return text }
+        let names = later.map { "`\($0)`" }.joined(separator: ", ")
+        return text + "\nNot in this version: \(names).\n"
     }
 }
 

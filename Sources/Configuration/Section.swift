@@ -1,11 +1,11 @@
 /// Gathers mistakes while a tree is decoded: all of them, not the first.
-final class MistakeList {
-    let file: String
-    private(set) var mistakes: [Mistake] = []
+package final class MistakeList {
+    package let file: String
+    package private(set) var mistakes: [Mistake] = []
 
-    init(file: String) { self.file = file }
+    package init(file: String) { self.file = file }
 
-    func add(_ mark: Mark, _ message: String) {
+    package func add(_ mark: Mark, _ message: String) {
         mistakes.append(Mistake(file: file, mark: mark, message: message))
     }
 }
@@ -15,14 +15,14 @@ final class MistakeList {
 ///
 /// Each accessor gives the table's default where the key is left out or wrong, so that decoding
 /// goes on and finds the other mistakes.
-struct Section {
-    let mark: Mark
+package struct Section {
+    package let mark: Mark
     private let table: KeyTable
     private let values: [String: YAMLNode]
     private let mistakes: MistakeList
 
     /// What is no mapping counts as an empty one, with a mistake.
-    init(_ node: YAMLNode, _ table: KeyTable, _ mistakes: MistakeList) {
+    package init(_ node: YAMLNode, _ table: KeyTable, _ mistakes: MistakeList) {
         self.table = table
         self.mistakes = mistakes
         mark = node.mark
@@ -57,10 +57,10 @@ struct Section {
     }
 
     /// The node of a key that was given.
-    func node(_ key: String) -> YAMLNode? { values[key] }
+    package func node(_ key: String) -> YAMLNode? { values[key] }
 
     /// The section below a key; an empty one if the key was not given, or has a word in its place.
-    func section(_ key: String, _ table: KeyTable) -> Section {
+    package func section(_ key: String, _ table: KeyTable) -> Section {
         let empty = YAMLNode(value: .mapping([]), mark: mark)
         guard let node = values[key], word(key) == nil else {
             return Section(empty, table, mistakes)
@@ -97,8 +97,21 @@ struct Section {
         return sections
     }
 
+    /// The sections in the list below a key; none if the key was not given.
+    package func sections(_ key: String, _ table: KeyTable) -> [Section] {
+        guard let form = self.table.key(key)?.form, case .sections(let most) = form else {
+            return mismatch(key)
+        }
+        guard let node = values[key] else { return [] }
+        guard case .sequence(let items) = node.value, items.count <= most else {
+            add(key, "\(key) must be \(form.expected)")
+            return []
+        }
+        return items.map { Section($0, table, mistakes) }
+    }
+
     /// The word that stands in a section's place; nil if a section does, or nothing.
-    func word(_ key: String) -> String? {
+    package func word(_ key: String) -> String? {
         guard case .sectionOrWord(let words) = table.key(key)?.form,
             case .scalar(let text, _) = values[key]?.value, words.contains(text)
         else { return nil }
@@ -106,11 +119,13 @@ struct Section {
     }
 
     /// Says that something is wrong at a key, or with the section if the key was not given.
-    func add(_ key: String, _ message: String) { mistakes.add(values[key]?.mark ?? mark, message) }
+    package func add(_ key: String, _ message: String) {
+        mistakes.add(values[key]?.mark ?? mark, message)
+    }
 
     // MARK: Values
 
-    func text(_ key: String) -> String? {
+    package func text(_ key: String) -> String? {
         read(key) { form, text in
             switch form {
             case .text(let bytes):
@@ -126,12 +141,12 @@ struct Section {
         }
     }
 
-    func choice<Choice: RawRepresentable>(_ key: String) -> Choice?
+    package func choice<Choice: RawRepresentable>(_ key: String) -> Choice?
     where Choice.RawValue == String {
         text(key).flatMap(Choice.init)
     }
 
-    func integer(_ key: String) -> Int {
+    package func integer(_ key: String) -> Int {
         needed(
             key,
             read(key, plainOnly: true) { form, text in
@@ -144,7 +159,7 @@ struct Section {
     }
 
     /// Nil if the key was not given, or is wrong.
-    func integerIfGiven(_ key: String) -> Int? {
+    package func integerIfGiven(_ key: String) -> Int? {
         read(key, plainOnly: true) { form, text in
             guard case .integer(let range) = form else { return mismatch(key) }
             return Quantity.integer(text).flatMap { within(range, $0) }
@@ -165,7 +180,7 @@ struct Section {
         needed(key, read(key, plainOnly: true) { _, text in Quantity.decimal(text) })
     }
 
-    func flag(_ key: String) -> Bool {
+    package func flag(_ key: String) -> Bool {
         needed(
             key,
             read(key, plainOnly: true) { _, text in
@@ -173,7 +188,7 @@ struct Section {
             })
     }
 
-    func duration(_ key: String) -> Duration {
+    package func duration(_ key: String) -> Duration {
         needed(
             key,
             read(key) { form, text in
@@ -184,7 +199,7 @@ struct Section {
 
     /// The entries of a list with their places; `isGood` says whether one is what the table names.
     /// Empty if the key was not given.
-    func list(
+    package func list(
         _ key: String, where isGood: (String) -> Bool = { _ in true }
     ) -> [(text: String, mark: Mark)] {
         guard let form = table.key(key)?.form, case .list(let element, let most) = form else {

@@ -28,7 +28,7 @@ public struct SensorSettings: Sendable {
     /// In the order of the reference.
     static let kinds: [Kind] = [.system, .command, .replay, .gpio]
 
-    static var names: [String] { kinds.map(\.name) }
+    package static var names: [String] { kinds.map(\.name) }
 
     private static let driverKey = Key(
         "driver",
@@ -115,5 +115,5 @@ extension SensorSettings {
 
 extension YAMLNode {
     /// The text of a scalar.
-    var text: String? { if case .scalar(let text, _) = value { text } else { nil } }
+    package var text: String? { if case .scalar(let text, _) = value { text } else { nil } }
 }

@@ -1,15 +1,15 @@
 import Glibc
 
 /// Reads whole files that must be small.
-enum SmallFile {
-    enum Fault: Error, Equatable, CustomStringConvertible {
+package enum SmallFile {
+    package enum Fault: Error, Equatable, CustomStringConvertible {
         case system(Int32)
         case tooLong(limit: Int)
         case notAFile
         /// Others than the owner may read or write it.
         case open(permissions: UInt32)
 
-        var description: String {
+        package var description: String {
             switch self {
             case .system(let code): String(cString: strerror(code)) + "; check the path"
             case .tooLong(let limit): "longer than \(limit) bytes; is it the right file?"
@@ -22,7 +22,7 @@ enum SmallFile {
 
     /// At most `limit` bytes. A private file must be a plain one that only its owner can read; this
     /// is asked of the opened file, so that nobody can exchange it in between.
-    static func read(
+    package static func read(
         _ path: String, limit: Int, isPrivate: Bool = false
     ) throws(Fault) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC | (isPrivate ? O_NONBLOCK : 0))

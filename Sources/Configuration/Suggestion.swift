@@ -1,7 +1,7 @@
 /// What to write instead of a word that is not known.
-enum Suggestion {
+package enum Suggestion {
     /// `did you mean …?`, or the list of known words where none is near.
-    static func text(for word: String, among known: [String]) -> String {
+    package static func text(for word: String, among known: [String]) -> String {
         let nearest = known.map { (distance: editDistance(word, $0), name: $0) }.min { $0 < $1 }
         if let nearest, nearest.distance <= max(2, nearest.name.count / 2) {
             return "did you mean \(nearest.name)?"
@@ -28,15 +28,15 @@ enum Suggestion {
 }
 
 /// Text for people.
-enum PlainText {
+package enum PlainText {
     /// No ASCII control characters: what is shown on a terminal or given to the kernel has none.
-    static func isPrintable(_ text: String) -> Bool {
+    package static func isPrintable(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
     }
 
     /// A value as a message repeats it: at most 40 characters, none of them control characters;
     /// never what looks like a secret, wherever it was written.
-    static func shown(_ text: String) -> String {
+    package static func shown(_ text: String) -> String {
         if resemblesSecret(text) { return "(a secret, not shown)" }
         let start = text.unicodeScalars.prefix(40)
         let plain = start.map { $0.value < 0x20 || $0.value == 0x7f ? "?" : String($0) }.joined()

@@ -22,6 +22,12 @@ public struct Mistake: Error, Hashable, Sendable, CustomStringConvertible {
     public var mark: Mark
     public var message: String
 
+    package init(file: String, mark: Mark, message: String) {
+        self.file = file
+        self.mark = mark
+        self.message = message
+    }
+
     public var description: String { "\(file):\(mark.line):\(mark.column): \(message)" }
 }
 

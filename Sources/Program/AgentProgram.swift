@@ -1,3 +1,4 @@
+import Boards
 import Configuration
 import Glibc
 import NearbyCore
@@ -20,6 +21,7 @@ public final class AgentProgram {
     private var viewers: [PeerID] = []
     /// When a collector was first addressed, nanoseconds since 1970.
     private var firstConnected: Int64?
+    private let pins = BoardPins()
     private var sensors: [any SensorDriver] = []
     private let events: EventSensors
     /// For each sensor, what it gave last, and whether it hangs.
@@ -187,7 +189,7 @@ public final class AgentProgram {
 
     private func use(_ settings: [SensorSettings]) {
         generation += 1
-        sensors = settings.map { $0.makeDriver(state: program.settings.state) }
+        sensors = settings.map { $0.makeDriver(state: program.settings.state, pins: pins) }
         // Ahead of the new ones' first sample: they may want what the earlier hold.
         for driver in events.use(sensors) where !workers.run({ driver.finish() }) {
             driver.finish()
@@ -303,8 +305,9 @@ public final class AgentProgram {
         _ settings: Settings, run: RunID, hasSpool: Bool
     ) throws(WireError) -> Telemeter {
         let labels = settings.labels.map { Label(key: $0.key, value: $0.value) }
-        let node = try NodeDescription(name: settings.name, labels: labels, board: Board.model)
-        var telemetry = Telemeter.Settings(run: run, boot: Board.bootID, node: node)
+        let node = try NodeDescription(
+            name: settings.name, labels: labels, board: ThisMachine.model)
+        var telemetry = Telemeter.Settings(run: run, boot: ThisMachine.bootID, node: node)
         telemetry.reportBytesMax = settings.reportSize
         telemetry.wait = settings.reportWait
         telemetry.journal.memoryBytesMax = settings.journalMemory

@@ -1,11 +1,12 @@
+import Boards
 import Configuration
 import Sensors
 import Telemetry
 
 extension SensorSettings {
     /// The driver that these settings ask for. `directory` is for what should outlast the agent;
-    /// nil: nothing does.
-    func makeDriver(state directory: String?) -> any SensorDriver {
+    /// nil: nothing does. `pins` tells where the board's header has its lines.
+    func makeDriver(state directory: String?, pins: BoardPins) -> any SensorDriver {
         switch driver {
         case .system(let system): SystemDriver(disks: system.disks)
         case .command(let command):
@@ -13,7 +14,9 @@ extension SensorSettings {
                 run: command.run, timeLimit: command.timeLimit, channel: command.name,
                 unit: command.unit)
         case .replay(let replay): ReplayDriver(file: replay.file, speed: replay.speed)
-        case .gpio(let gpio): GPIODriver(GPIODriver.Settings(gpio), state: directory)
+        case .gpio(let gpio):
+            GPIODriver(
+                GPIODriver.Settings(gpio), state: directory, header: { pins.place(of: $0) })
         }
     }
 }

@@ -9,6 +9,6 @@ struct Rivulet: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             Collect.self, Check.self, Status.self, Query.self, MakeTicket.self,
-            Connect.self, MakeSecret.self, Reference.self,
+            Connect.self, MakeSecret.self, Reference.self, ShowBoard.self, FindSensors.self,
         ])
 }

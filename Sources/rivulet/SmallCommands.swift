@@ -1,4 +1,5 @@
 import ArgumentParser
+import Boards
 import Configuration
 import NearbyCore
 import Program
@@ -56,5 +57,7 @@ struct Reference: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the reference of all configuration keys.", shouldDisplay: false)
 
-    func run() { print(Settings.reference, terminator: "") }
+    @Flag(help: "Of board files instead.") var boards = false
+
+    func run() { print(boards ? Board.reference : Settings.reference, terminator: "") }
 }

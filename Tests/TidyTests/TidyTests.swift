@@ -137,6 +137,7 @@ enum Imports {
             "Synchronization",
         ],
         "Configuration": ["NearbyCore", "Telemetry", "CYAML", "Glibc"],
+        "Boards": ["Configuration", "Glibc", "Synchronization"],
         "Collector": ["NearbyCore", "Telemetry"],
         "Store": [
             "NearbyCore", "Telemetry", "Collector", "DurableFiles", "CSQLite", "Glibc",
@@ -144,7 +145,7 @@ enum Imports {
         "Program": [
             "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
             "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sensors", "Spool", "Configuration",
-            "CLinux",
+            "Boards", "CLinux",
             "DurableFiles", "Glibc",
         ],
         "Collecting": [
@@ -154,8 +155,8 @@ enum Imports {
         "rivulet-agent": ["Program", "Glibc"],
         "rivulet": [
             "Collecting",
-            "Program", "Configuration", "NearbyCore", "NearbyLinux", "Store", "ArgumentParser",
-            "CQREncode", "Glibc",
+            "Program", "Configuration", "Boards", "NearbyCore", "NearbyLinux", "Store",
+            "ArgumentParser", "CQREncode", "Glibc",
         ],
     ]
 }

@@ -2,7 +2,7 @@ import Glibc
 import Telemetry
 
 /// The machine that this runs on.
-package enum Board {
+package enum ThisMachine {
     /// As the device tree or the firmware names it; empty where neither does.
     static var model: String {
         for path in ["/proc/device-tree/model", "/sys/class/dmi/id/product_name"] {

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Boards
+import Configuration
+import Glibc
+import NearbyLinux
+import Program
+
+struct ShowBoard: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "board",
+        abstract: "Which board this is: its pins, buses, overlays that are missing, traps.",
+        discussion: "Another board is shown by its name; --all lists those that are known.")
+
+    @Option(help: "Look for board files here only.") var boards: String?
+    @Flag(help: "List all boards that are known.") var all = false
+    @Argument(help: "Another board, such as raspberrypi,5-model-b.") var name: String?
+
+    func validate() throws {
+        if all, name != nil { throw ValidationError("--all and a name exclude each other") }
+    }
+
+    func run() throws {
+        let library = BoardLibrary(folders: boards.map { [$0] } ?? BoardLibrary.standardFolders)
+        if all { return try list(library) }
+        if let name { return try show(name, library) }
+        let machine = MachineIdentity()
+        let answer = library.board(of: machine)
+        warn(answer.mistakes)
+        if let board = answer.board, let file = answer.file {
+            print(board, file, root: "")
+        } else {
+            Swift.print(UnknownBoardReport(machine, library).text, terminator: "")
+        }
+    }
+
+    private func list(_ library: BoardLibrary) throws {
+        let (boards, mistakes) = library.all()
+        let width = boards.map { $0.board.name.count }.max() ?? 0
+        for (board, file) in boards {
+            let name = board.name + String(repeating: " ", count: width - board.name.count)
+            let status = board.binary == .none ? "no binary yet" : board.binary.rawValue
+            Swift.print("\(name)  \(status)  \(file)")
+        }
+        for mistake in mistakes { Swift.print(mistake) }
+        if boards.isEmpty {
+            throw Failure("no board file in " + library.folders.joined(separator: ", "))
+        }
+        if !mistakes.isEmpty { throw ExitCode(1) }
+    }
+
+    private func show(_ name: String, _ library: BoardLibrary) throws {
+        let answer = library.board(named: name)
+        warn(answer.mistakes)
+        guard let board = answer.board, let file = answer.file else {
+            throw Failure(
+                "no board is called \(PlainText.shown(name)); "
+                    + Suggestion.text(for: name, among: library.names))
+        }
+        let isHere = library.board(of: MachineIdentity()).file == file
+        print(board, file, root: isHere ? "" : nil)
+    }
+
+    private func print(_ board: Board, _ file: String, root: String?) {
+        let colours = isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
+        let report = BoardReport(board, file: file, root: root, colours: colours)
+        Swift.print(report.text, terminator: "")
+    }
+
+    private func warn(_ mistakes: [Mistake]) {
+        for mistake in mistakes { StandardErrorLog().write(.warning, mistake.description) }
+    }
+}
+
+struct FindSensors: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sensors",
+        abstract: "What is attached to this machine, as YAML to paste into a configuration.",
+        discussion: "Looks through /sys and /dev; no bus is spoken to.")
+
+    @Flag(help: "Read each of them once.") var read = false
+
+    func run() {
+        let yaml = AttachedSensors().yaml(drivers: SensorSettings.names)
+        guard read else { return print(yaml, terminator: "") }
+        for line in SensorTrial.lines(ofSensorsIn: yaml) { print(line) }
+    }
+}
