@@ -56,7 +56,7 @@ let package = Package(
         // The telemetry side: knows nothing of sockets.
         library("Telemetry", ["NearbyCore"]),
         library("Spool", ["NearbyCore", "Telemetry", "DurableFiles"]),
-        library("Sensors", ["NearbyCore", "Telemetry", "CLinux"]),
+        library("Sensors", ["NearbyCore", "Telemetry", "CLinux", "COpenSSL"]),
         library("Configuration", ["CYAML"]),
         // Square roots and rounding come from libm, which nothing but Glibc's module would link.
         library("Collector", ["NearbyCore", "Telemetry"], linking: ["m"]),

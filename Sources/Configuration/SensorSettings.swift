@@ -4,6 +4,7 @@ public struct SensorSettings: Sendable {
         case system(SystemSettings)
         case command(CommandSettings)
         case replay(ReplaySettings)
+        case ble(BLESettings)
     }
 
     public var driver: Driver
@@ -23,7 +24,7 @@ public struct SensorSettings: Sendable {
     }
 
     /// In the order of the reference.
-    static let kinds: [Kind] = [.system, .command, .replay]
+    static let kinds: [Kind] = [.system, .command, .replay, .ble]
 
     static var names: [String] { kinds.map(\.name) }
 
@@ -31,7 +32,7 @@ public struct SensorSettings: Sendable {
         "driver",
         .choice(
             kinds.map(\.name),
-            later: ["iio", "hwmon", "thermal", "w1", "gpio", "ble", "serial", "i2c"]),
+            later: ["iio", "hwmon", "thermal", "w1", "gpio", "serial", "i2c"]),
         .required, "Which driver reads.")
 
     static let common = [
@@ -69,6 +70,7 @@ extension SensorSettings {
         case .system: "the system"
         case .command(let command): command.name.map { "the channel \($0)" }
         case .replay: nil
+        case .ble(let ble): ble.claim
         }
     }
 

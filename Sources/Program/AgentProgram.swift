@@ -21,6 +21,7 @@ public final class AgentProgram {
     /// When a collector was first addressed, nanoseconds since 1970.
     private var firstConnected: Int64?
     private var sensors: [any SensorDriver] = []
+    private var listeners = AdvertisementSensors()
     /// For each sensor, what it gave last, and whether it hangs.
     private var channels: [KnownChannels] = []
     private var isOverdue: [Bool] = []
@@ -67,6 +68,7 @@ public final class AgentProgram {
     public func run() throws(StartError) {
         let loop = program.loop
         program.runner.onOutput = { [unowned self] in interpret($0, $1) }
+        program.runner.onAdvertisement = { [unowned self] in heard($0, $1) }
         program.onReload = { [unowned self] in reload() }
         program.onStop = { [unowned self] in stop() }
         program.onClock = { [unowned self] in give(.clock($0), $1) }
@@ -183,6 +185,8 @@ public final class AgentProgram {
     private func use(_ settings: [SensorSettings]) {
         generation += 1
         sensors = settings.map { $0.makeDriver() }
+        listeners = AdvertisementSensors(sensors)
+        program.runner.listen(!listeners.isEmpty)
         channels = sensors.map { KnownChannels($0.name, unit: "1") }
         isOverdue = sensors.map { _ in false }
         schedule = SamplingSchedule(periods: settings.map(\.every))
@@ -241,6 +245,12 @@ public final class AgentProgram {
         isOverdue[result.sensor] = false
         channels[result.sensor].note(result.measurements)
         give(result.measurements, from: result.time, now)
+    }
+
+    private func heard(_ advertisement: HeardAdvertisement, _ now: Instant) {
+        for (_, measurements) in listeners.hear(advertisement, now: now) {
+            give(measurements, from: now, now)
+        }
     }
 
     // MARK: Reload and status

@@ -11,6 +11,11 @@ extension SensorSettings {
                 run: command.run, timeLimit: command.timeLimit, channel: command.name,
                 unit: command.unit)
         case .replay(let replay): ReplayDriver(file: replay.file, speed: replay.speed)
+        case .ble(let ble):
+            BLEDriver(
+                .init(
+                    address: ble.address.flatMap(AdvertiserAddress.value), name: ble.name,
+                    key: ble.key, every: every, silentAfter: ble.silentAfter))
         }
     }
 }

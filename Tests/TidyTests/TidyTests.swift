@@ -132,7 +132,9 @@ enum Imports {
         "NearbyBluetooth": ["NearbyCore", "NearbyWire", "NearbyLinux", "CBluetooth", "Glibc"],
         "Telemetry": ["NearbyCore"],
         "Spool": ["NearbyCore", "Telemetry", "DurableFiles"],
-        "Sensors": ["NearbyCore", "Telemetry", "CLinux", "Glibc", "Synchronization"],
+        "Sensors": [
+            "NearbyCore", "Telemetry", "CLinux", "COpenSSL", "Glibc", "Synchronization",
+        ],
         "Configuration": ["CYAML", "Glibc"],
         "Collector": ["NearbyCore", "Telemetry"],
         "Store": [
