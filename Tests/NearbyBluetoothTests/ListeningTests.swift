@@ -229,11 +229,12 @@ struct ListeningTests {
             world.now = world.machine.nextDeadline ?? .distantFuture
             world.give(.deadlineReached)
         }
-        world.kernel.silent = []
         let off = world.kernel.change(0) { $0.remove(.powered) }
         world.give(.event(off))
         world.give(.stop)
-        world.pass(.seconds(60))
+        world.kernel.silent = []
+        let done = ManagementEvent.Body.completed(.setPowered, .settings(.lowEnergy))
+        world.give(.event(ManagementEvent(index: 0, body: done)))
         #expect(world.outputs.last == .restored)
         #expect(world.kernel.controllers[0]?.information.current == [.powered, .lowEnergy])
     }

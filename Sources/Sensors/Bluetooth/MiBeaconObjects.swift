@@ -96,6 +96,11 @@ enum MiBeaconObject {
         var byteCount: Int
         var exponent: Int8 = 0
         var isSigned = false
+
+        static func temperature(_ exponent: Int8) -> Number {
+            Number(
+                name: "temperature", unit: "Cel", byteCount: 2, exponent: exponent, isSigned: true)
+        }
     }
 
     private static let numbers: [UInt16: Number] = [
