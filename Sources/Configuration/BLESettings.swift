@@ -17,7 +17,7 @@ extension SensorSettings.Kind {
         name: "ble",
         keys: [
             Key(
-                "address", .text(17...17), .described("all that are heard, as found"),
+                "address", .text(1...17), .described("all that are heard, as found"),
                 "The sensor's address, as it is printed on it or its app shows. RuuviTag, BTHome, "
                     + "Xiaomi MiBeacon, and ATC and pvvx firmware are read."),
             Key(

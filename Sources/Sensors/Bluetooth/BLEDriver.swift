@@ -173,7 +173,7 @@ public final class BLEDriver: AdvertisementDriver {
     /// `3 devices; 12 without a key`.
     public var remark: String? {
         let (count, passed, faults) = state.withLock { state in
-            (state.devices.count { $0.device.measured != nil }, state.passed, state.faults)
+            (state.devices.filter { $0.device.measured != nil }.count, state.passed, state.faults)
         }
         var parts = [
             options.address == nil

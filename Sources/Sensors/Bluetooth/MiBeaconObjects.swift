@@ -74,9 +74,13 @@ enum MiBeaconObject {
         _ body: inout FieldReader, to result: inout SensorAdvertisement
     ) throws(AdvertisementFault) {
         let number = try body.unsigned(2)
-        let press: Int64? = [0: 1, 1: 2, 2: 4][try body.unsigned(1)]
         let name = number == 0 ? "button" : "button.\(number + 1)"
-        if let press { result.add(name, "1", press, kind: .event) }
+        switch try body.unsigned(1) {
+        case 0: result.add(name, "1", 1, kind: .event)
+        case 1: result.add(name, "1", 2, kind: .event)
+        case 2: result.add(name, "1", 4, kind: .event)
+        default: break
+        }
     }
 
     /// A binary fraction of 32 bits, to two places: more it does not have.
