@@ -45,7 +45,7 @@ struct BLEDriverTests {
         #expect(heard.last?.text == "fern.signal dBm -60")
         #expect(heard.allSatisfy { $0.time == at(1) })
         let unknown = driver().hear(home("0100"), from: Self.address, signal: 127, now: at(1))
-        #expect(unknown.count == 1)
+        #expect(unknown.last?.text == "fern.signal dBm null:absent")
     }
 
     @Test func theNewestLevelOfAPeriodIsGiven() {

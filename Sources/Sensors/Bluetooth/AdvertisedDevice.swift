@@ -59,8 +59,9 @@ struct AdvertisedDevice: Sendable {
             measured = heard.values.isEmpty ? measured : now
             if !heard.values.isEmpty { last = heard }
         }
-        if let signal, !heard.values.isEmpty {
-            let outcome = Outcome.value(DecimalValue(coefficient: Int64(signal)))
+        if !heard.values.isEmpty {
+            let outcome: Outcome =
+                signal.map { .value(DecimalValue(coefficient: Int64($0))) } ?? .null(.absent)
             measurements += give(
                 .init(kind: .level, name: "signal", unit: "dBm", outcome: outcome), now)
         }
