@@ -58,7 +58,8 @@ struct BLESettingsTests {
         "{driver: ble, address: \"A4:C1:38:8D:18\"}", "{driver: ble, address: A4-C1-38-8D-18-B2}",
         "{driver: ble, name: fern}", "{driver: ble, key: 231d39c1d7cc1ab1aee224cd096db932}",
         "{driver: ble, silent-after: 5s}", "{driver: ble}, {driver: ble}",
-        "{driver: ble, address: \"A4:C1:38:8D:18:B2\"}, {driver: ble, address: \"a4:c1:38:8d:18:b2\"}",
+        "{driver: ble, address: \"A4:C1:38:8D:18:B2\"}, "
+            + "{driver: ble, address: \"a4:c1:38:8d:18:b2\"}",
     ])
     func mistakesAreNamed(_ sensors: String) {
         #expect(Sample.mistakes("sensors: [\(sensors)]").count == 1)
