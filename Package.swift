@@ -57,7 +57,9 @@ let package = Package(
         // The telemetry side: knows nothing of sockets.
         library("Telemetry", ["NearbyCore"]),
         library("Spool", ["NearbyCore", "Telemetry", "DurableFiles"]),
-        library("Sensors", ["NearbyCore", "Telemetry", "DurableFiles", "CLinux", "CGPIOD"]),
+        library(
+            "Sensors",
+            ["NearbyCore", "Telemetry", "DurableFiles", "CLinux", "CGPIOD", "COpenSSL"]),
         library("Configuration", ["NearbyCore", "Telemetry", "CYAML"]),
         library("Boards", ["Configuration"]),
         // Square roots and rounding come from libm, which nothing but Glibc's module would link.

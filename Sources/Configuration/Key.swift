@@ -22,6 +22,8 @@ public struct Key: Sendable {
         case path
         case networkName
         case secret
+        /// So many bytes in hexadecimal; not to be shown.
+        case hexadecimal(bytes: Int)
         case integer(ClosedRange<Int>)
         /// Bytes, as a plain number or with B, KiB, MiB or GiB.
         case size(ClosedRange<Int>)
@@ -62,6 +64,7 @@ extension Key.Form {
         case .networkName:
             "1 to 15 of a–z, 0–9 and hyphen, with a letter, and hyphens only between others"
         case .secret: "a line made by `rivulet secret`"
+        case .hexadecimal(let bytes): "\(bytes * 2) hexadecimal digits"
         case .integer(let range):
             "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .size(let range):
@@ -92,6 +95,7 @@ extension Key.Form {
         case .path: "path"
         case .networkName: "1 to 15 of a–z, 0–9, hyphen"
         case .secret: "a line from `rivulet secret`"
+        case .hexadecimal(let bytes): "\(bytes * 2) hexadecimal digits"
         case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
         case .size(let range):
             "size, \(Quantity.text(bytes: range.lowerBound)) to "

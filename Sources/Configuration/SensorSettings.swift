@@ -5,6 +5,7 @@ public struct SensorSettings: Sendable {
         case command(CommandSettings)
         case replay(ReplaySettings)
         case gpio(GPIOSettings)
+        case ble(BLESettings)
     }
 
     public var driver: Driver
@@ -26,7 +27,7 @@ public struct SensorSettings: Sendable {
     }
 
     /// In the order of the reference.
-    static let kinds: [Kind] = [.system, .command, .replay, .gpio]
+    static let kinds: [Kind] = [.system, .command, .replay, .gpio, .ble]
 
     package static var names: [String] { kinds.map(\.name) }
 
@@ -34,7 +35,7 @@ public struct SensorSettings: Sendable {
         "driver",
         .choice(
             kinds.map(\.name),
-            later: ["iio", "hwmon", "thermal", "w1", "ble", "serial", "i2c"]),
+            later: ["iio", "hwmon", "thermal", "w1", "serial", "i2c"]),
         .required, "Which driver reads.")
 
     static let common =
@@ -74,6 +75,7 @@ extension SensorSettings {
         case .command(let command): command.name.map { "the channel \($0)" }
         case .replay: nil
         case .gpio(let gpio): "the channel \(gpio.name)"
+        case .ble(let ble): ble.claim
         }
     }
 

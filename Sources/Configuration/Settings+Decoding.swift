@@ -63,6 +63,7 @@ extension Settings {
         decodeTrust(section)
         decodeLabels(section, mistakes)
         sensors = SensorSettings.decode(section, mistakes)
+        if !bluetooth.isOn { BLESettings.refuse(sensors, mistakes) }
     }
 
     // MARK: Who is let in

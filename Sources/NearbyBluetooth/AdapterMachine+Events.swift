@@ -11,15 +11,15 @@ extension AdapterMachine {
         case .indexAdded: add(event.index)
         case .indexRemoved: remove(event.index)
         case .newSettings(let settings): settle(settings, of: event.index, now)
-        case .found(let address, _, let data):
-            if isUp, event.index == chosen?.index { hear(data, from: address) }
+        case .found(let address, let rssi, let data):
+            if isUp, event.index == chosen?.index { hear(data, from: address, rssi: rssi, now) }
         case .discovering(let isOn): if !isOn { discoveryEnded(event.index, now) }
         case .advertisingAdded(let instance): taken(instance, event.index, now)
         case .advertisingRemoved(let instance): lost(instance, event.index, now)
         case .monitorRemoved(let handle):
-            if event.index == chosen?.index, case .passive(handle, _, let next) = scan {
-                scan = .off(next: next)
-            }
+            guard event.index == chosen?.index else { break }
+            monitorGone(handle, now)
+            if case .passive(handle, _, let next) = scan { scan = .off(next: next) }
         case .other: break
         }
     }
@@ -80,8 +80,10 @@ extension AdapterMachine {
         guard chosen?.index == index else { return }
         chosen = nil
         instance = nil
+        scan = .off(next: .zero)
         cannotAdvertise = false
         cannotMonitor = false
+        listening = Listening(isWanted: listening.isWanted, cycled: listening.cycled)
         givenUp = []
         isStuck = false
         renewal.succeed()
@@ -106,12 +108,15 @@ extension AdapterMachine {
             isStuck = false
             instance = nil
             renewal.fail(now, using: &random)
+        } else if wasPowered, !settings.contains(.powered), listening.isCycling {
+            power.succeed()
         } else if wasPowered, !settings.contains(.powered) {
             // Somebody switched it off. It is switched on again, but never in a tug-of-war.
             if now - poweredAt > Self.powerPeace { power.succeed() }
             power.fail(now, using: &random)
             say(.poweredOff)
         } else if !wasPowered, settings.contains(.powered) {
+            listening.isCycling = false
             poweredAt = now
             setup.succeed()
         }
@@ -170,6 +175,7 @@ extension AdapterMachine {
         case (_, .advertisingFeatures(let most)):
             instance = most > 0 ? most : nil
             cannotAdvertise = most == 0
+        case (.addMonitor(Listening.patterns), .monitor(let handle)): monitorAdded(handle)
         case (_, .monitor(let handle)):
             scan = .passive(
                 handle: handle, until: now + Self.scanTime, next: now + Self.contentPeriod)
@@ -179,9 +185,12 @@ extension AdapterMachine {
             advertising.succeed()
         case (.removeAdvertising, _): isAdvertising = false
         case (.startDiscovery, _):
-            let time = isFirstScan ? Self.firstScanTime : Self.scanTime
-            scan = .active(until: now + time, next: now + period + time - Self.scanTime)
+            let usual = scansForSensors && isContent ? Self.sensorScanTime : Self.scanTime
+            let time = isFirstScan ? Self.firstScanTime : usual
+            scan = .active(until: now + time, next: now + period + time - usual)
             scanning.succeed()
+        case (.removeMonitor(let handle), _) where handle == listening.monitor:
+            monitorGone(handle, now)
         case (.stopDiscovery, _), (.removeMonitor, _): scanEnded(now)
         default: break
         }
@@ -198,6 +207,13 @@ extension AdapterMachine {
         case (.permissionDenied, _):
             phase = .denied
             say(.permissionDenied)
+        case (_, .removeMonitor):
+            // An index that is invalid is the monitor's here: it is gone already.
+            if case .removeMonitor(let handle) = answered.command, handle == listening.monitor {
+                monitorGone(handle, now)
+            } else {
+                scanEnded(now)
+            }
         case (.invalidIndex, _): remove(answered.index)
         case (.rfkilled, _):
             // The kernel says nothing when the block is lifted.
@@ -208,8 +224,14 @@ extension AdapterMachine {
             scan = .off(next: now + period)
             if status != .busy { scanning.fail(now, using: &random) }
         case (_, .addMonitor):
-            cannotMonitor = true
-        case (_, .stopDiscovery), (_, .removeMonitor): scanEnded(now)
+            if answered.command == .addMonitor(Listening.patterns) {
+                monitorRefused(status, now)
+            } else {
+                cannotMonitor = true
+            }
+        case (_, .stopDiscovery): scanEnded(now)
+        case (_, .setPowered) where answered.command == .setPowered(false):
+            listening.isCycling = false
         case (.notSupported, .addAdvertising), (.unknownCommand, .addAdvertising),
             (.invalidParameters, .addAdvertising), (.notSupported, .readAdvertisingFeatures),
             (.unknownCommand, .readAdvertisingFeatures):
@@ -228,10 +250,13 @@ extension AdapterMachine {
 
     // MARK: Scans
 
-    private var period: Duration { isContent ? Self.contentPeriod : Self.wantingPeriod }
+    private var period: Duration {
+        guard isContent else { return Self.wantingPeriod }
+        return scansForSensors ? Self.sensorPeriod : Self.contentPeriod
+    }
 
     private mutating func scanEnded(_ now: Instant) {
-        isFirstScan = false
+        if case .active = scan { isFirstScan = false }
         switch scan {
         case .off: break
         case .active(_, let next), .passive(_, _, let next):

@@ -10,6 +10,10 @@ extension AdapterMachine {
     static let firstScanTime = Duration.seconds(5)
     static let wantingPeriod = Duration.seconds(5)
     static let contentPeriod = Duration.seconds(30)
+    /// For sensors, where nothing but our own scans hears them: three tenths of the time, as while
+    /// wanting.
+    static let sensorPeriod = Duration.seconds(10)
+    static let sensorScanTime = Duration.seconds(3)
     static let rfkillPeriod = Duration.seconds(5)
     /// Who switches the controller off after so long on is not at war with us.
     static let powerPeace = Duration.seconds(60)
@@ -67,7 +71,9 @@ extension AdapterMachine {
     }
 
     private mutating func operation(_ now: Instant) -> ManagementCommand? {
-        guard isUp, hasLowEnergy, let psm else { return nil }
+        guard isUp, hasLowEnergy else { return nil }
+        if let command = listeningOperation(now) { return command }
+        guard let psm else { return nil }
         if !isAdvertising, !cannotAdvertise, let instance, advertising.isDue(now),
             let own = Advertisement(networkTag: networkTag, psm: psm, peerPrefix: peerPrefix)
         {
@@ -75,10 +81,9 @@ extension AdapterMachine {
         }
         switch scan {
         case .off(let next):
-            guard next + hold <= now, scanning.isDue(now) else { return nil }
-            return isContent && !cannotMonitor && !isFirstScan
-                ? .addMonitor(type: Advertisement.serviceData, beginning: Advertisement.uuid)
-                : .startDiscovery
+            guard !needsNoScan, next + hold <= now, scanning.isDue(now) else { return nil }
+            return isContent && !cannotMonitor && !isFirstScan && !scansForSensors
+                ? .addMonitor([.node]) : .startDiscovery
         case .active(let until, _): return until <= now ? .stopDiscovery : nil
         case .passive(let handle, let until, _):
             return until <= now ? .removeMonitor(handle: handle) : nil
@@ -95,7 +100,8 @@ extension AdapterMachine {
         isUp = isReady
         if let chosen, isReady {
             isFirstScan = true
-            scan = .off(next: now)
+            resetScan(now)
+            beginListening(now)
             say(.using(chosen))
             outputs.append(.up(chosen))
         } else {
@@ -103,9 +109,18 @@ extension AdapterMachine {
             // The controller is off or gone, and with it what it did; but `stop` has to end that.
             if phase == .running {
                 isAdvertising = false
-                scan = .off(next: now)
+                resetScan(now)
             }
             outputs.append(.down)
+        }
+    }
+
+    /// The kernel keeps a monitor while the controller is off: it is still to be removed.
+    private mutating func resetScan(_ now: Instant) {
+        if case .passive(let handle, _, _) = scan {
+            scan = .passive(handle: handle, until: now, next: now)
+        } else {
+            scan = .off(next: now)
         }
     }
 
@@ -132,9 +147,15 @@ extension AdapterMachine {
         case .active: commands.append(.stopDiscovery)
         case .passive(let handle, _, _): commands.append(.removeMonitor(handle: handle))
         }
+        if let monitor = listening.monitor, monitor != Self.allMonitors {
+            commands.append(.removeMonitor(handle: monitor))
+        }
         if isAdvertising, let instance { commands.append(.removeAdvertising(instance: instance)) }
         let added = current.subtracting(found)
         if added.contains(.connectable), acceptsClassic { commands.append(.setConnectable(false)) }
+        if listening.isCycling, found.contains(.powered), !current.contains(.powered) {
+            commands.append(.setPowered(true))
+        }
         if added.contains(.powered) { commands.append(.setPowered(false)) }
         // Without BR/EDR, LE cannot be switched off while the controller is on.
         if added.contains(.lowEnergy) { commands.append(.setLowEnergy(false)) }

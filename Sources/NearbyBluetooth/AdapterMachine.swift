@@ -20,6 +20,10 @@ struct AdapterMachine: Sendable {
         case setContent(Bool)
         /// Whether somebody is being connected to: no scan holds the radio meanwhile.
         case setConnecting(Bool)
+        /// Whether there is a channel to anybody: the radio works, and is not to be switched off.
+        case setLinked(Bool)
+        /// Whether somebody wants to hear sensors that advertise.
+        case setListening(Bool)
         case deadlineReached
         case stop
     }
@@ -30,6 +34,8 @@ struct AdapterMachine: Sendable {
         case up(Adapter)
         case down
         case heard(Advertisement, from: BluetoothAddress)
+        /// Of somebody who is no node, while that is wanted; dBm, 127 where it is not known.
+        case advertisement([UInt8], from: BluetoothAddress, rssi: Int8)
         case notice(Notice)
         /// After `stop`: everything is as it was found, as far as it can be.
         case restored
@@ -45,6 +51,14 @@ struct AdapterMachine: Sendable {
         case rfkilled
         case permissionDenied
         case failed(ManagementCommand.Code, ManagementStatus)
+        /// Sensors are heard in scans with pauses only.
+        case cannotMonitor
+        /// Nobody is heard any more: reception begins anew.
+        case deaf
+        /// That did not help: the controller is switched off and on.
+        case cycling
+        /// Somebody is heard again.
+        case hearing
         /// Said by the shell: `errno`.
         case cannotListen(code: Int32)
     }
@@ -89,6 +103,10 @@ struct AdapterMachine: Sendable {
     var cannotMonitor = false
     var isContent = false
     var isConnecting = false
+    var isLinked = false
+    var listening = Listening()
+    /// How often reception began anew because nobody was heard any more.
+    var restarts: UInt64 = 0
     var isUp = false
     var scan = Scan.off(next: .zero)
     var isFirstScan = true
@@ -128,6 +146,8 @@ struct AdapterMachine: Sendable {
         case .listening(let psm): self.psm = isUp ? psm : nil
         case .setContent(let isContent): setContent(isContent, now)
         case .setConnecting(let isConnecting): setConnecting(isConnecting, now)
+        case .setLinked(let isLinked): self.isLinked = isLinked
+        case .setListening(let isWanted): setListening(isWanted)
         case .deadlineReached: deadlineReached(now)
         case .stop: stop()
         }
@@ -142,7 +162,8 @@ struct AdapterMachine: Sendable {
         if let at = setup.at { return at }
         let next = min(
             power.at ?? .distantFuture, advertising.at ?? .distantFuture,
-            renewal.at ?? .distantFuture, scanDeadline ?? .distantFuture)
+            renewal.at ?? .distantFuture, scanDeadline ?? .distantFuture,
+            listeningDeadline ?? .distantFuture)
         return next == .distantFuture ? nil : next
     }
 
@@ -172,6 +193,8 @@ struct AdapterMachine: Sendable {
         _ = advertising.isDue(now)
         _ = scanning.isDue(now)
         _ = renewal.isDue(now)
+        _ = listening.adding.isDue(now)
+        if phase == .running { watch(now) }
     }
 
     // MARK: Scans
@@ -179,6 +202,8 @@ struct AdapterMachine: Sendable {
     private var scanDeadline: Instant? {
         guard isUp, hasLowEnergy, psm != nil else { return nil }
         return switch scan {
+        // The monitor that lasts hears nodes too.
+        case .off where needsNoScan: nil
         case .off(let next): max(next + hold, scanning.at ?? next)
         case .active(let until, _), .passive(_, let until, _): until
         }
@@ -189,6 +214,9 @@ struct AdapterMachine: Sendable {
         isContent = value
         if !value, case .off = scan { scan = .off(next: now) }
     }
+
+    /// Content, it leaves hearing nodes to the monitor that lasts.
+    var needsNoScan: Bool { isContent && listening.monitor != nil && !isFirstScan }
 
     /// What a scan that is due waits for connects. Not for ever: addresses that only pretend to be
     /// somebody must not keep us deaf.
@@ -207,9 +235,17 @@ struct AdapterMachine: Sendable {
 
     // MARK: What others advertise
 
-    mutating func hear(_ data: [UInt8], from address: BluetoothAddress) {
+    mutating func hear(
+        _ data: [UInt8], from address: BluetoothAddress, rssi: Int8, _ now: Instant
+    ) {
+        heardSomebody(now)
         do throws(WireError) {
-            guard let advertisement = try Advertisement(parsing: data) else { return }
+            guard let advertisement = try Advertisement(parsing: data) else {
+                if listening.isWanted {
+                    outputs.append(.advertisement(data, from: address, rssi: rssi))
+                }
+                return
+            }
             guard advertisement.networkTag == networkTag else {
                 return drops.count(.advertisementStrangeNetwork)
             }

@@ -21,6 +21,9 @@ extension BluetoothTransport {
         if table.isConnecting != machine.isConnecting {
             drive(.setConnecting(table.isConnecting), now)
         }
+        if table.connected.isEmpty == machine.isLinked {
+            drive(.setLinked(!table.connected.isEmpty), now)
+        }
         setTimer()
     }
 

@@ -27,6 +27,9 @@ public enum BluetoothEvent {
     case peers([Endpoint])
     /// What a person should read in the log.
     case notice(String, Gravity)
+    /// What somebody who is no node advertises, while `setListening` asks for it: advertising data
+    /// as received; dBm, 127 where that is not known.
+    case advertisement([UInt8], from: BluetoothAddress, rssi: Int8)
 
     public enum Gravity {
         /// All is well.
@@ -92,6 +95,11 @@ public final class BluetoothTransport {
         drive(.setContent(isContent), now)
     }
 
+    /// Whether to hear sensors that advertise, at all times.
+    public func setListening(_ isWanted: Bool, now: Instant) {
+        drive(.setListening(isWanted), now)
+    }
+
     /// Ends all channels and puts the controller back as it was found; waits at most two seconds.
     public func stop() {
         let end = MonotonicClock.now() + .seconds(2)
@@ -119,6 +127,9 @@ public final class BluetoothTransport {
         (machine.adapter, machine.summary, machine.isContent, table.connected)
     }
 
+    /// How often reception began anew because nobody was heard any more.
+    public var receptionRestarts: UInt64 { machine.restarts }
+
     public var drops: DropCounters {
         var all = machine.drops
         all.add(table.drops)
@@ -136,6 +147,8 @@ public final class BluetoothTransport {
             case .down: adapterDown(now)
             case .heard(let advertisement, let address):
                 pass(.heard(advertisement, from: address), now)
+            case .advertisement(let data, let address, let rssi):
+                onEvent?(.advertisement(data, from: address, rssi: rssi), now)
             case .notice(let notice): say(notice, now)
             case .restored: isRestored = true
             }

@@ -17,8 +17,9 @@ enum ManagementCommand: Equatable, Sendable {
     /// Active scan for LE devices; the kernel ends it by itself after 10.24 s.
     case startDiscovery
     case stopDiscovery
-    /// Passive scan for advertising data that has this AD structure, type and beginning.
-    case addMonitor(type: UInt8, beginning: [UInt8])
+    /// Passive scan for advertising data with one of these, at most 16.
+    case addMonitor([AdvertisementPattern])
+    /// 0: all of them, whoever set them.
     case removeMonitor(handle: UInt16)
 
     var code: Code {
@@ -55,15 +56,17 @@ enum ManagementCommand: Equatable, Sendable {
             parameters.write(contentsOf: data)
         case .removeAdvertising(let instance): parameters.write(instance)
         case .startDiscovery, .stopDiscovery: parameters.write(Self.lowEnergyTypes)
-        case .addMonitor(let type, let beginning):
-            let value = beginning.prefix(Self.patternBytesMax)
-            parameters.write(UInt8(1))  // patterns
-            parameters.write(type)
-            parameters.write(UInt8(0))  // offset
-            parameters.write(UInt8(value.count))
-            parameters.write(contentsOf: value)
-            parameters.write(
-                contentsOf: [UInt8](repeating: 0, count: Self.patternBytesMax - value.count))
+        case .addMonitor(let patterns):
+            parameters.write(UInt8(clamping: patterns.count))
+            for pattern in patterns {
+                let value = pattern.beginning.prefix(Self.patternBytesMax)
+                parameters.write(pattern.type)
+                parameters.write(UInt8(0))  // offset
+                parameters.write(UInt8(value.count))
+                parameters.write(contentsOf: value)
+                parameters.write(
+                    contentsOf: [UInt8](repeating: 0, count: Self.patternBytesMax - value.count))
+            }
         case .removeMonitor(let handle): parameters.writeLittleEndian(UInt64(handle), byteCount: 2)
         }
         var writer = ByteWriter(reserving: 6 + parameters.count)

@@ -127,6 +127,7 @@ struct ManagementStatus: RawRepresentable, Equatable, Sendable, CustomStringConv
     static let success = ManagementStatus(rawValue: 0x00)
     static let unknownCommand = ManagementStatus(rawValue: 0x01)
     static let failed = ManagementStatus(rawValue: 0x03)
+    static let noResources = ManagementStatus(rawValue: 0x07)
     static let busy = ManagementStatus(rawValue: 0x0a)
     static let rejected = ManagementStatus(rawValue: 0x0b)
     static let notSupported = ManagementStatus(rawValue: 0x0c)
@@ -141,6 +142,7 @@ struct ManagementStatus: RawRepresentable, Equatable, Sendable, CustomStringConv
         case .success: "success"
         case .unknownCommand: "unknown command"
         case .failed: "failed"
+        case .noResources: "no room for it"
         case .busy: "busy"
         case .rejected: "rejected"
         case .notSupported: "not supported"

@@ -10,15 +10,23 @@ extension AdapterMachine.Notice {
         case .rfkilled: "the controller is blocked by rfkill; `rfkill unblock bluetooth` frees it"
         case .permissionDenied: "not permitted; it needs CAP_NET_ADMIN"
         case .failed(let code, let status): "\(code): \(status)"
+        case .cannotMonitor:
+            "this kernel or controller cannot monitor advertisements; sensors are heard in scans "
+                + "with pauses"
+        case .deaf:
+            "nobody was heard for \(Listening.silence.components.seconds / 60) minutes; reception "
+                + "begins anew"
+        case .cycling: "still nobody is heard; the controller is switched off and on"
+        case .hearing: "somebody is heard again"
         case .cannotListen(let code): "\(SystemError(call: "listen", code: code))"
         }
     }
 
     var gravity: BluetoothEvent.Gravity {
         switch self {
-        case .using: .information
+        case .using, .hearing, .cannotMonitor: .information
         case .noController, .permissionDenied: .missing
-        case .gone, .poweredOff, .rfkilled: .change
+        case .gone, .poweredOff, .rfkilled, .deaf, .cycling: .change
         case .failed, .cannotListen: .failure
         }
     }

@@ -24,6 +24,7 @@ public final class AgentProgram {
     private let pins = BoardPins()
     private var sensors: [any SensorDriver] = []
     private let events: EventSensors
+    private var listeners = AdvertisementSensors()
     /// For each sensor, what it gave last, and whether it hangs.
     private var channels: [KnownChannels] = []
     private var isOverdue: [Bool] = []
@@ -73,6 +74,7 @@ public final class AgentProgram {
         let loop = program.loop
         program.runner.onOutput = { [unowned self] in interpret($0, $1) }
         events.give = { [unowned self] in give($1, of: $0, from: $2, $2) }
+        program.runner.onAdvertisement = { [unowned self] in heard($0, $1) }
         program.onReload = { [unowned self] in reload() }
         program.onStop = { [unowned self] in stop() }
         program.onClock = { [unowned self] in give(.clock($0), $1) }
@@ -194,6 +196,8 @@ public final class AgentProgram {
         for driver in events.use(sensors) where !workers.run({ driver.finish() }) {
             driver.finish()
         }
+        listeners = AdvertisementSensors(sensors)
+        program.runner.listen(!listeners.isEmpty)
         channels = sensors.map { KnownChannels($0.name, unit: "1") }
         isOverdue = sensors.map { _ in false }
         samplers = settings.map { Sampler($0.sampling.shape, channels: $0.sampling.channels) }
@@ -257,6 +261,12 @@ public final class AgentProgram {
         channels[result.sensor].note(result.measurements)
         events.compare(result.sensor)
         give(result.measurements, of: result.sensor, from: result.time, now)
+    }
+
+    private func heard(_ advertisement: HeardAdvertisement, _ now: Instant) {
+        for (sensor, measurements) in listeners.hear(advertisement, now: now) {
+            give(measurements, of: sensor, from: now, now)
+        }
     }
 
     // MARK: Reload and status

@@ -79,6 +79,7 @@ extension NodeProgram {
             ("links", .array(status.links.map { .string("\($0)") })),
             ("sent", traffic(bluetooth.sent)),
             ("received", traffic(bluetooth.received)),
+            ("receptionRestarts", .integer(bluetooth.receptionRestarts)),
         ])
     }
 

@@ -41,10 +41,17 @@ extension NodeRunner {
             transport.onEvent = { [unowned self] in bluetoothEvent($0, $1) }
             bluetooth = transport
             try transport.start()
+            transport.setListening(isListening, now: MonotonicClock.now())
         } catch {
             bluetooth = nil
             log.write(missing, "Bluetooth is not used: \(error)")
         }
+    }
+
+    /// Whether sensors that advertise are to be heard, from now on and after a start to come.
+    public func listen(_ isWanted: Bool) {
+        isListening = isWanted
+        bluetooth?.setListening(isWanted, now: MonotonicClock.now())
     }
 
     /// Puts the controller back as it was found.
@@ -74,6 +81,8 @@ extension NodeRunner {
         case .datagram(let bytes, let source):
             give(.datagram(bytes, from: source, isMulticast: false), at: now)
         case .peers(let endpoints): give(.advertisedPeers(endpoints, by: .bluetooth), at: now)
+        case .advertisement(let data, let address, let rssi):
+            onAdvertisement?(HeardAdvertisement(data: data, address: address, rssi: rssi), now)
         case .notice(let text, let gravity): log.write(level(gravity), "Bluetooth: \(text)")
         }
     }
@@ -88,6 +97,6 @@ extension NodeRunner {
     }
 
     private var missing: StandardErrorLog.Level {
-        options.bluetooth?.isAsked == true ? .warning : .information
+        isListening || options.bluetooth?.isAsked == true ? .warning : .information
     }
 }

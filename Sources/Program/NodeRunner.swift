@@ -36,10 +36,13 @@ public final class NodeRunner {
     public var onOutput: ((Node.Output, Instant) -> Void)?
     /// Called when the links in use, or their addresses, have changed.
     var onLinks: (() -> Void)?
+    /// Called for what others advertise over Bluetooth LE, once `listen` asks for it.
+    public var onAdvertisement: ((HeardAdvertisement, Instant) -> Void)?
     public private(set) var transport: UDPTransport
     private let beaconSocket: BeaconSocket?
     private let monitor: InterfaceMonitor
     var bluetooth: BluetoothTransport?
+    var isListening = false
     private var timer: EventLoop.TimerID?
     /// Addresses out of tickets, by peer; oldest first.
     private var ticketPeers: [(peer: PeerID, addresses: [TransportAddress], until: Instant)] = []

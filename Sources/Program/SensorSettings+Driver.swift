@@ -17,6 +17,11 @@ extension SensorSettings {
         case .gpio(let gpio):
             GPIODriver(
                 GPIODriver.Settings(gpio), state: directory, header: { pins.place(of: $0) })
+        case .ble(let ble):
+            BLEDriver(
+                .init(
+                    address: ble.address.flatMap(AdvertiserAddress.value), name: ble.name,
+                    key: ble.key, every: every, silentAfter: ble.silentAfter))
         }
     }
 }

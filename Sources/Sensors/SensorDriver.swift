@@ -42,9 +42,14 @@ extension EventDriver {
 /// `sample` is still asked once a period, on a worker: it says what became of those that fell
 /// silent.
 public protocol AdvertisementDriver: SensorDriver {
-    /// One advertisement's data (Bluetooth Core, Vol 3, Part C, §11), as received; the address's
-    /// first written byte in bits 40–47; signal strength in dBm. Called on the logic thread.
-    func hear(_ data: [UInt8], from address: UInt64, signal: Int8, now: Instant) -> [Measurement]
+    /// Whose advertisements it takes, the first written byte in bits 40–47; nil: those of whom no
+    /// other driver names.
+    var address: UInt64? { get }
+    /// One advertisement's data (Bluetooth Core, Vol 3, Part C, §11), as received; signal strength
+    /// in dBm. Called on the logic thread.
+    func hear(
+        _ data: [UInt8], from address: AdvertiserAddress, signal: Int8, now: Instant
+    ) -> [Measurement]
 }
 
 /// What a driver read, before it has a number.

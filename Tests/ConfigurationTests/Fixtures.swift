@@ -37,6 +37,9 @@ enum Sample {
     static let otherBytes = (0..<16).map { UInt8(truncatingIfNeeded: $0 * 29 + 5) }
     static let otherSecret = Secret.text(otherBytes)
 
+    /// All there are, as messages name them.
+    static let drivers: String = SensorSettings.names.joined(separator: ", ")
+
     /// `trust: any` and the given lines.
     static func decode(_ lines: String) -> Settings.Outcome {
         Settings.decode(Array(("trust: any\n" + lines).utf8), file: "f")

@@ -163,7 +163,7 @@ setup_wifi() { have "${WIFI_PACKAGES[@]}"; }
 # setup_sensors: what Debian's kernel has not: gpio-sim, from the kernel's own source, and a 1-Wire
 # bus with thermometers on it (modules/w1_sim.c), built for the guest's kernel.
 setup_sensors() {
-    setup_machine || return
+    setup_machine && setup_bluetooth || return
     local built=$CACHE/kernel/lib/modules/$RELEASE/extra/w1_sim.ko
     have gpiod i2c-tools || return
     [ "$built" -nt Tests/Lab/modules/w1_sim.c ] && return

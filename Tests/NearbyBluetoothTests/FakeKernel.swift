@@ -10,7 +10,8 @@ struct FakeKernel {
         var instancesMax: UInt8 = 5
         var advertising: [UInt8: [UInt8]] = [:]
         var isScanning = false
-        var monitors: Set<UInt16> = []
+        /// They survive switching it off.
+        var monitors: [UInt16: [AdvertisementPattern]] = [:]
         var isBlocked = false
         /// Instances that the kernel has kept and the controller has lost.
         var dead: Set<UInt8> = []
@@ -22,7 +23,6 @@ struct FakeKernel {
     /// Does not answer these at all.
     var silent: Set<ManagementCommand.Code> = []
     private(set) var commands: [ManagementCommand] = []
-    private var lastHandle: UInt16 = 0
 
     static let both: ControllerSettings = [.powered, .connectable, .classic, .lowEnergy]
 
@@ -68,7 +68,7 @@ struct FakeKernel {
         }
         defer { controllers[index] = controller }
         do throws(Refusal) {
-            return event(.completed(command.code, try controller.carryOut(command, &lastHandle)))
+            return event(.completed(command.code, try controller.carryOut(command)))
         } catch {
             return event(.failed(command.code, error.status))
         }
@@ -81,11 +81,10 @@ extension FakeKernel.Controller {
     mutating func lose() {
         advertising = [:]
         isScanning = false
-        monitors = []
     }
 
     fileprivate mutating func carryOut(
-        _ command: ManagementCommand, _ lastHandle: inout UInt16
+        _ command: ManagementCommand
     ) throws(FakeKernel.Refusal) -> ManagementEvent.Reply {
         switch command {
         case .readIndexList: break
@@ -118,13 +117,16 @@ extension FakeKernel.Controller {
         case .stopDiscovery:
             guard isScanning else { throw .init(status: .rejected) }
             isScanning = false
-        case .addMonitor:
-            try needPower()
-            lastHandle += 1
-            monitors.insert(lastHandle)
-            return .monitor(handle: lastHandle)
+        case .addMonitor(let patterns):
+            guard let handle = (1...32 as ClosedRange<UInt16>).first(where: { monitors[$0] == nil })
+            else { throw .init(status: .noResources) }
+            monitors[handle] = patterns
+            return .monitor(handle: handle)
+        case .removeMonitor(0): monitors = [:]
         case .removeMonitor(let handle):
-            guard monitors.remove(handle) != nil else { throw .init(status: .invalidIndex) }
+            guard monitors.removeValue(forKey: handle) != nil else {
+                throw .init(status: .invalidIndex)
+            }
         }
         return .nothing
     }

@@ -22,8 +22,16 @@ struct ManagementTests {
         ),
         (.removeAdvertising(instance: 5), 0, "3f00 0000 0100 05"),
         (
-            .addMonitor(type: 0x21, beginning: [0x4d, 0xb9]), 0,
+            .addMonitor([AdvertisementPattern(type: 0x21, beginning: [0x4d, 0xb9])]), 0,
             "5200 0000 2300 01 21 00 02 4db9" + String(repeating: "00", count: 29)
+        ),
+        (
+            .addMonitor([
+                AdvertisementPattern(type: 0xff, beginning: [0x99, 0x04]),
+                AdvertisementPattern(type: 0x16, beginning: [0xd2, 0xfc]),
+            ]), 0,
+            "5200 0000 4500 02 ff 00 02 9904" + String(repeating: "00", count: 29)
+                + "16 00 02 d2fc" + String(repeating: "00", count: 29)
         ),
         (.removeMonitor(handle: 0x0304), 0, "5300 0000 0200 0403"),
     ])

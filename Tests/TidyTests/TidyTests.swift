@@ -133,7 +133,7 @@ enum Imports {
         "Telemetry": ["NearbyCore"],
         "Spool": ["NearbyCore", "Telemetry", "DurableFiles"],
         "Sensors": [
-            "NearbyCore", "Telemetry", "DurableFiles", "CLinux", "CGPIOD", "Glibc",
+            "NearbyCore", "Telemetry", "DurableFiles", "CLinux", "CGPIOD", "COpenSSL", "Glibc",
             "Synchronization",
         ],
         "Configuration": ["NearbyCore", "Telemetry", "CYAML", "Glibc"],

@@ -1,0 +1,42 @@
+import NearbyBluetooth
+import NearbyCore
+import Sensors
+
+/// Hands what is heard over Bluetooth LE to the sensors that listen for it.
+struct AdvertisementSensors {
+    private let drivers: [(sensor: Int, driver: any AdvertisementDriver)]
+
+    /// Those of an agent's sensors that listen; each keeps its place as its number.
+    init(_ sensors: [any SensorDriver] = []) {
+        drivers = sensors.enumerated().compactMap { index, sensor in
+            (sensor as? any AdvertisementDriver).map { (index, $0) }
+        }
+    }
+
+    var isEmpty: Bool { drivers.isEmpty }
+
+    /// What each sensor makes of an advertisement. Whom a driver names is no concern of those that
+    /// take everybody.
+    func hear(
+        _ heard: HeardAdvertisement, now: Instant
+    ) -> [(sensor: Int, measurements: [Measurement])] {
+        let named = drivers.filter { $0.driver.address == heard.address.value }
+        let address = AdvertiserAddress(
+            value: heard.address.value, isRandom: heard.address.kind == .lowEnergyRandom)
+        return (named.isEmpty ? drivers.filter { $0.driver.address == nil } : named).map {
+            (
+                $0.sensor,
+                $0.driver.hear(heard.data, from: address, signal: heard.rssi, now: now)
+            )
+        }
+    }
+}
+
+/// What somebody who is no node advertises.
+public struct HeardAdvertisement {
+    /// Advertising data as received.
+    public var data: [UInt8]
+    public var address: BluetoothAddress
+    /// dBm; 127 where the controller cannot tell.
+    public var rssi: Int8
+}
