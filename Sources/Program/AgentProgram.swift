@@ -21,6 +21,7 @@ public final class AgentProgram {
     /// When a collector was first addressed, nanoseconds since 1970.
     private var firstConnected: Int64?
     private var sensors: [any SensorDriver] = []
+    private let events: EventSensors
     /// For each sensor, what it gave last, and whether it hangs.
     private var channels: [KnownChannels] = []
     private var isOverdue: [Bool] = []
@@ -46,6 +47,7 @@ public final class AgentProgram {
         self.path = path
         log = StandardErrorLog()
         program = try NodeProgram(settings, role: Role(settings.role), log: log)
+        events = EventSensors(program.loop, log)
         do {
             results = try Mailbox()
             // Without a place for its own identity there is none for readings; and what a card
@@ -67,6 +69,7 @@ public final class AgentProgram {
     public func run() throws(StartError) {
         let loop = program.loop
         program.runner.onOutput = { [unowned self] in interpret($0, $1) }
+        events.give = { [unowned self] in give($1, from: $2, $2) }
         program.onReload = { [unowned self] in reload() }
         program.onStop = { [unowned self] in stop() }
         program.onClock = { [unowned self] in give(.clock($0), $1) }
@@ -170,6 +173,7 @@ public final class AgentProgram {
 
     /// What is not settled goes to disk, within five seconds.
     private func stop() {
+        for driver in events.use([]) { driver.finish() }
         let end = MonotonicClock.now() + .seconds(5)
         give(.flush, MonotonicClock.now())
         while let spool, !spool.isIdle, MonotonicClock.now() < end {
@@ -183,6 +187,10 @@ public final class AgentProgram {
     private func use(_ settings: [SensorSettings]) {
         generation += 1
         sensors = settings.map { $0.makeDriver() }
+        // Ahead of the new ones' first sample: they may want what the earlier hold.
+        for driver in events.use(sensors) where !workers.run({ driver.finish() }) {
+            driver.finish()
+        }
         channels = sensors.map { KnownChannels($0.name, unit: "1") }
         isOverdue = sensors.map { _ in false }
         schedule = SamplingSchedule(periods: settings.map(\.every))
@@ -211,6 +219,7 @@ public final class AgentProgram {
 
     private func give(_ measurements: [Measurement], from time: Instant, _ now: Instant) {
         for measurement in measurements {
+            let time = max(.zero, measurement.time ?? time)
             guard let sample = Sample(measurement, time: time) else {
                 drops.count(.reportMalformed)
                 continue
@@ -240,6 +249,7 @@ public final class AgentProgram {
         _ = schedule.handle(.completed(result.sensor), now: now)
         isOverdue[result.sensor] = false
         channels[result.sensor].note(result.measurements)
+        events.compare(result.sensor)
         give(result.measurements, from: result.time, now)
     }
 

@@ -21,13 +21,20 @@ extension SensorDriver {
 /// A sensor that also speaks by itself, through a descriptor: an edge of a line, a serial port.
 ///
 /// `sample` is still asked once a period, on a worker: it opens what is not open, and gives what
-/// holds now, or nulls. Only `receive` closes.
+/// holds now, or nulls. Only `receive` and `finish` close.
 public protocol EventDriver: SensorDriver {
     /// Readable when there is news; nil while nothing is open.
     var descriptor: Int32? { get }
     /// What has come. Called on the logic thread when the descriptor is readable or has failed;
     /// never blocks.
     func receive(now: Instant) -> [Measurement]
+    /// The sensor is no longer used, though a sample may be under way: what should outlast it goes
+    /// to disk, and what others may want is let go. May block; called once, the last of all.
+    func finish()
+}
+
+extension EventDriver {
+    public func finish() {}
 }
 
 /// A sensor that hears what others advertise over Bluetooth LE.
