@@ -4,6 +4,8 @@ public struct SensorSettings: Sendable {
         case system(SystemSettings)
         case command(CommandSettings)
         case replay(ReplaySettings)
+        case serial(SerialSettings)
+        case i2c(I2CSettings)
     }
 
     public var driver: Driver
@@ -23,7 +25,7 @@ public struct SensorSettings: Sendable {
     }
 
     /// In the order of the reference.
-    static let kinds: [Kind] = [.system, .command, .replay]
+    static let kinds: [Kind] = [.system, .command, .replay, .serial, .i2c]
 
     static var names: [String] { kinds.map(\.name) }
 
@@ -31,7 +33,7 @@ public struct SensorSettings: Sendable {
         "driver",
         .choice(
             kinds.map(\.name),
-            later: ["iio", "hwmon", "thermal", "w1", "gpio", "ble", "serial", "i2c"]),
+            later: ["iio", "hwmon", "thermal", "w1", "gpio", "ble"]),
         .required, "Which driver reads.")
 
     static let common = [
@@ -69,6 +71,8 @@ extension SensorSettings {
         case .system: "the system"
         case .command(let command): command.name.map { "the channel \($0)" }
         case .replay: nil
+        case .serial(let serial): "the serial port \(serial.device)"
+        case .i2c(let device): "device \(device.address) on I2C bus \(device.bus)"
         }
     }
 

@@ -27,7 +27,7 @@ struct MistakeTests {
                 "6:15: port is '99999'; it must be a whole number from 0 to 65535",
                 "6:30: beacon is 'maybe'; it must be true or false",
                 "8:14: driver: iio is not in this version; it must be one of "
-                    + "system, command, replay",
+                    + "system, command, replay, serial, i2c",
                 "9:29: every is '10'; it must be a duration such as 250ms, 10s, 5min, 2h or 90d, "
                     + "10ms to 1d",
                 "10:5: the command sensor needs the key run; it must be a list of at most 64, "
@@ -84,7 +84,8 @@ struct MistakeTests {
         ),
         (
             "sensors: [{every: 1s}]",
-            "2:11: a sensor needs the key driver; it must be one of system, command, replay"
+            "2:11: a sensor needs the key driver; it must be one of system, command, replay, "
+                + "serial, i2c"
         ),
         (
             "sensors: [{driver: command, run: co2}]",
