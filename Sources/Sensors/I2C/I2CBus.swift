@@ -99,7 +99,7 @@ final class LinuxI2CBus: I2CBus {
     private func fault(_ code: Int32) -> I2CFault {
         let place = "\(Self.hexadecimal(address)) on I2C bus \(bus)"
         switch code {
-        case EREMOTEIO, ENXIO:
+        case EREMOTEIO, ENXIO, ENODEV:
             return I2CFault(
                 reason: .absent,
                 message: "nothing answers at \(place); check the wires, the power and the "
