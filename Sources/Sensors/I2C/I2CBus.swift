@@ -108,6 +108,11 @@ final class LinuxI2CBus: I2CBus {
             return I2CFault(
                 reason: .timeout,
                 message: "\(place): the bus is held down; check the wires and the pull-ups")
+        case EOPNOTSUPP, EMSGSIZE:
+            return I2CFault(
+                reason: .failed,
+                message: "\(place): this adapter does SMBus commands only, and the device needs "
+                    + "more")
         default: return I2CFault(reason: .failed, message: "\(place): \(Self.text(code))")
         }
     }
