@@ -27,8 +27,8 @@ extension SensorSettings.Kind {
         keys: [
             Key(
                 "device", .path, .required,
-                "The port, such as /dev/serial0, or one that keeps its name: "
-                    + "/dev/serial/by-id/…."),
+                "The port, such as /dev/serial0, or one below /dev/serial/by-id, which keeps its "
+                    + "name."),
             Key(
                 "protocol", .choice(SerialSettings.Spoken.allCases.map(\.rawValue)), .required,
                 "What the device speaks; `line`: lines of text."),

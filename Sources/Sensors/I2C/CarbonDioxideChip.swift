@@ -3,8 +3,8 @@ import Telemetry
 
 /// SCD40 and SCD41, measuring by themselves every 5 s.
 ///
-/// Source: Sensirion, SCD4x data sheet 1.5 (2023), §3.5, §3.8.2, §3.11. Commands and answers are words
-/// with the high byte first; each word that is answered has a CRC-8 behind it.
+/// Source: Sensirion, SCD4x data sheet 1.5 (2023), §3.5, §3.8.2, §3.11. Commands and answers are
+/// words with the high byte first; each word that is answered has a CRC-8 behind it.
 struct CarbonDioxideChip: I2CChip {
     let channels = [
         ExpectedChannel("co2", "ppm"), ExpectedChannel("temperature", "Cel"),

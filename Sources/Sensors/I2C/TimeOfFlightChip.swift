@@ -3,9 +3,9 @@ import Telemetry
 
 /// VL53L0X: a single ranging a sample, of about 33 ms.
 ///
-/// Source: ST, VL53L0X API (UM2039, STSW-IMG005), whose steps the functions are named after; ST does
-/// not document most registers otherwise. Its default settings are used: 2.8 V bus, up to about
-/// 1.2 m. It is set up when it is first read, and again after it lost its power.
+/// Source: ST, VL53L0X API (UM2039, STSW-IMG005), whose steps the functions are named after; ST
+/// does not document most registers otherwise. Its default settings are used: 2.8 V bus, up to
+/// about 1.2 m. It is set up when it is first read, and again after it lost its power.
 struct TimeOfFlightChip: I2CChip {
     let channels = [ExpectedChannel("distance", "mm")]
     /// Read while it was set up; it must be written before each ranging.

@@ -1,7 +1,7 @@
 /// What ST's API writes into a VL53L0X before its first ranging, without saying what it is.
 ///
-/// Source: ST, VL53L0X API, vl53l0x_tuning.h, DefaultTuningSettings: register and value, in order; 0xff
-/// turns to another page of registers.
+/// Source: ST, VL53L0X API, vl53l0x_tuning.h, DefaultTuningSettings: register and value, in order;
+/// 0xff turns to another page of registers.
 enum TimeOfFlightTuning {
     static let settings: [(register: UInt8, value: UInt8)] = [
         (0xff, 0x01), (0x00, 0x00), (0xff, 0x00), (0x09, 0x00), (0x10, 0x00),

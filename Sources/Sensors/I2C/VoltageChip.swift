@@ -29,8 +29,8 @@ struct VoltageChip: I2CChip {
     private static let conversionMilliseconds = 9
     private static let pollsMax = 3
 
-    /// `inputs`: 0 is AIN0 against AIN1, 1–3 AIN0, 1, 2 against AIN3, 4–7 AIN0–3 alone. `gain`: 0 is
-    /// ±6.144 V, then 4.096, 2.048, 1.024, 0.512, 0.256 V. Others are left out.
+    /// `inputs`: 0 is AIN0 against AIN1, 1–3 AIN0, 1, 2 against AIN3, 4–7 AIN0–3 alone. `gain`: 0
+    /// is ±6.144 V, then 4.096, 2.048, 1.024, 0.512, 0.256 V. Others are left out.
     init(inputs: [Int], gain: Int) {
         self.inputs = inputs.filter(Self.names.indices.contains)
         self.gain = Self.steps.indices.contains(gain) ? gain : 2

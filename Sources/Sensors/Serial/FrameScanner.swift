@@ -16,8 +16,8 @@ struct FrameScanner: Sendable {
     private var buffer: [UInt8] = []
     private var hasFound = false
 
-    /// The frames that the bytes complete. `judge` is asked about what lies at hand from a place on,
-    /// at least one byte; it must come to an end with as many bytes as its longest frame has.
+    /// The frames that the bytes complete. `judge` is asked about what lies at hand from a place
+    /// on, at least one byte; it must come to an end with as many bytes as its longest frame has.
     mutating func feed(
         _ bytes: ArraySlice<UInt8>, _ judge: (ArraySlice<UInt8>) -> Verdict
     ) -> [ArraySlice<UInt8>] {

@@ -1,8 +1,8 @@
 import Glibc
 import Telemetry
 
-/// An open serial line: raw bytes, eight bits, no parity, one stop bit, no flow control; ours alone.
-/// What the line was set to before is restored when it is closed.
+/// An open serial line: raw bytes, eight bits, no parity, one stop bit, no flow control; ours
+/// alone. What the line was set to before is restored when it is closed.
 ///
 /// Source: termios(3), ioctl_tty(2), flock(2).
 final class SerialPort: Sendable {
