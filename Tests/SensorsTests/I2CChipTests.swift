@@ -73,10 +73,11 @@ struct I2CChipTests {
         #expect(
             try sample(&chip, traffic, after: 5)
                 == ["co2 ppm 500", "temperature Cel 25.00", "humidity %RH 37.00"])
-        #expect(try sample(&chip, traffic, after: 6) == [])
+        #expect(try sample(&chip, traffic, after: 9) == [])
         #expect(
             try sample(&chip, traffic, after: 10)
                 == ["co2 ppm 500", "temperature Cel null:checksum", "humidity %RH 37.00"])
+        #expect(try sample(&chip, traffic, after: 24) == [])
         #expect(try sample(&chip, traffic, after: 25).first == "co2 ppm null:timeout")
         #expect(try sample(&chip, traffic, after: 30).first == "co2 ppm null:checksum")
         #expect(traffic.fault == nil)
