@@ -95,3 +95,71 @@ static inline int clinux_give_back_object(struct dl_phdr_info *object, size_t si
 static inline void clinux_give_back_pages(void) {
     dl_iterate_phdr(clinux_give_back_object, NULL);
 }
+
+// /dev/i2c-N: ioctls whose arguments hold pointers, or are unions, of <linux/i2c-dev.h>. Each gives 0 or more,
+// or -1 with errno.
+#include <linux/i2c-dev.h>
+#include <errno.h>
+#include <linux/i2c.h>
+#include <sys/ioctl.h>
+
+// Whether the adapter does plain I2C; otherwise it does SMBus commands only.
+static inline int clinux_i2c_is_plain(int file) {
+    unsigned long functions = 0;
+    if (ioctl(file, I2C_FUNCS, &functions) < 0) return -1;
+    return (functions & I2C_FUNC_I2C) != 0;
+}
+
+// EBUSY if a driver of the kernel has the device.
+static inline int clinux_i2c_set_address(int file, int address) {
+    return ioctl(file, I2C_SLAVE, (unsigned long)address);
+}
+
+// Writes, then reads after a repeated start; a count of 0 leaves that part out.
+static inline int clinux_i2c_transfer(int file, int address, const unsigned char *written, int written_count,
+                                      unsigned char *read, int read_count) {
+    struct i2c_msg messages[2];
+    struct i2c_rdwr_ioctl_data transfer = {messages, 0};
+    if (written_count > 0)
+        messages[transfer.nmsgs++] =
+            (struct i2c_msg){(__u16)address, 0, (__u16)written_count, (unsigned char *)written};
+    if (read_count > 0)
+        messages[transfer.nmsgs++] = (struct i2c_msg){(__u16)address, I2C_M_RD, (__u16)read_count, read};
+    return ioctl(file, I2C_RDWR, &transfer);
+}
+
+// The same in SMBus commands, which put the same bytes on the wire: at most 32 bytes after the command byte.
+static inline int clinux_smbus_transfer(int file, const unsigned char *written, int written_count,
+                                        unsigned char *read, int read_count) {
+    union i2c_smbus_data data = {0};
+    struct i2c_smbus_ioctl_data transfer = {I2C_SMBUS_WRITE, written_count > 0 ? written[0] : 0, 0, &data};
+    const int rest = read_count > 0 ? read_count : written_count - 1;
+    if (read_count > 0 && written_count > 1) { errno = EOPNOTSUPP; return -1; }
+    if (rest > I2C_SMBUS_BLOCK_MAX) { errno = EMSGSIZE; return -1; }
+    if (read_count > 0) transfer.read_write = I2C_SMBUS_READ;
+    if (written_count == 0) {
+        if (rest != 1) { errno = EOPNOTSUPP; return -1; }
+        transfer.size = I2C_SMBUS_BYTE;
+    } else if (rest == 0) {
+        transfer.size = I2C_SMBUS_BYTE;
+    } else if (rest == 1) {
+        transfer.size = I2C_SMBUS_BYTE_DATA;
+        if (read_count == 0) data.byte = written[1];
+    } else if (rest == 2) {
+        // A word's low byte is the first on the wire.
+        transfer.size = I2C_SMBUS_WORD_DATA;
+        if (read_count == 0) data.word = (__u16)(written[1] | written[2] << 8);
+    } else {
+        transfer.size = I2C_SMBUS_I2C_BLOCK_DATA;
+        data.block[0] = (__u8)rest;
+        if (read_count == 0) for (int i = 0; i < rest; i++) data.block[i + 1] = written[i + 1];
+    }
+    if (ioctl(file, I2C_SMBUS, &transfer) < 0) return -1;
+    if (read_count == 1) read[0] = data.byte;
+    if (read_count == 2) read[0] = (unsigned char)data.word, read[1] = (unsigned char)(data.word >> 8);
+    if (read_count > 2) {
+        if (data.block[0] != read_count) { errno = EIO; return -1; }
+        for (int i = 0; i < read_count; i++) read[i] = data.block[i + 1];
+    }
+    return 0;
+}

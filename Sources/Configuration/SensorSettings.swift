@@ -6,6 +6,8 @@ public struct SensorSettings: Sendable {
         case replay(ReplaySettings)
         case gpio(GPIOSettings)
         case ble(BLESettings)
+        case serial(SerialSettings)
+        case i2c(I2CSettings)
     }
 
     public var driver: Driver
@@ -27,7 +29,7 @@ public struct SensorSettings: Sendable {
     }
 
     /// In the order of the reference.
-    static let kinds: [Kind] = [.system, .command, .replay, .gpio, .ble]
+    static let kinds: [Kind] = [.system, .command, .replay, .gpio, .ble, .serial, .i2c]
 
     package static var names: [String] { kinds.map(\.name) }
 
@@ -35,7 +37,7 @@ public struct SensorSettings: Sendable {
         "driver",
         .choice(
             kinds.map(\.name),
-            later: ["iio", "hwmon", "thermal", "w1", "serial", "i2c"]),
+            later: ["iio", "hwmon", "thermal", "w1"]),
         .required, "Which driver reads.")
 
     static let common =
@@ -76,6 +78,8 @@ extension SensorSettings {
         case .replay: nil
         case .gpio(let gpio): "the channel \(gpio.name)"
         case .ble(let ble): ble.claim
+        case .serial(let serial): "the serial port \(serial.device)"
+        case .i2c(let device): "device \(device.address) on I2C bus \(device.bus)"
         }
     }
 

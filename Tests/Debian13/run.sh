@@ -48,6 +48,10 @@ for node in "null 1 3" "zero 1 5" "random 1 8" "urandom 1 9" "tty 5 0"; do
     [ -c "$ROOT/dev/$1" ] || mknod -m 666 "$ROOT/dev/$1" c "$2" "$3"
 done
 ln -sfn /proc/self/fd "$ROOT/dev/fd"
+# Pseudoterminals of its own, which stand for serial ports.
+mkdir -p "$ROOT/dev/pts"
+mount -t devpts -o newinstance,ptmxmode=0666 devpts "$ROOT/dev/pts"
+ln -sfn pts/ptmx "$ROOT/dev/ptmx"
 mount --bind -o ro "$TOP" "$ROOT/w"
 if [ -n "$LOCAL" ]; then
     mkdir -p "$ROOT$LOCAL"
