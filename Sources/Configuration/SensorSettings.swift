@@ -4,6 +4,11 @@ public struct SensorSettings: Sendable {
         case system(SystemSettings)
         case command(CommandSettings)
         case replay(ReplaySettings)
+        case iio(IIOSettings)
+        case hwmon(HwmonSettings)
+        case thermal(ThermalSettings)
+        case w1(OneWireSettings)
+        case power(PowerSettings)
     }
 
     public var driver: Driver
@@ -23,7 +28,9 @@ public struct SensorSettings: Sendable {
     }
 
     /// In the order of the reference.
-    static let kinds: [Kind] = [.system, .command, .replay]
+    static let kinds: [Kind] = [
+        .system, .command, .replay, .iio, .hwmon, .thermal, .w1, .power,
+    ]
 
     static var names: [String] { kinds.map(\.name) }
 
@@ -31,7 +38,7 @@ public struct SensorSettings: Sendable {
         "driver",
         .choice(
             kinds.map(\.name),
-            later: ["iio", "hwmon", "thermal", "w1", "gpio", "ble", "serial", "i2c"]),
+            later: ["gpio", "ble", "serial", "i2c"]),
         .required, "Which driver reads.")
 
     static let common = [
@@ -69,6 +76,11 @@ extension SensorSettings {
         case .system: "the system"
         case .command(let command): command.name.map { "the channel \($0)" }
         case .replay: nil
+        case .iio(let iio): "the IIO device " + (iio.device ?? "(all)")
+        case .hwmon(let hwmon): "the hwmon chip " + (hwmon.device ?? "(all)")
+        case .thermal(let thermal): "the thermal zone " + (thermal.zone ?? "(all)")
+        case .w1(let w1): "the thermometer " + (w1.ids.first ?? "(all)")
+        case .power(let power): "the power supply " + (power.supply ?? "(all)")
         }
     }
 

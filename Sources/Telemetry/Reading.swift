@@ -27,6 +27,8 @@ public struct NullReason: RawRepresentable, Hashable, Sendable, CustomStringConv
     public static let denied = NullReason(rawValue: 9)
     /// The sensor is not ready yet.
     public static let warmingUp = NullReason(rawValue: 10)
+    /// It repeats itself for longer than what it measures can stand still.
+    public static let frozen = NullReason(rawValue: 11)
 
     public var description: String {
         Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : "reason-\(rawValue)"
@@ -35,7 +37,7 @@ public struct NullReason: RawRepresentable, Hashable, Sendable, CustomStringConv
     private static let names = [
         "unspecified", "timeout", "absent", "failed", "checksum", "malformed", "out-of-range",
         "expired",
-        "command-failed", "denied", "warming-up",
+        "command-failed", "denied", "warming-up", "frozen",
     ]
 }
 

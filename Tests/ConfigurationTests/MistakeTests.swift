@@ -2,6 +2,9 @@ import Testing
 
 @testable import Configuration
 
+/// As messages name them.
+private let drivers = SensorSettings.names.joined(separator: ", ")
+
 /// What `rivulet check` says: `file:line:column: message; what to do`.
 struct MistakeTests {
     @Test func allMistakesAreNamedInTheOrderOfTheFile() {
@@ -12,7 +15,7 @@ struct MistakeTests {
             links:
               udp: {port: 99999, beacon: maybe}
             sensors:
-              - {driver: iio, device: bme280}
+              - {driver: gpio, pin: GPIO17}
               - {driver: system, every: 10}
               - {driver: command, every: 5s}
             report: {size: 5MiB, wait: soon}
@@ -26,8 +29,7 @@ struct MistakeTests {
                     + "with a letter, and hyphens only between others",
                 "6:15: port is '99999'; it must be a whole number from 0 to 65535",
                 "6:30: beacon is 'maybe'; it must be true or false",
-                "8:14: driver: iio is not in this version; it must be one of "
-                    + "system, command, replay",
+                "8:14: driver: gpio is not in this version; it must be one of " + drivers,
                 "9:29: every is '10'; it must be a duration such as 250ms, 10s, 5min, 2h or 90d, "
                     + "10ms to 1d",
                 "10:5: the command sensor needs the key run; it must be a list of at most 64, "
@@ -42,7 +44,7 @@ struct MistakeTests {
     @Test(arguments: [
         "links: {udp: {multicast: ff02::1}}", "links: {udp: {beacon-port: 4577}}",
         "collector: {sinks: []}",
-        "sensors: [{driver: gpio, pin: GPIO17}]", "sensors: [{driver: w1}]",
+        "sensors: [{driver: gpio, pin: GPIO17}]", "sensors: [{driver: i2c}]",
     ])
     func keysOfLaterVersionsAreNotAccepted(_ text: String) {
         let mistakes = Sample.mistakes(text)
@@ -84,7 +86,7 @@ struct MistakeTests {
         ),
         (
             "sensors: [{every: 1s}]",
-            "2:11: a sensor needs the key driver; it must be one of system, command, replay"
+            "2:11: a sensor needs the key driver; it must be one of " + drivers
         ),
         (
             "sensors: [{driver: command, run: co2}]",

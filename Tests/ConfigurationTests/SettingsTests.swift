@@ -40,7 +40,10 @@ struct SettingsTests {
             """
         #expect(
             Sample.mistakes(text)
-                == ["14:14: unknown driver system-less; known are system, command, replay"])
+                == [
+                    "14:14: unknown driver system-less; known are "
+                        + SensorSettings.names.joined(separator: ", ")
+                ])
         let good = text.replacing("  - {driver: system-less}", with: Self.moreSensors)
         let settings = try #require(Sample.decode(good).settings)
         #expect(settings.name == "north bench")
