@@ -38,7 +38,7 @@ struct KernelSensorSettingsTests {
     }
 
     @Test(arguments: [
-        ("{driver: iio, buffer: true}", "2:29: buffer needs the key device: which device's buffer"),
+        ("{driver: iio, buffer: true}", "2:33: buffer needs the key device: which device's buffer"),
         (
             "{driver: iio, device: a, trigger: t}",
             "2:45: trigger is of use only with buffer: true"

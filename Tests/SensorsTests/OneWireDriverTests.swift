@@ -58,6 +58,17 @@ struct OneWireDriverTests {
         #expect(tree.read("\(Self.folder)/w1_bus_master1/therm_bulk_read") == "trigger")
     }
 
+    @Test func withoutThePrivilegeEachIsConvertedAndThatIsTold() {
+        // Opened for writing, a folder is an error for anybody, root too.
+        tree.makeFolder("\(Self.folder)/w1_bus_master1/therm_bulk_read")
+        thermometer("28-0001a0115e01", text(21_500))
+        thermometer("28-0001a0115e02", text(22_500))
+        let bus = driver()
+        #expect(texts(bus).last == "w1.28-0001a0115e02 Cel 22.500")
+        #expect(
+            bus.remark == "2 thermometers; converted one after the other: no therm_bulk_read")
+    }
+
     @Test func anEmptyReadWithSuccessIsToldApart() {
         thermometer("28-0001a0115e01", text(21_500))
         thermometer("28-0001a0115e02", "", resolution: "12\n")

@@ -5,7 +5,7 @@ import Telemetry
 ///
 /// A device is frozen when none of its quantities has moved for the time that it may rest: one that
 /// measures temperature and humidity has to stand still in both. What cannot be read says nothing
-/// either way.
+/// either way. At most `Limits.kernelDevicesMax` are watched; those that come later never freeze.
 struct FrozenWatch: Sendable {
     private struct Entry: Sendable {
         var values: [String: DecimalValue]

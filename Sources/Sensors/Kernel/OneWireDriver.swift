@@ -41,8 +41,9 @@ public final class OneWireDriver: SensorDriver {
         let names = SensorFile.names(in: folder)
         let present = names.filter { OneWireFamily.part(of: $0) != nil }
         let wanted = (ids.isEmpty ? present : ids).prefix(Limits.channelsPerSensorMax)
+        var fault: SensorFile.Fault?
         if wanted.filter(present.contains).count > 1 {
-            convertAll(names.filter { $0.hasPrefix("w1_bus_master") }, in: folder)
+            fault = convertAll(names.filter { $0.hasPrefix("w1_bus_master") }, in: folder)
         }
         var believed = state.withLock { $0.believed }
         let readings = wanted.map { id in
@@ -55,17 +56,20 @@ public final class OneWireDriver: SensorDriver {
         }
         return state.withLock { state in
             state.believed = believed.filter { wanted.contains($0.key) }
-            state.remark = Self.remark(readings)
+            state.remark = Self.remark(readings, fault)
             return state.roster.settle(readings, now: clock())
         }
     }
 
     /// Lets all thermometers of these buses convert at once; the kernel returns when they are done.
-    /// Without this file, or if it fails, each is converted when it is read.
-    private func convertAll(_ buses: [String], in folder: String) {
+    /// Where that fails, each is converted when it is read: why it failed, for the remark.
+    private func convertAll(_ buses: [String], in folder: String) -> SensorFile.Fault? {
+        var fault: SensorFile.Fault?
         for bus in buses {
-            _ = SensorFile.write("\(folder)/\(bus)/therm_bulk_read", "trigger\n")
+            let file = "\(folder)/\(bus)/therm_bulk_read"
+            if case .failure(let failure) = SensorFile.write(file, "trigger\n") { fault = failure }
         }
+        return fault
     }
 
     /// `w1_slave` rather than `temperature`: it has the whole memory, which tells more.
@@ -123,12 +127,18 @@ public final class OneWireDriver: SensorDriver {
             entry: id, folder: "", name: OneWireFamily.part(of: id) ?? id, label: id, location: id)
     }
 
-    private static func remark(_ readings: [DeviceReadings]) -> String {
-        let silent = readings.filter { $0.values.allSatisfy { $0.outcome.value == nil } }
-        let count = "\(readings.count) thermometers"
+    private static func remark(
+        _ readings: [DeviceReadings], _ fault: SensorFile.Fault?
+    ) -> String {
         if readings.isEmpty { return "no thermometer on any bus" }
-        if silent.isEmpty { return count }
-        let ids = silent.prefix(4).map(\.device.entry).joined(separator: ", ")
-        return "\(count), \(silent.count) without an answer: \(ids)"
+        var text = "\(readings.count) thermometers"
+        let silent = readings.filter { $0.values.allSatisfy { $0.outcome.value == nil } }
+        if !silent.isEmpty {
+            let ids = silent.prefix(4).map(\.device.entry).joined(separator: ", ")
+            text += ", \(silent.count) without an answer: \(ids)"
+        }
+        guard let fault else { return text }
+        let why = fault.reason == .denied ? "therm_bulk_read is root's" : "no therm_bulk_read"
+        return text + "; converted one after the other: \(why)"
     }
 }

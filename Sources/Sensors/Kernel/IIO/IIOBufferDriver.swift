@@ -14,7 +14,7 @@ extension Limits {
 /// of a trigger, with the time at which it was taken.
 ///
 /// What is set in sysfs for it is put back when it is closed. A scan that finds the kernel's buffer
-/// full is lost there.
+/// full is lost there. Scans are given as they come: neither ranges nor frozen values are looked for.
 public final class IIOBufferDriver: EventDriver {
     public let name: String
     private let device: String
