@@ -9,6 +9,36 @@ struct DeviceRosterTests {
         KernelDevice(entry: location, folder: "", name: name, label: nil, location: location)
     }
 
+    @Test func aDeviceIsWhereItsBusHasIt() {
+        let tree = SysfsTree()
+        let places = [
+            ("sys/devices/platform/soc/3f804000.i2c/i2c-1/1-0048/hwmon/hwmon0", "1-0048"),
+            ("sys/devices/platform/dht11@4/hwmon1", "dht11@4"),
+            ("sys/devices/virtual/thermal/thermal_zone0/hwmon2", "thermal_zone0"),
+            ("sys/devices/virtual/hwmon/hwmon3", "hwmon3"),
+            ("sys/devices/platform/hwmon4", "hwmon4"),
+            ("sys/class/hwmon/hwmon5", "hwmon5"),
+        ]
+        for (number, place) in places.enumerated() {
+            tree.device(place.0, as: "sys/class/hwmon/hwmon\(number)", ["name": "a\n"])
+        }
+        let found = KernelDevice.all(in: tree.root + "/sys/class/hwmon", prefix: "hwmon")
+        #expect(found.map(\.location) == places.map(\.1))
+    }
+
+    @Test func devicesAreBoundedAndThoseWithOneNameAndPlaceAreToldApart() {
+        let tree = SysfsTree()
+        for number in 0..<100 {
+            tree.device(
+                "sys/devices/spi0.0/iio:device\(number)",
+                as: "sys/bus/iio/devices/iio:device\(number)", ["name": "imu\n"])
+        }
+        let found = KernelDevice.all(in: tree.root + "/sys/bus/iio/devices", prefix: "iio:device")
+        #expect(found.count == Limits.kernelDevicesMax)
+        #expect(found.last?.entry == "iio:device63")
+        #expect(found.first?.location == "spi0.0.iio:device0")
+    }
+
     @Test func whatIsMissingIsNullAndTheLongestMissingMakeRoom() {
         var seen = SeenChannels()
         let first = (0..<100).map { Measurement("a\($0)", "V", 1) }

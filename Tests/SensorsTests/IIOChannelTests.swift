@@ -117,7 +117,11 @@ struct IIOChannelTests {
             for offset in [DecimalValue(coefficient: 0), scale] {
                 let conversion = IIOConversion(channel, offset: offset, scale: scale)
                 let value = conversion?.value(DecimalValue(coefficient: raw))
-                guard let value, offset.coefficient == 0 else { continue }
+                guard offset.coefficient == 0 else { continue }
+                guard let value else {
+                    Issue.record("\(raw) × \(text) is none")
+                    continue
+                }
                 let expected = Double(raw) * scale.double / 1_000
                 #expect(abs(value.double - expected) <= abs(expected) * 1e-12)
             }
