@@ -10,8 +10,8 @@ extension SensorSettings.Kind {
         name: "hwmon",
         keys: [
             .device(
-                "Which chip: its name (lm75), where it is attached (1-0048), or its number. All are "
-                    + "all but those that the kernel makes for 1-Wire thermometers."),
+                "Which chip: its name (lm75), where it is attached (1-0048), or its number. All "
+                    + "are all but those that the kernel makes for 1-Wire thermometers."),
             .staleAfter,
         ]
     ) { section in

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Sensors
 
-/// The device's character file is a FIFO whose other end the test has, so that scans come as they do
-/// from the kernel.
+/// The device's character file is a FIFO whose other end the test has, so that scans come as they
+/// do from the kernel.
 struct IIOBufferDriverTests {
     private let tree = SysfsTree()
     private static let device = "sys/bus/iio/devices/iio:device0"
@@ -155,6 +155,28 @@ struct IIOBufferDriverTests {
         defer { close(kernel) }
         #expect(adc.sample().map(\.outcome) == [.null(.warmingUp), .null(.warmingUp)])
         #expect(adc.descriptor != nil)
+    }
+
+    @Test func theFrequencyIsSetWhereTheDeviceHasIt() {
+        adc()
+        let kernel = kernelEnd()
+        defer { close(kernel) }
+        for names in [["sampling_frequency"], ["in_sampling_frequency"], ["in_a", "in_b"]] {
+            for name in ["sampling_frequency", "in_sampling_frequency"] {
+                tree.remove("\(Self.device)/\(name)")
+            }
+            let files = names.map { $0.hasSuffix("frequency") ? $0 : $0 + "_sampling_frequency" }
+            for file in files { tree.write(Self.device, [file: "100\n"]) }
+            var adc: IIOBufferDriver? = driver(trigger: nil, frequency: "50")
+            _ = adc?.sample()
+            #expect(files.allSatisfy { tree.read("\(Self.device)/\($0)") == "50" })
+            adc = nil
+            #expect(files.allSatisfy { tree.read("\(Self.device)/\($0)") == "100" })
+        }
+        for name in ["in_a", "in_b"] { tree.remove("\(Self.device)/\(name)_sampling_frequency") }
+        let none = driver(trigger: nil, frequency: "50")
+        _ = none.sample()
+        #expect(none.remark?.hasSuffix("has no sampling_frequency; leave frequency out") == true)
     }
 
     @Test func whatIsMissingIsToldAndNothingIsLeftChanged() {

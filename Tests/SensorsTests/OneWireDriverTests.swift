@@ -10,8 +10,8 @@ struct OneWireDriverTests {
     private let clock = ManualClock()
     private static let folder = "sys/bus/w1/devices"
 
-    /// As the kernel prints a DS18B20's memory: a real conversion has 0x10 less the low four bits in
-    /// its seventh byte.
+    /// As the kernel prints a DS18B20's memory: a real conversion has 0x10 less the low four bits
+    /// in its seventh byte.
     private func text(_ millidegrees: Int, byte6: Int? = nil, verdict: String = "YES") -> String {
         let raw = UInt16(bitPattern: Int16(millidegrees * 16 / 1_000))
         let bytes = [

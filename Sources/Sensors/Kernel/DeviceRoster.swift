@@ -12,8 +12,8 @@ struct DeviceReadings: Sendable {
 
 /// The devices that a driver of kernel files has met in this run.
 ///
-/// It gives each its name, judges what it said, and remembers its channels, so that those of a device
-/// that has vanished are null and nobody takes their last value for a present one.
+/// It gives each its name, judges what it said, and remembers its channels, so that those of a
+/// device that has vanished are null and nobody takes their last value for a present one.
 struct DeviceRoster: Sendable {
     /// Begins every channel's name.
     var prefix = ""
@@ -49,8 +49,8 @@ struct DeviceRoster: Sendable {
         return seen.completing(measurements)
     }
 
-    /// Those of a device that cannot be in the part's range, or that repeat themselves for too long,
-    /// are null.
+    /// Those of a device that cannot be in the part's range, or that repeat themselves for too
+    /// long, are null.
     private mutating func judged(
         _ reading: DeviceReadings, _ name: String, _ now: Instant
     ) -> [Measurement] {
@@ -73,8 +73,8 @@ struct DeviceRoster: Sendable {
         }
     }
 
-    /// A device keeps its name for this run. Two of one name in sight are told apart by where they are
-    /// attached: `bme280@1-0076`; who comes later than a namesake is told apart alone.
+    /// A device keeps its name for this run. Two of one name in sight are told apart by where they
+    /// are attached: `bme280@1-0076`; who comes later than a namesake is told apart alone.
     private mutating func name(_ devices: [KernelDevice]) {
         let new = devices.filter { names[Self.key($0)] == nil }
         guard !new.isEmpty else { return }

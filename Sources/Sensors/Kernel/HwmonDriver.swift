@@ -5,9 +5,9 @@ import Telemetry
 /// Hardware monitoring: thermometers, voltages, currents, fans and whatever else the kernel's hwmon
 /// drivers read.
 ///
-/// Each sensor of a chip is a channel, `lm75.temp1`, or with its label `nvme.Composite`. A sensor whose
-/// fault flag is set is null, because its number then means nothing. One with alarm flags has a second
-/// channel that ends in `.alarm`: 1 while any of them is set, otherwise 0.
+/// Each sensor of a chip is a channel, `lm75.temp1`, or with its label `nvme.Composite`. A sensor
+/// whose fault flag is set is null, because its number then means nothing. One with alarm flags has
+/// a second channel that ends in `.alarm`: 1 while any of them is set, otherwise 0.
 public final class HwmonDriver: SensorDriver {
     public let name: String
     private let root: String
@@ -16,8 +16,9 @@ public final class HwmonDriver: SensorDriver {
     private let state: Mutex<(roster: DeviceRoster, deviceCount: Int)>
 
     /// `device` is a chip's name, where it is attached (`1-0048`), or a number; nil: all but those
-    /// that the kernel makes for 1-Wire thermometers, which the driver w1 reads better. `staleAfter`
-    /// zero: as the part asks for. `root` is where /sys is looked up; tests give another.
+    /// that the kernel makes for 1-Wire thermometers, which the driver w1 reads better.
+    /// `staleAfter` zero: as the part asks for. `root` is where /sys is looked up; tests give
+    /// another.
     public init(
         device: String?, staleAfter: Duration = .zero, root: String = "",
         clock: @escaping @Sendable () -> Instant = SensorClock.now

@@ -65,8 +65,8 @@ struct HwmonSensor: Equatable, Sendable {
         return KernelDevice.plain(label)
     }
 
-    /// Nil where it has none, or is switched off. A set fault flag makes it null: a thermocouple that
-    /// is torn off, a fan that stands.
+    /// Nil where it has none, or is switched off. A set fault flag makes it null: a thermocouple
+    /// that is torn off, a fan that stands.
     func value(in folder: String) -> Outcome? {
         guard let attribute = valueAttribute else { return nil }
         if attributes.contains("enable"), quantity.type != "pwm",

@@ -4,8 +4,8 @@ import Telemetry
 
 /// Thermometers on 1-Wire buses: DS18B20 and its relatives, a channel each, `w1.28-0001a0115e01`.
 ///
-/// Several on one bus convert at the same time, so that a bus of ten takes one second and not eight.
-/// One that does not answer is null and costs the others nothing.
+/// Several on one bus convert at the same time, so that a bus of ten takes one second and not
+/// eight. One that does not answer is null and costs the others nothing.
 public final class OneWireDriver: SensorDriver {
     public let name: String
     private let root: String
@@ -21,8 +21,8 @@ public final class OneWireDriver: SensorDriver {
         var remark: String?
     }
 
-    /// `ids` as the kernel writes them, such as `28-0001a0115e01`; none: all there are. `staleAfter`
-    /// zero: never. `root` is where /sys is looked up; tests give another.
+    /// `ids` as the kernel writes them, such as `28-0001a0115e01`; none: all there are.
+    /// `staleAfter` zero: never. `root` is where /sys is looked up; tests give another.
     public init(
         ids: [String] = [], staleAfter: Duration = .zero, root: String = "",
         clock: @escaping @Sendable () -> Instant = SensorClock.now
@@ -111,9 +111,9 @@ public final class OneWireDriver: SensorDriver {
     }
 
     /// Why the kernel gave nothing, and no error: five tries without a right checksum, or without
-    /// anybody there. It is asked for the resolution, which the thermometer itself has to answer: if it
-    /// does, the bus is bad and the checksum was wrong. If not (−5: again no right checksum, as from a
-    /// bus on which only others answer; −19: nobody at all), it is gone.
+    /// anybody there. It is asked for the resolution, which the thermometer itself has to answer:
+    /// if it does, the bus is bad and the checksum was wrong. If not (−5: again no right checksum,
+    /// as from a bus on which only others answer; −19: nobody at all), it is gone.
     private static func silence(_ folder: String) -> SensorFile.Fault {
         if case .success(let bits) = SensorFile.integer(folder + "/resolution"), bits < 0 {
             return SensorFile.Fault(reason: .absent)

@@ -10,8 +10,8 @@ struct OneWireScratchpad: Equatable, Sendable {
     var isChecked: Bool
     var millidegrees: Int64
 
-    /// Nil for anything else, such as the empty text that stands for "nobody answered" as well as for
-    /// "the checksum was wrong five times".
+    /// Nil for anything else, such as the empty text that stands for "nobody answered" as well as
+    /// for "the checksum was wrong five times".
     init?(parsing text: String) {
         let lines = text.split(separator: "\n")
         guard lines.count == 2 else { return nil }
@@ -37,7 +37,8 @@ struct OneWireScratchpad: Equatable, Sendable {
     /// 0x0C for ever, so that only the other value proves something.
     var provesConversion: Bool { bytes[6] != 0x0C }
 
-    /// What the kernel gives when the conversion was cut short by a supply that broke down (0x07FF).
+    /// What the kernel gives when the conversion was cut short by a supply that broke down
+    /// (0x07FF).
     var isBrokenConversion: Bool {
         bytes[6] == 0x0C && bytes[0] == 0xFF && bytes[1] == 0x07
     }

@@ -11,8 +11,8 @@ public final class PowerDriver: SensorDriver {
     private let wanted: String?
     private let roster = Mutex(DeviceRoster(prefix: "power."))
 
-    /// `supply` as the kernel names it, such as `BAT0`; nil: all. `root` is where /sys is looked up;
-    /// tests give another.
+    /// `supply` as the kernel names it, such as `BAT0`; nil: all. `root` is where /sys is looked
+    /// up; tests give another.
     public init(supply: String?, root: String = "") {
         name = supply.map { "power \($0)" } ?? "power"
         wanted = supply

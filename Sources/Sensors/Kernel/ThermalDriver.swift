@@ -10,8 +10,8 @@ public final class ThermalDriver: SensorDriver {
     private let wanted: String?
     private let roster = Mutex(DeviceRoster(prefix: "thermal."))
 
-    /// `zone` is a type such as `cpu-thermal`, or a number; nil: all. `root` is where /sys is looked
-    /// up; tests give another.
+    /// `zone` is a type such as `cpu-thermal`, or a number; nil: all. `root` is where /sys is
+    /// looked up; tests give another.
     public init(zone: String?, root: String = "") {
         name = zone.map { "thermal \($0)" } ?? "thermal"
         wanted = zone

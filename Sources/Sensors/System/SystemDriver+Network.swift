@@ -26,11 +26,12 @@ extension SystemDriver {
         }
     }
 
-    /// dBm of each Wi-Fi interface that is an access point's station; null while it is none, and in a
-    /// mesh or ad-hoc network, of which this file says nothing.
+    /// dBm of each Wi-Fi interface that is an access point's station; null while it is none, and in
+    /// a mesh or ad-hoc network, of which this file says nothing.
     ///
-    /// From the wireless extensions' file, which every kernel of Debian and of Raspberry Pi OS has for
-    /// its radios; it needs no privileges and no library. A radio that gives no dBm has no channel.
+    /// From the wireless extensions' file, which every kernel of Debian and of Raspberry Pi OS has
+    /// for its radios; it needs no privileges and no library. A radio that gives no dBm has no
+    /// channel.
     ///
     ///     face | status | link level noise | …
     ///     wlan0: 0000   60.  -50.  -256  …      a dot: updated since the last look

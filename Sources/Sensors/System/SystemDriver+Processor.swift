@@ -50,8 +50,8 @@ extension SystemDriver {
         return [Measurement("cpu.temperature", "Cel", millidegrees, exponent: -3)]
     }
 
-    /// Hertz, for each group of processors that change together: `cpu.frequency`, and for a group that
-    /// begins with processor 4 `cpu4.frequency`. Nothing where the frequency is fixed.
+    /// Hertz, for each group of processors that change together: `cpu.frequency`, and for a group
+    /// that begins with processor 4 `cpu4.frequency`. Nothing where the frequency is fixed.
     func frequencies() -> [Measurement] {
         let folder = root + "/sys/devices/system/cpu/cpufreq"
         let first = SensorFile.names(in: folder).filter { $0.hasPrefix("policy") }
@@ -65,8 +65,8 @@ extension SystemDriver {
         }
     }
 
-    /// 1 while a Raspberry Pi's supply is below 4.63 V or was within the last two seconds, otherwise 0
-    /// (the kernel's raspberrypi-hwmon driver); nothing on other boards.
+    /// 1 while a Raspberry Pi's supply is below 4.63 V or was within the last two seconds,
+    /// otherwise 0 (the kernel's raspberrypi-hwmon driver); nothing on other boards.
     func undervoltage() -> [Measurement] {
         let chips = KernelDevice.all(in: root + "/sys/class/hwmon", prefix: "hwmon")
         guard let chip = chips.first(where: { $0.name == "rpi_volt" }) else { return [] }

@@ -14,7 +14,8 @@ extension Limits {
 /// of a trigger, with the time at which it was taken.
 ///
 /// What is set in sysfs for it is put back when it is closed. A scan that finds the kernel's buffer
-/// full is lost there. Scans are given as they come: neither ranges nor frozen values are looked for.
+/// full is lost there. Scans are given as they come: neither ranges nor frozen values are looked
+/// for.
 public final class IIOBufferDriver: EventDriver {
     public let name: String
     private let device: String
@@ -39,8 +40,8 @@ public final class IIOBufferDriver: EventDriver {
         var seen = SeenChannels()
     }
 
-    /// `device` as for `IIODriver`; `trigger` is the name of one that is there, nil where the device
-    /// needs none or has its own; `frequency` in hertz, as sysfs takes it.
+    /// `device` as for `IIODriver`; `trigger` is the name of one that is there, nil where the
+    /// device needs none or has its own; `frequency` in hertz, as sysfs takes it.
     public init(
         device: String, channels: [String] = [], trigger: String? = nil,
         frequency: String? = nil, root: String = ""
@@ -53,7 +54,8 @@ public final class IIOBufferDriver: EventDriver {
             channels: channels, trigger: trigger, frequency: frequency,
             length: Limits.iioScansBuffered,
             // Twenty times a second is soon enough to be told of a fast signal.
-            watermark: max(1, min(Limits.iioScansPerPass, Int(min(hertz, 10_000) / 20))))
+            watermark: hertz > 20
+                ? min(Limits.iioScansPerPass, Int(min(hertz, 10_000) / 20)) : 1)
     }
 
     deinit { state.withLock { Self.close(&$0) } }

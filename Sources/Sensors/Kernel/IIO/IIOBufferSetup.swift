@@ -119,6 +119,11 @@ struct IIOBufferSetup: Sendable {
         guard chosen.contains(where: { !$0.element.name.isEmpty }) else {
             throw IIOBufferFault(text: "\(path) has no elements", reason: .absent)
         }
+        guard chosen.count <= Limits.channelsPerSensorMax else {
+            throw IIOBufferFault(
+                text: "\(path) has \(chosen.count) elements; name those wanted under channels",
+                reason: .outOfRange)
+        }
         elements = chosen.map(\.element)
         layout = IIOScanLayout(chosen.map(\.type))
     }
@@ -139,14 +144,21 @@ struct IIOBufferSetup: Sendable {
         _ frequency: String, trigger: String?
     ) throws(IIOBufferFault) {
         let place = Self.triggers(below: root).first { $0.name == trigger }?.folder
-        let paths = [place, folder.path].compactMap { $0.map { "\($0)/sampling_frequency" } }
-        let path = paths.first { (try? SensorFile.attribute($0).get()) != nil }
-        guard let path else {
+        let names = ["sampling_frequency", "in_sampling_frequency", "buffer/sampling_frequency"]
+        let paths =
+            (place.map { ["\($0)/sampling_frequency"] } ?? [])
+            + names.map { "\(folder.path)/\($0)" }
+        if let path = paths.first(where: { (try? SensorFile.attribute($0).get()) != nil }) {
+            return try change(path, to: frequency)
+        }
+        // One for each kind of channel.
+        let kinds = folder.attributes.filter { $0.hasSuffix("_sampling_frequency") }.sorted()
+        guard !kinds.isEmpty else {
             throw IIOBufferFault(
                 text: "\(folder.path) has no sampling_frequency; leave frequency out",
                 reason: .absent)
         }
-        try change(path, to: frequency)
+        for name in kinds { try change("\(folder.path)/\(name)", to: frequency) }
     }
 
     private static func triggers(below root: String) -> [KernelDevice] {

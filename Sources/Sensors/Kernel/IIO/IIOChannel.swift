@@ -44,8 +44,8 @@ struct IIOChannel: Equatable, Sendable {
     /// The attribute with its value.
     var attribute: String { base + (isProcessed ? "_input" : "_raw") }
 
-    /// The names under which `scale` or `offset` may lie, the channel's own first: it may be shared by
-    /// all of its type, of its modifier, or by the whole device.
+    /// The names under which `scale` or `offset` may lie, the channel's own first: it may be shared
+    /// by all of its type, of its modifier, or by the whole device.
     func attributes(_ kind: String) -> [String] {
         let plain = head.filter { !$0.isNumber }
         let names = [

@@ -1,7 +1,7 @@
 import Telemetry
 
-/// How the number that a channel gives becomes a value: (raw + offset) × scale × 10^exponent, in whole
-/// numbers throughout.
+/// How the number that a channel gives becomes a value: (raw + offset) × scale × 10^exponent, in
+/// whole numbers throughout.
 struct IIOConversion: Equatable, Sendable {
     /// SenML's name; `1` where the kernel does not say what the number is.
     var unit: String

@@ -14,9 +14,10 @@ public final class IIODriver: SensorDriver {
     private let clock: @Sendable () -> Instant
     private let state: Mutex<(roster: DeviceRoster, deviceCount: Int)>
 
-    /// `device` is a name, a label, where it is attached (`1-0076`), or a number; nil: all there are.
-    /// `channels`: those of these names, such as `temperature` or `voltage0`; none: all.
-    /// `staleAfter` zero: as the part asks for. `root` is where /sys is looked up; tests give another.
+    /// `device` is a name, a label, where it is attached (`1-0076`), or a number; nil: all there
+    /// are. `channels`: those of these names, such as `temperature` or `voltage0`; none: all.
+    /// `staleAfter` zero: as the part asks for. `root` is where /sys is looked up; tests give
+    /// another.
     public init(
         device: String?, channels: [String] = [], staleAfter: Duration = .zero, root: String = "",
         clock: @escaping @Sendable () -> Instant = SensorClock.now

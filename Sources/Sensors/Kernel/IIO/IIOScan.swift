@@ -79,8 +79,8 @@ struct IIOScanType: Equatable, Sendable {
     }
 }
 
-/// What a buffer delivers at each trigger: the enabled elements in the order of their indices, each at
-/// a multiple of its own size, the whole at a multiple of the largest
+/// What a buffer delivers at each trigger: the enabled elements in the order of their indices, each
+/// at a multiple of its own size, the whole at a multiple of the largest
 /// (drivers/iio/industrialio-buffer.c, iio_compute_scan_bytes).
 struct IIOScanLayout: Equatable, Sendable {
     struct Element: Equatable, Sendable {
