@@ -142,7 +142,7 @@ public final class IIOBufferDriver: EventDriver {
             let text = errno == EBUSY ? "\(path) is held by another program" : "cannot open \(path)"
             throw IIOBufferFault(text: text, reason: SensorFile.fault(errno).reason)
         }
-        do {
+        do throws(IIOBufferFault) {
             let setup = try IIOBufferSetup(found, wish, root: root)
             return Open(
                 file: file, setup: setup, prefix: found.label ?? found.name,

@@ -39,7 +39,7 @@ struct IIOBufferSetup: Sendable {
         folder = IIOFolder(
             path: device.folder, attributes: Set(SensorFile.names(in: device.folder)))
         self.root = root
-        do {
+        do throws(IIOBufferFault) {
             // A run that was killed left it on; nobody else has it, because the device is ours.
             try change("\(folder.path)/buffer/enable", to: "0")
             try choose(wish.channels)
