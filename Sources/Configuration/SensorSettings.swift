@@ -8,6 +8,11 @@ public struct SensorSettings: Sendable {
         case ble(BLESettings)
         case serial(SerialSettings)
         case i2c(I2CSettings)
+        case iio(IIOSettings)
+        case hwmon(HwmonSettings)
+        case thermal(ThermalSettings)
+        case w1(OneWireSettings)
+        case power(PowerSettings)
     }
 
     public var driver: Driver
@@ -29,15 +34,15 @@ public struct SensorSettings: Sendable {
     }
 
     /// In the order of the reference.
-    static let kinds: [Kind] = [.system, .command, .replay, .gpio, .ble, .serial, .i2c]
+    static let kinds: [Kind] = [
+        .system, .iio, .hwmon, .thermal, .w1, .power, .gpio, .ble, .serial, .i2c, .command, .replay,
+    ]
 
     package static var names: [String] { kinds.map(\.name) }
 
     private static let driverKey = Key(
         "driver",
-        .choice(
-            kinds.map(\.name),
-            later: ["iio", "hwmon", "thermal", "w1"]),
+        .choice(kinds.map(\.name)),
         .required, "Which driver reads.")
 
     static let common =
@@ -80,6 +85,11 @@ extension SensorSettings {
         case .ble(let ble): ble.claim
         case .serial(let serial): "the serial port \(serial.device)"
         case .i2c(let device): "device \(device.address) on I2C bus \(device.bus)"
+        case .iio(let iio): "the IIO device " + (iio.device ?? "(all)")
+        case .hwmon(let hwmon): "the hwmon chip " + (hwmon.device ?? "(all)")
+        case .thermal(let thermal): "the thermal zone " + (thermal.zone ?? "(all)")
+        case .w1(let w1): "the thermometer " + (w1.ids.first ?? "(all)")
+        case .power(let power): "the power supply " + (power.supply ?? "(all)")
         }
     }
 
@@ -107,14 +117,10 @@ extension SensorSettings {
             return nil
         }
         if let kind = kinds.first(where: { $0.name == name }) { return kind }
-        if case .choice(_, let later) = driverKey.form, later.contains(name) {
-            mistakes.add(value.mark, "driver: \(name) is not in this version; \(choice)")
-        } else {
-            mistakes.add(
-                value.mark,
-                "unknown driver \(PlainText.shown(name)); "
-                    + Suggestion.text(for: name, among: names))
-        }
+        mistakes.add(
+            value.mark,
+            "unknown driver \(PlainText.shown(name)); "
+                + Suggestion.text(for: name, among: names))
         return nil
     }
 }

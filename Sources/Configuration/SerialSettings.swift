@@ -98,12 +98,12 @@ extension SerialSettings {
         }
         guard let pattern else {
             if section.node("groups") != nil {
-                section.add("groups", "channels belong to a pattern; add one, or leave them out")
+                section.add("groups", "groups belong to a pattern; add one, or leave them out")
             }
             return
         }
         if section.node("unit") != nil {
-            section.add("unit", "with a pattern the units stand in channels: [temperature Cel]")
+            section.add("unit", "with a pattern the units stand in groups: [temperature Cel]")
         }
         switch Self.groupCount(pattern) {
         case .failure(let fault):
@@ -111,7 +111,7 @@ extension SerialSettings {
         case .success(let count) where count != channels.count && !hasBadChannels(section):
             section.add(
                 section.node("groups") == nil ? "pattern" : "groups",
-                "pattern has \(count) groups in brackets and channels has \(channels.count) names; "
+                "pattern has \(count) groups in brackets and groups has \(channels.count) names; "
                     + "there must be one for each")
         case .success(0):
             section.add("pattern", "pattern has no group; put brackets around the number")

@@ -31,6 +31,12 @@ extension SensorSettings {
             I2CDriver(
                 i2c.driverDevice, kind: i2c.device.rawValue, bus: i2c.bus, address: i2c.address,
                 channel: i2c.name)
+        case .iio(let iio): iio.makeDriver()
+        case .hwmon(let hwmon):
+            HwmonDriver(device: hwmon.device, staleAfter: hwmon.staleAfter)
+        case .thermal(let thermal): ThermalDriver(zone: thermal.zone)
+        case .w1(let w1): OneWireDriver(ids: w1.ids, staleAfter: w1.staleAfter)
+        case .power(let power): PowerDriver(supply: power.supply)
         }
     }
 }
@@ -104,5 +110,15 @@ extension LineMode.Rate {
         case .hour: (time, symbol) = (.seconds(3_600), "h")
         }
         self.init(per: time, unit: gpio.rateUnit ?? "\(gpio.unit)/\(symbol)")
+    }
+}
+
+extension IIOSettings {
+    fileprivate func makeDriver() -> any SensorDriver {
+        guard isBuffered, let device else {
+            return IIODriver(device: device, channels: channels, staleAfter: staleAfter)
+        }
+        return IIOBufferDriver(
+            device: device, channels: channels, trigger: trigger, frequency: frequency)
     }
 }

@@ -27,6 +27,8 @@ public struct NullReason: RawRepresentable, Hashable, Sendable, CustomStringConv
     public static let denied = NullReason(rawValue: 9)
     /// The sensor is not ready yet.
     public static let warmingUp = NullReason(rawValue: 10)
+    /// It repeats itself for longer than what it measures can stand still.
+    public static let frozen = NullReason(rawValue: 11)
     /// Somebody else holds it.
     public static let busy = NullReason(rawValue: 12)
 
@@ -37,8 +39,7 @@ public struct NullReason: RawRepresentable, Hashable, Sendable, CustomStringConv
     private static let names = [
         "unspecified", "timeout", "absent", "failed", "checksum", "malformed", "out-of-range",
         "expired",
-        "command-failed", "denied", "warming-up",
-        "reason-11", "busy",
+        "command-failed", "denied", "warming-up", "frozen", "busy",
     ]
 }
 

@@ -12,7 +12,7 @@ struct MistakeTests {
             links:
               udp: {port: 99999, beacon: maybe}
             sensors:
-              - {driver: iio, device: bme280}
+              - {driver: giop, pin: GPIO17}
               - {driver: system, every: 10}
               - {driver: command, every: 5s}
             report: {size: 5MiB, wait: soon}
@@ -26,8 +26,7 @@ struct MistakeTests {
                     + "with a letter, and hyphens only between others",
                 "6:15: port is '99999'; it must be a whole number from 0 to 65535",
                 "6:30: beacon is 'maybe'; it must be true or false",
-                "8:14: driver: iio is not in this version; it must be one of "
-                    + Sample.drivers,
+                "8:14: unknown driver giop; did you mean gpio?",
                 "9:29: every is '10'; it must be a duration such as 250ms, 10s, 5min, 2h or 90d, "
                     + "10ms to 1d",
                 "10:5: the command sensor needs the key run; it must be a list of at most 64, "
@@ -42,7 +41,6 @@ struct MistakeTests {
     @Test(arguments: [
         "links: {udp: {multicast: ff02::1}}", "links: {udp: {beacon-port: 4577}}",
         "collector: {sinks: []}",
-        "sensors: [{driver: serial}]", "sensors: [{driver: w1}]",
     ])
     func keysOfLaterVersionsAreNotAccepted(_ text: String) {
         let mistakes = Sample.mistakes(text)

@@ -23,7 +23,7 @@ struct SerialSettingsTests {
 
     @Test func aPatternsGroupsAreChannels() throws {
         let line = try serial(
-            "protocol: line, pattern: 'T=([-0-9.]+) H=([0-9]+)', channels: [t Cel, h]")
+            "protocol: line, pattern: 'T=([-0-9.]+) H=([0-9]+)', groups: [t Cel, h]")
         #expect(line.channels.map(\.name) == ["t", "h"])
         #expect(line.channels.map(\.unit) == ["Cel", "1"])
     }
@@ -32,12 +32,12 @@ struct SerialSettingsTests {
         ("protocol: pms", "protocol is 'pms'; it must be one of pms5003, pms7003, sds011"),
         ("protocol: sds011, baud: 9601", "baud is '9601'; it must be one of 1200, 2400"),
         ("protocol: nmea, pattern: '(x)'", "pattern is for protocol: line; leave it out"),
-        ("protocol: line, pattern: '(', channels: [a]", "pattern is no regular expression: "),
-        ("protocol: line, pattern: '(a)(b)', channels: [a]", "pattern has 2 groups in brackets"),
+        ("protocol: line, pattern: '(', groups: [a]", "pattern is no regular expression: "),
+        ("protocol: line, pattern: '(a)(b)', groups: [a]", "pattern has 2 groups in brackets"),
         ("protocol: line, pattern: 'x'", "pattern has no group; put brackets around the number"),
-        ("protocol: line, channels: [a]", "channels belong to a pattern"),
-        ("protocol: line, pattern: '(x)', channels: [a b c]", "channels has 'a b c'; it must be"),
-        ("protocol: line, pattern: '(x)', channels: [a], unit: V", "with a pattern the units"),
+        ("protocol: line, groups: [a]", "groups belong to a pattern"),
+        ("protocol: line, pattern: '(x)', groups: [a b c]", "groups has 'a b c'; it must be"),
+        ("protocol: line, pattern: '(x)', groups: [a], unit: V", "with a pattern the units"),
         ("protocol: line, unit: 'a b'", "unit has a space"),
         ("baud: 9600", "the serial sensor needs the key protocol"),
     ])

@@ -213,6 +213,8 @@ watched() {
 # i2c_bus ADDRESS,…: an emulated I²C bus with memory for registers at these addresses; its number is
 # in $I2C.
 i2c_bus() {
+    # An earlier case of this boot may have left one.
+    modprobe -r i2c-stub 2>/dev/null
     modprobe i2c-dev
     modprobe i2c-stub "chip_addr=$1" || not_run "this kernel has no module i2c-stub"
     I2C=$(i2cdetect -l | sed -n 's/^i2c-\([0-9]*\).*SMBus stub.*/\1/p')
@@ -225,11 +227,37 @@ i2c_word() { i2cset -f -y "$I2C" "$1" "$2" $((($3 & 0xff) << 8 | ($3 >> 8) & 0xf
 # i2c_driver NAME ADDRESS: the kernel's driver takes the chip.
 i2c_driver() { echo "$1 $2" >"/sys/bus/i2c/devices/i2c-$I2C/new_device"; }
 
+# i2c_unplug ADDRESS: the chip is gone.
+i2c_unplug() { echo "$1" >"/sys/bus/i2c/devices/i2c-$I2C/delete_device"; }
+
 # thermometers MILLIDEGREES,…: a 1-Wire bus with a DS18B20 for each; later readings are set in
 # /sys/module/w1_sim/parameters/temps, crc_errors and absent make them fail.
 thermometers() {
+    modprobe -r w1_sim 2>/dev/null
     modprobe wire timeout=1
     modprobe w1_therm
     modprobe w1_sim "temps=$1" || not_run "there is no module w1_sim"
     must "the bus is searched" until_true 60 test -e /sys/bus/w1/devices/28-0001a0115e01/temperature
 }
+
+# sensing LINES: an agent a with these sensors and a collector c on one LAN, both running.
+sensing() {
+    host a c
+    lan 1 a c
+    config c collector
+    config a agent "sensors:
+$1
+report: {wait: 0s}"
+    collect c
+    agent a
+    must "the agent has a collector" until_true 30 connected a
+}
+
+# reads CHANNEL TEXT: the newest row about it in the collector's table has this in it.
+reads() {
+    [[ $(grep -F "\"channel\":\"$1\"" "$LAB/collect_c.out" | grep -v '"count":0,"nulls":0,' |
+        tail -n 1) == *"$2"* ]]
+}
+
+# comes_to_read SECONDS CHANNEL TEXT
+comes_to_read() { must "$2 becomes $3" until_true "$1" reads "$2" "$3"; }

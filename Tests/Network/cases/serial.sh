@@ -20,7 +20,7 @@ config a agent "sensors:
     device: $LAB/tty_lines
     protocol: line
     pattern: 'T=([-0-9.]+) H=([0-9.]+)'
-    channels: [temperature Cel, humidity %RH]
+    groups: [temperature Cel, humidity %RH]
     every: 500ms
 report: {wait: 0s}"
 must "the configuration is good" "$BIN/rivulet" check "$LAB/a.yaml"
