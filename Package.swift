@@ -171,6 +171,7 @@ let package = Package(
             dependencies: [
                 "NearbyCore", "NearbyWire", "NearbyDTLS", "NearbyLinux", "NearbyAvahi",
                 "NearbyBluetooth", "Telemetry", "Sensors", "Boards", "Configuration",
+                "DurableFiles", "Spool", "Store", "COpenSSL",
             ],
             path: "Tests/FuzzTargets", swiftSettings: settings),
         .executableTarget(
