@@ -4,7 +4,7 @@ import Telemetry
 @testable import Sensors
 
 extension FuzzTarget {
-    /// Parser 1 | number of cuts 1 | sizes of the pieces, 1 each | what comes over the line
+    /// Parser 1 (from 128 on, restarted, too) | number of cuts 1 | sizes of the pieces, 1 each | what comes over the line
     static let serial = FuzzTarget("serial") { bytes in
         var reader = ByteReader(bytes)
         guard let kind = try? reader.readUInt8(), let cutCount = try? reader.readUInt8(),
@@ -22,11 +22,12 @@ extension FuzzTarget {
             expiry: .seconds(10))
         var now = Instant.zero
         for piece in pieces(of: stream, sizes: Array(cuts)) {
+            now = now + .seconds(Int64(piece.count))
             let some = cut.feed(piece)
+            if some.isEmpty { continue }
             measurements += some
             _ = readings.note(some, now)
-            now = now + .seconds(Int64(piece.count))
-            if measurements.count % 16 == 15 {
+            if measurements.count % 16 == 0 {
                 let given = readings.sample(now, reason: nil)
                 precondition(given.count <= Limits.channelsPerSensorMax, "too many channels")
             }
@@ -40,6 +41,7 @@ extension FuzzTarget {
                 && whole.losses.longLines == cut.losses.longLines,
             "how much is lost depends on how the bytes are cut")
 
+        guard kind >= 128 else { return }
         whole.restart()
         precondition(whole.feed(stream) == atOnce, "something is left of before the restart")
     }
