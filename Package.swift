@@ -171,7 +171,7 @@ let package = Package(
         tests(
             of: "Sensors",
             ["NearbyCore", "NearbyLinux", "Telemetry", "DurableFiles", "FailingFiles"]),
-        tests(of: "Configuration"),
+        tests(of: "Configuration", ["Telemetry"]),
         tests(of: "Boards", ["Configuration"]),
         tests(of: "Program", ["Sensors", "Telemetry"]),
         tests(of: "Collector", ["NearbyCore", "Telemetry", "SlowStatistics"]),

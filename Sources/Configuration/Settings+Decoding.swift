@@ -60,6 +60,9 @@ extension Settings {
         keep = collector.duration("keep")
         let store = collector.text("store") ?? state + "/readings.sqlite"
         self.store = store == "off" ? nil : store
+        statusLED = StatusLEDSettings(
+            section.section("status-led", StatusLEDSettings.table), role: role,
+            isGiven: section.node("status-led") != nil)
         decodeTrust(section)
         decodeLabels(section, mistakes)
         sensors = SensorSettings.decode(section, mistakes)
