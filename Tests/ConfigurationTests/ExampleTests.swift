@@ -69,6 +69,20 @@ struct ExampleTests {
         }
     }
 
+    /// The YAML in deploy/sensors.md, and the entries in its tables.
+    @Test func whatIsWrittenOfSensorsIsGood() throws {
+        let text = try Self.text("../sensors.md")
+        let blocks = text.components(separatedBy: "```yaml\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "```").first }
+        try #require(!blocks.isEmpty)
+        for block in blocks { #expect(Sample.mistakes(block) == []) }
+        let entries = text.components(separatedBy: "`").filter {
+            $0.hasPrefix("{driver: ") && !$0.contains("…")
+        }
+        try #require(entries.count >= 5)
+        for entry in entries { #expect(Sample.mistakes("sensors: [\(entry)]") == []) }
+    }
+
     /// All drivers but those for trying out, and all keys that they share.
     @Test func theExamplesShowWhatThereIs() throws {
         let texts = try Self.files.map(Self.text).joined(separator: "\n")
