@@ -67,6 +67,12 @@ extension Settings {
         decodeLabels(section, mistakes)
         sensors = SensorSettings.decode(section, mistakes)
         if !bluetooth.isOn { BLESettings.refuse(sensors, mistakes) }
+        if role == .collector || role == .viewer, !sensors.isEmpty {
+            section.add(
+                "sensors",
+                "a \(role.rawValue) reads no sensors; leave them out, and run an agent beside it: "
+                    + "deploy/examples/lone-board.yaml")
+        }
     }
 
     // MARK: Who is let in
