@@ -20,6 +20,26 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources:
         exclude: ["Vectors"], swiftSettings: settings)
 }
 
+/// Parsers of bytes from outside: replayed by tests, or, where Tests/fuzz.sh builds, in libFuzzer.
+let parsers: [Target.Dependency] = [
+    "NearbyCore", "NearbyWire", "NearbyDTLS", "NearbyLinux", "NearbyAvahi", "NearbyBluetooth",
+    "Telemetry", "Sensors", "Configuration", "Boards", "DurableFiles", "Spool", "Store", "COpenSSL",
+]
+let fuzzing: [Target] =
+    Context.environment["RIVULET_FUZZING"] == nil
+    ? [
+        .testTarget(
+            name: "FuzzTests", dependencies: parsers, exclude: ["Corpus"], swiftSettings: settings)
+    ]
+    : [
+        .target(
+            name: "FuzzTargets", dependencies: parsers, path: "Tests/FuzzTests/Targets",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz",
+            swiftSettings: settings),
+    ]
+
 let package = Package(
     name: "rivulet",
     products: [
@@ -151,7 +171,7 @@ let package = Package(
         tests(
             of: "Sensors",
             ["NearbyCore", "NearbyLinux", "Telemetry", "DurableFiles", "FailingFiles"]),
-        tests(of: "Configuration"),
+        tests(of: "Configuration", ["Telemetry"]),
         tests(of: "Boards", ["Configuration"]),
         tests(of: "Program", ["Sensors", "Telemetry"]),
         tests(of: "Collector", ["NearbyCore", "Telemetry", "SlowStatistics"]),
@@ -165,21 +185,6 @@ let package = Package(
                 "NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles",
                 "SlowStatistics", "CFaultyDisk", "store-writer",
             ]),
-        // Parsers of bytes from outside, for libFuzzer (Tests/fuzz.sh) and for the tests.
-        .target(
-            name: "FuzzTargets",
-            dependencies: [
-                "NearbyCore", "NearbyWire", "NearbyDTLS", "NearbyLinux", "NearbyAvahi",
-                "NearbyBluetooth", "Telemetry", "Sensors", "Boards", "Configuration",
-                "DurableFiles", "Spool", "Store", "COpenSSL",
-            ],
-            path: "Tests/FuzzTargets", swiftSettings: settings),
-        .executableTarget(
-            name: "fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz",
-            swiftSettings: settings),
-        .testTarget(
-            name: "FuzzTests", dependencies: ["FuzzTargets"], exclude: ["Corpus"],
-            swiftSettings: settings),
         .testTarget(name: "TidyTests", swiftSettings: settings),
-    ]
+    ] + fuzzing
 )

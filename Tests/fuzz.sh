@@ -20,6 +20,7 @@ done
 need "${BUILD_PACKAGES[@]}"
 need_swift
 build=.build-fuzz
+export RIVULET_FUZZING=1
 swift build -c release --product fuzz --scratch-path $build -Xswiftc -DFUZZING \
     -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld \
     >$build.log 2>&1 || { tail -n 20 $build.log; die "the fuzzer could not be built"; }

@@ -3,7 +3,7 @@ extension Settings {
     public static let tables: [KeyTable] =
         [file, links, UDPSettings.table, BluetoothSettings.table]
         + SensorSettings.kinds.map(\.table)
-        + [SamplingSettings.channelTable]
+        + [SamplingSettings.channelTable, StatusLEDSettings.table]
         + [report, journal, collector]
 
     /// The reference of all keys in Markdown, from the tables that decode them.

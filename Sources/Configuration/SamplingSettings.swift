@@ -83,13 +83,18 @@ extension ChannelShape {
         scale = Self.decimal(section, "scale")
         offset = Self.decimal(section, "offset")
         isLeftOut = section.flag("leave-out")
-        unit = section.text("unit")
+        if case .sequence = section.node("unit")?.value {
+            section.add(
+                "unit", "unit stands in brackets without quotation marks; write \"[degF]\"")
+        } else {
+            unit = section.text("unit")
+        }
         if scale.coefficient == 0 { section.add("scale", "scale is 0; every value would be 0") }
         if let unit, !UnitConversion.knows(unit) {
             section.add(
                 "unit",
                 "unit is \(PlainText.shown(unit)), into which nothing can be changed; "
-                    + Suggestion.text(for: unit, among: UnitConversion.names))
+                    + UnitWords.advice(for: unit))
         }
     }
 

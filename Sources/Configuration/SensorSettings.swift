@@ -101,6 +101,7 @@ extension SensorSettings {
         sampling = SamplingSettings(section)
         guard let driver = kind.decode(section) else { return nil }
         self.driver = driver
+        driver.checkChannels(section, mistakes)
     }
 
     /// Which driver is meant: it decides which keys there are.
@@ -117,10 +118,11 @@ extension SensorSettings {
             return nil
         }
         if let kind = kinds.first(where: { $0.name == name }) { return kind }
+        let advice = SensorParts.entry(for: name).map { "write \($0)" }
         mistakes.add(
             value.mark,
             "unknown driver \(PlainText.shown(name)); "
-                + Suggestion.text(for: name, among: names))
+                + (advice ?? Suggestion.text(for: name, among: names)))
         return nil
     }
 }

@@ -60,10 +60,19 @@ extension Settings {
         keep = collector.duration("keep")
         let store = collector.text("store") ?? state + "/readings.sqlite"
         self.store = store == "off" ? nil : store
+        statusLED = StatusLEDSettings(
+            section.section("status-led", StatusLEDSettings.table), role: role,
+            isGiven: section.node("status-led") != nil)
         decodeTrust(section)
         decodeLabels(section, mistakes)
         sensors = SensorSettings.decode(section, mistakes)
         if !bluetooth.isOn { BLESettings.refuse(sensors, mistakes) }
+        if role == .collector || role == .viewer, !sensors.isEmpty {
+            section.add(
+                "sensors",
+                "a \(role.rawValue) reads no sensors; leave them out, and run an agent beside it: "
+                    + "deploy/examples/lone-board.yaml")
+        }
     }
 
     // MARK: Who is let in

@@ -29,6 +29,7 @@ public struct Settings: Sendable {
     public var bluetooth: BluetoothSettings
     /// At most 64.
     public var sensors: [SensorSettings] = []
+    public var statusLED: StatusLEDSettings?
     /// Bytes, 100–900.
     public var reportSize: Int
     /// 0 to 1 min.
@@ -81,6 +82,10 @@ public struct Settings: Sendable {
                 "Told to the collector with the birth. At most 63 bytes each."),
             Key("links", .section, .described(""), "The ways to other nodes."),
             Key("sensors", .sections(most: 64), .described("none"), "What is read here."),
+            Key(
+                "status-led", .section, .described("none"),
+                "A light that shows what the agent does: a flash a second while it starts, even "
+                    + "blinking without a collector, steady with one, fast for a fault."),
             Key("report", .section, .described(""), "How readings are put together."),
             Key(
                 "journal", .section, .described(""),

@@ -22,6 +22,7 @@ public final class AgentProgram {
     /// When a collector was first addressed, nanoseconds since 1970.
     private var firstConnected: Int64?
     private let pins = BoardPins()
+    private let light: AgentLight?
     private var sensors: [any SensorDriver] = []
     private let events: EventSensors
     private var listeners = AdvertisementSensors()
@@ -52,6 +53,9 @@ public final class AgentProgram {
         log = StandardErrorLog()
         program = try NodeProgram(settings, role: Role(settings.role), log: log)
         events = EventSensors(program.loop, log)
+        light = settings.statusLED.map { [pins, program] in
+            AgentLight($0, pins: pins, loop: program.loop)
+        }
         do {
             results = try Mailbox()
             // Without a place for its own identity there is none for readings; and what a card
@@ -72,6 +76,7 @@ public final class AgentProgram {
     /// Serves until SIGTERM.
     public func run() throws(StartError) {
         let loop = program.loop
+        light?.show(.starting)
         program.runner.onOutput = { [unowned self] in interpret($0, $1) }
         events.give = { [unowned self] in give($1, of: $0, from: $2, $2) }
         program.runner.onAdvertisement = { [unowned self] in heard($0, $1) }
@@ -94,6 +99,7 @@ public final class AgentProgram {
             throw StartError(error)
         }
         use(program.settings.sensors)
+        showState()
         try program.serve()
     }
 
@@ -109,6 +115,10 @@ public final class AgentProgram {
         }
     }
 
+    private func showState() {
+        light?.show(spoolFault != nil ? .fault : collector == nil ? .searching : .connected)
+    }
+
     private func viewersChanged(_ peers: [PeerID], _ now: Instant) {
         for gone in viewers where !peers.contains(gone) { give(.destinationDown(gone), now) }
         for new in peers where !viewers.contains(new) { give(.viewerUp(new), now) }
@@ -118,6 +128,7 @@ public final class AgentProgram {
     private func collectorChanged(_ peer: PeerID?, _ now: Instant) {
         if let collector { give(.destinationDown(collector), now) }
         collector = peer
+        showState()
         guard let peer else { return log.write(.notice, "no collector in reach") }
         if firstConnected == nil { firstConnected = WallClock.read().unixNanoseconds }
         log.write(.information, "collector: \(program.runner.node.name(of: peer) ?? "\(peer)")")
@@ -156,6 +167,7 @@ public final class AgentProgram {
         case .appended(let appended):
             if spoolFault != nil { log.write(.notice, "the spool works again") }
             spoolFault = nil
+            showState()
             give(.spooled(appended.places, evicted: appended.evicted), now)
         case .fetched(let stretch, let bytes): give(.fetched(stretch, bytes), now)
         case .done: break
@@ -169,6 +181,7 @@ public final class AgentProgram {
             log.write(.error, "spool: \(fault): readings wait in memory only")
         }
         spoolFault = fault
+        showState()
         switch job {
         case .append: give(.spoolFailed, now)
         case .fetch(let stretch, _): give(.fetched(stretch, nil), now)
@@ -178,6 +191,7 @@ public final class AgentProgram {
 
     /// What is not settled goes to disk, within five seconds.
     private func stop() {
+        light?.finish()
         for driver in events.use([]) { driver.finish() }
         let end = MonotonicClock.now() + .seconds(5)
         give(.flush, MonotonicClock.now())
@@ -292,6 +306,7 @@ public final class AgentProgram {
                         .string(sensor.name + (sensor.remark.map { ": \($0)" } ?? ""))
                     })
             ),
+            ("statusLED", light.map { .text($0.remark ?? "good") } ?? .null),
             ("firstConnectedNanoseconds", firstConnected.map { .integer($0) } ?? .null),
             ("readings", .integer(telemeter.readingCount)),
             ("readingsWaiting", .integer(telemeter.waitingCount)),

@@ -117,7 +117,7 @@ struct MistakeTests {
             "zzzzzzzzzzzz: 1",
             "2:1: unknown key zzzzzzzzzzzz in the configuration; known are name, network, secret, "
                 + "secret-file, trust, role, encryption, state, control, labels, links, sensors, "
-                + "report, journal, collector"
+                + "status-led, report, journal, collector"
         ),
         (
             "links: {udp: {interfaces: [a/b]}}",

@@ -1,5 +1,4 @@
 import Foundation
-import FuzzTargets
 import Testing
 
 /// What the fuzzers were fed and found, again (Tests/fuzz.sh): a trap ends the whole run.

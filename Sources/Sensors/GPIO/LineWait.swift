@@ -27,7 +27,8 @@ final class LineWait: @unchecked Sendable {
     /// Whether the line has an error to tell, as where its chip is gone.
     var hasFailed: Bool {
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 2) { buffer in
-            let count = epoll_wait(descriptor, buffer.baseAddress, 2, 0)
+            guard let events = buffer.baseAddress else { return false }
+            let count = epoll_wait(descriptor, events, 2, 0)
             let failures = EPOLLERR.rawValue | EPOLLHUP.rawValue
             return buffer.prefix(Int(max(0, count))).contains { $0.events & failures != 0 }
         }

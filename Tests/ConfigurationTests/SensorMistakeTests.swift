@@ -1,0 +1,97 @@
+import Testing
+
+@testable import Configuration
+
+/// What people get wrong in an entry under `sensors`, and what they are told.
+struct SensorMistakeTests {
+    @Test(arguments: [
+        ("{driver: bme280}", "unknown driver bme280; write {driver: iio, device: bme280}"),
+        ("{driver: DHT22, pin: 4}", "unknown driver DHT22; write {driver: iio, device: dht11}"),
+        ("{driver: ds18b20}", "unknown driver ds18b20; write {driver: w1}"),
+        (
+            "{driver: pms5003}",
+            "unknown driver pms5003; write {driver: serial, device: /dev/serial0, "
+                + "protocol: pms5003}"
+        ),
+        ("{driver: ruuvi}", "unknown driver ruuvi; write {driver: ble}"),
+        ("{driver: scd41}", "unknown driver scd41; write {driver: i2c, device: scd4x}"),
+    ])
+    func aPartIsNoDriver(_ entry: String, _ message: String) {
+        #expect(Sample.mistakes("sensors: [\(entry)]") == ["2:20: " + message])
+    }
+
+    /// What is advised is right itself.
+    @Test(arguments: ["bme280", "si7021", "sht31", "ds18b20", "mhz19", "gps", "scd40", "rain"])
+    func whatIsAdvisedHasNoMistake(_ word: String) throws {
+        let entry = try #require(SensorParts.entry(for: word))
+        #expect(Sample.mistakes("sensors: [\(entry)]") == [])
+    }
+
+    @Test(arguments: [
+        ("°C", "write Cel"), ("F", "write \"[degF]\", in quotation marks"),
+        ("inHg", "write \"[in_i'Hg]\", in quotation marks"), ("mmHg", "write mm[Hg]"),
+        ("mph", "write \"[mi_i]/h\", in quotation marks"),
+        ("%RH", "leave it out: who measures in it gives it so"), ("hpa", "did you mean hPa?"),
+    ])
+    func aUnitAsPeopleWriteIt(_ unit: String, _ advice: String) {
+        let entry = "sensors: [{driver: system, channels: {uptime: {unit: \"\(unit)\"}}}]"
+        #expect(
+            Sample.mistakes(entry) == [
+                "2:54: unit is \(unit), into which nothing can be changed; \(advice)"
+            ])
+    }
+
+    @Test func aUnitInBracketsNeedsQuotationMarks() {
+        #expect(
+            Sample.mistakes("sensors: [{driver: system, channels: {uptime: {unit: [degF]}}}]") == [
+                "2:54: unit stands in brackets without quotation marks; write \"[degF]\""
+            ])
+    }
+
+    @Test(arguments: [
+        (
+            "driver: iio, device: bme280", "temperature",
+            "names begin with the device's, such as bme280.temperature: "
+                + "`rivulet sensors --read` shows them"
+        ),
+        ("driver: w1", "28-0001a0115e01", "names begin with w1., such as w1.28-0001a0115e01"),
+        (
+            "driver: i2c, device: scd4x, name: air", "co2",
+            "names begin with air., such as air.co2"
+        ),
+        (
+            "driver: gpio, pin: GPIO17, name: rain, count: falling", "GPIO17",
+            "there are rain and rain.rate"
+        ),
+        ("driver: gpio, pin: GPIO17", "gpio17", "there is only GPIO17"),
+    ])
+    func aChannelThatCannotBe(_ entry: String, _ name: String, _ advice: String) {
+        let messages = Sample.mistakes("sensors: [{\(entry), channels: {\(name): {scale: 2}}}]")
+        #expect(messages.count == 1)
+        #expect(
+            messages.first?.hasSuffix(
+                ": no channel of this sensor is called \(name); \(advice)") == true)
+    }
+
+    @Test(arguments: [
+        "driver: iio, channels: {bme280@1-0076.pressure: {unit: hPa}}",
+        "driver: w1, channels: {w1.28-0001a0115e01: {name: bed}}",
+        "driver: ble, address: \"aa:bb:cc:dd:ee:ff\", channels: "
+            + "{\"AA:BB:CC:DD:EE:FF.humidity\": {deadband: 1}}",
+        "driver: ble, channels: {\"AA:BB:CC:DD:EE:FF.humidity\": {deadband: 1}}",
+        "driver: gpio, pin: GPIO17, count: both, channels: {GPIO17.rate: {deadband: 1}}",
+        "driver: serial, device: /dev/x, protocol: nmea, channels: {speed: {deadband: 1}}",
+    ])
+    func aChannelThatCanBe(_ entry: String) {
+        #expect(Sample.mistakes("sensors: [{\(entry)}]") == [])
+    }
+
+    @Test(arguments: ["collector", "viewer"])
+    func whoTakesReadingsHasNoSensors(_ role: String) {
+        #expect(
+            Sample.mistakes("role: \(role)\nsensors: [{driver: system}]") == [
+                "3:10: a \(role) reads no sensors; leave them out, and run an agent beside it: "
+                    + "deploy/examples/lone-board.yaml"
+            ])
+    }
+}
