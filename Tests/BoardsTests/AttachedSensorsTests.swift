@@ -154,6 +154,28 @@ struct AttachedSensorsTests {
         #expect(plain == ["sensors:", "  - {driver: system, every: 30s}"])
     }
 
+    /// libyaml's lines also end with these; what follows would be an entry.
+    @Test(arguments: ["\u{85}", "\u{2028}", "\u{2029}"])
+    func otherLineEndsDoNotEndAComment(_ end: String) {
+        let root = MachineRoot()
+        root.write(
+            "/sys/class/thermal/thermal_zone0/type", "x\(end)  - {driver: thermal, every: 9s}\n")
+        let text = AttachedSensors(root: root.path).yaml(drivers: ["system"])
+        switch Settings.decode(Array(("trust: any\n" + text).utf8), file: "f") {
+        case .good(let settings): #expect(settings.sensors.count == 1)
+        case .bad(let mistakes): Issue.record("\(mistakes)\n\(text)")
+        }
+    }
+
+    @Test func aNameThatTheConfigurationRefusesIsNotProposed() {
+        let root = MachineRoot()
+        let folder = "/sys/bus/iio/devices/iio:device0"
+        root.write(folder + "/name", String(repeating: "n", count: 41) + "\n")
+        root.write(folder + "/in_temp_input", "1\n")
+        let entries = AttachedSensors(root: root.path).findings.compactMap { $0.entry?.text }
+        #expect(entries.dropFirst() == [", device: \"iio:device0\", every: 10s"])
+    }
+
     @Test func emptyMachineHasTheSystemOnly() {
         let root = MachineRoot()
         #expect(AttachedSensors(root: root.path).findings.count == 1)

@@ -46,6 +46,14 @@ struct SystemDriverKernelTests {
             ])
     }
 
+    /// Linux takes almost any byte into an interface's name.
+    @Test func anInterfacesNameBecomesOneThatCanBeSent() {
+        wireless(
+            " wl\u{1}n\u{7f}: 0000   60.  -50.  -256        0      0      0      1     65        0")
+        let system = SystemDriver(disks: [], root: root.path)
+        #expect(texts(system, "signal") == ["net.wl?n?.signal dBm -50"])
+    }
+
     @Test func aRadioThatIsPulledOutIsNull() {
         wireless(" wlan1: 0000   60.  -71.  -256        0      0      0      1     65        0")
         let system = SystemDriver(disks: [], root: root.path)

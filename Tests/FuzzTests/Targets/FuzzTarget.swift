@@ -7,7 +7,7 @@ public struct FuzzTarget: Sendable {
 
     public static let all: [FuzzTarget] =
         network + radio + [yaml, secret, address] + sensors + advertisements
-        + [serial, linePattern, i2c] + kernel + stored
+        + [serial, linePattern, i2c] + kernel + stored + shaping
 
     /// Nil if there is none of this name.
     public init?(named name: String) {
