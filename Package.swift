@@ -23,7 +23,7 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources:
 /// Parsers of bytes from outside: replayed by tests, or, where Tests/fuzz.sh builds, in libFuzzer.
 let parsers: [Target.Dependency] = [
     "NearbyCore", "NearbyWire", "NearbyDTLS", "NearbyLinux", "NearbyAvahi", "NearbyBluetooth",
-    "Telemetry", "Sensors", "Configuration", "Boards",
+    "Telemetry", "Sensors", "Configuration", "Boards", "DurableFiles", "Spool", "Store", "COpenSSL",
 ]
 let fuzzing: [Target] =
     Context.environment["RIVULET_FUZZING"] == nil

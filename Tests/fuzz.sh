@@ -28,6 +28,8 @@ program=$(swift build -c release --product fuzz --scratch-path $build --show-bin
 [ ${#targets[@]} -gt 0 ] ||
     mapfile -t targets < <(for folder in Tests/FuzzTests/Corpus/*/; do basename "$folder"; done)
 
+# Swift's own report of a crash would come before libFuzzer keeps the input.
+export SWIFT_BACKTRACE=enable=no
 total=0
 for target in "${targets[@]}"; do
     seeds=Tests/FuzzTests/Corpus/$target grown=$build/corpus/$target log=$build/$target.log

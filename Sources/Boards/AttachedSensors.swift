@@ -27,18 +27,20 @@ public struct AttachedSensors {
         for finding in findings {
             text += "  # \(Self.plain(finding.what))\n"
             guard let entry = finding.entry else { continue }
+            let line = Self.plain("- {driver: \(entry.driver)\(entry.text)}")
             if !drivers.contains(entry.driver) {
-                text += "  # not in this version: - {driver: \(entry.driver)\(entry.text)}\n"
+                text += "  # not in this version: \(line)\n"
             } else {
-                let mark = finding.isReady ? "" : "# "
-                text += "  \(mark)- {driver: \(entry.driver)\(entry.text)}\n"
+                text += "  \(finding.isReady ? "" : "# ")\(line)\n"
             }
         }
         return text
     }
 
     var findings: [Finding] {
-        [system] + iio + hwmon + thermal + w1 + power + wifi + gpio + i2c + serial + bluetooth
+        let kernel: [Finding] = iio + hwmon + thermal + w1 + power
+        let buses: [Finding] = gpio + i2c + serial
+        return [system] + kernel + wifi + buses + bluetooth
     }
 
     // MARK: What kernel drivers read
@@ -55,7 +57,8 @@ public struct AttachedSensors {
             return Finding(
                 what: device.text
                     + (channels.isEmpty ? "no channels" : channels.joined(separator: ", ")),
-                entry: channels.isEmpty ? nil : ("iio", ", device: \(device.key), every: 10s"))
+                entry: channels.isEmpty
+                    ? nil : device.key.map { ("iio", ", device: \($0), every: 10s") })
         }
     }
 
@@ -85,7 +88,7 @@ public struct AttachedSensors {
             guard !isElsewhere, device.name != "rpi_volt", !values.isEmpty else { return nil }
             return Finding(
                 what: device.text + values.joined(separator: ", "),
-                entry: ("hwmon", ", device: \(device.key), every: 30s"))
+                entry: device.key.map { ("hwmon", ", device: \($0), every: 30s") })
         }
     }
 
@@ -159,8 +162,9 @@ public struct AttachedSensors {
         var above: [String]
         /// What the bus calls it: 1-0076.
         var place: String?
-        /// What the configuration calls it: its name, or, where two have one name, its place.
-        var key = ""
+        /// What the configuration calls it: its name, or, where two have one name, its place;
+        /// its entry where that cannot be written there, and nil where that cannot either.
+        var key: String?
 
         /// `bme280 (1-0076): `
         var text: String { name + (place.map { " (\($0))" } ?? "") + ": " }
@@ -180,7 +184,7 @@ public struct AttachedSensors {
             let twins = devices.filter { $0.name == device.name }
             let isPlaced = device.place != nil && twins.count { $0.place == device.place } == 1
             let key = twins.count == 1 ? device.name : isPlaced ? device.place ?? entry : entry
-            devices[index].key = Self.quoted(key)
+            devices[index].key = [key, entry].first(where: Self.isKey).map(Self.quoted)
         }
         return devices
     }
@@ -200,13 +204,24 @@ public struct AttachedSensors {
         }
         let startsPlain = name.first.map { $0.isLetter } ?? false
         if isPlain, startsPlain { return name }
-        return "\"" + name.filter { $0 != "\"" && $0 != "\\" } + "\""
+        return "\"\(name)\""
     }
 
-    /// One line of a comment.
+    /// Whether the configuration takes it, and between quotation marks as it is.
+    private static func isKey(_ name: String) -> Bool {
+        (1...40).contains(name.utf8.count) && plain(name) == name
+            && !name.utf8.contains { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+    }
+
+    /// One line, of characters that libyaml takes and that end no line (YAML 1.1 §5.1, §5.4).
     private static func plain(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }))
+        let scalars = text.unicodeScalars.filter { scalar in
+            switch scalar.value {
+            case 0x20...0x7e: true
+            case ..<0xa0, 0x2028, 0x2029, 0xfeff, 0xfffe, 0xffff: false
+            default: true
+            }
+        }
+        return String(String.UnicodeScalarView(scalars))
     }
 }

@@ -45,6 +45,21 @@ struct HwmonDriverTests {
             ])
     }
 
+    @Test func sensorsOfOneLabelAreToldApart() {
+        chip(
+            0, "board",
+            [
+                "name": "coretemp\n", "temp2_input": "40000\n", "temp2_label": "Core 0\n",
+                "temp3_input": "41000\n", "temp3_label": "Core 0\n", "temp4_input": "42000\n",
+                "temp4_label": "Core 0\n",
+            ])
+        #expect(
+            texts() == [
+                "coretemp.Core 0 Cel 40.000", "coretemp.Core 0.2 Cel 41.000",
+                "coretemp.Core 0.3 Cel 42.000",
+            ])
+    }
+
     @Test func aFaultIsNullAndAnAlarmAChannel() {
         chip(
             0, "i2c-1/1-004c",

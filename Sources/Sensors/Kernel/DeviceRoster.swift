@@ -92,9 +92,10 @@ struct DeviceRoster: Sendable {
         "\(device.name)@\(device.location)"
     }
 
-    /// `device.quantity`, the device cut to what a channel's name has room for.
+    /// `device.quantity`, the device cut to what a channel's name has room for; characters that
+    /// have no place in it become `?`.
     static func joined(_ device: String, _ quantity: String) -> String {
-        var (device, quantity) = (device, quantity)
+        var (device, quantity) = (KernelDevice.printable(device), KernelDevice.printable(quantity))
         let bytesMax = Limits.channelNameBytes.upperBound - 1
         while device.utf8.count + quantity.utf8.count > bytesMax {
             if device.isEmpty { quantity.removeLast() } else { device.removeLast() }
@@ -112,12 +113,28 @@ struct SeenChannels: Sendable {
     /// These, then a null for each earlier one that is not among them; at most
     /// `Limits.channelsPerSensorMax`, for which the missing ones make room first.
     mutating func completing(_ measurements: [Measurement]) -> [Measurement] {
-        let present = Array(measurements.prefix(Limits.channelsPerSensorMax))
+        var names: Set<String> = []
+        let present = measurements.prefix(Limits.channelsPerSensorMax).map { measurement in
+            var named = measurement
+            named.channel = Self.own(measurement.channel, &names)
+            return named
+        }
         leftOutCount = measurements.count - present.count
-        let names = Set(present.map(\.channel))
         let missing = channels.filter { !names.contains($0.name) }
             .suffix(Limits.channelsPerSensorMax - present.count)
         channels = missing + present.map { ($0.channel, $0.unit) }
         return present + missing.map { Measurement($0.name, $0.unit, .null(.absent)) }
+    }
+
+    /// Two sensors may have one label, and names that were cut may have become the same: whoever
+    /// comes later gets a number.
+    private static func own(_ name: String, _ taken: inout Set<String>) -> String {
+        var own = name
+        var number = 2
+        while !taken.insert(own).inserted {
+            own = DeviceRoster.joined(name, "\(number)")
+            number += 1
+        }
+        return own
     }
 }

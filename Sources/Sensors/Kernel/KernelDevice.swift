@@ -52,7 +52,12 @@ struct KernelDevice: Equatable, Sendable {
 
     /// Characters that have a place in a channel's name; the rest becomes `?`.
     static func plain(_ text: String) -> String {
-        let scalars = text.unicodeScalars.prefix(40)
+        printable(String(text.unicodeScalars.prefix(40)))
+    }
+
+    /// The same, however long it is.
+    static func printable(_ text: String) -> String {
+        let scalars = text.unicodeScalars.lazy
         return String(scalars.map { $0.value < 0x20 || $0.value == 0x7f ? "?" : Character($0) })
     }
 

@@ -20,8 +20,8 @@ extension SystemDriver {
             let fields = parts[1].split(separator: " ")
             guard name != "lo", fields.count >= 9 else { return [] }
             return [
-                Measurement("net.\(name).received", "B", number: fields[0]),
-                Measurement("net.\(name).sent", "B", number: fields[8]),
+                Measurement(channel(name, "received"), "B", number: fields[0]),
+                Measurement(channel(name, "sent"), "B", number: fields[8]),
             ]
         }
     }
@@ -40,7 +40,7 @@ extension SystemDriver {
         return lines.dropFirst(2).prefix(16).compactMap { line in
             let parts = line.split(separator: ":", maxSplits: 1)
             guard parts.count == 2 else { return nil }
-            let channel = "net.\(parts[0].filter { $0 != " " }).signal"
+            let channel = channel(parts[0].filter { $0 != " " }, "signal")
             let fields = parts[1].split(separator: " ")
             guard fields.count >= 4 else { return Measurement(channel, "dBm", .null(.malformed)) }
             let level = fields[2]
@@ -51,5 +51,10 @@ extension SystemDriver {
             if strength == 0 { return Measurement(channel, "dBm", .null(.absent)) }
             return strength < 0 ? Measurement(channel, "dBm", strength) : nil
         }
+    }
+
+    /// Linux takes almost any byte into an interface's name.
+    private func channel(_ interface: some StringProtocol, _ quantity: String) -> String {
+        DeviceRoster.joined("net.\(interface)", quantity)
     }
 }

@@ -24,9 +24,11 @@ extension SystemDriver {
         guard let last, all > last.all, busy >= last.busy else {
             return [Measurement("cpu.use", "%", .null(.warmingUp))]
         }
-        let (scaled, overflow) = (busy - last.busy).multipliedReportingOverflow(by: 1_000)
+        let (scaled, overflow) = busy.subtractingSaturating(last.busy)
+            .multipliedReportingOverflow(by: 1_000)
         guard !overflow else { return [Measurement("cpu.use", "%", .null(.outOfRange))] }
-        return [Measurement("cpu.use", "%", scaled / (all - last.all), exponent: -1)]
+        let share = scaled / all.subtractingSaturating(last.all)
+        return [Measurement("cpu.use", "%", share, exponent: -1)]
     }
 
     /// The processor's thermal zone, otherwise the first, millidegrees; nothing where there is no

@@ -6,7 +6,8 @@ public struct FuzzTarget: Sendable {
     public let run: @Sendable ([UInt8]) -> Void
 
     public static let all: [FuzzTarget] =
-        network + radio + [yaml, secret, address] + sensors
+        network + radio + [yaml, secret, address] + sensors + advertisements
+        + [serial, linePattern, i2c] + kernel + stored
 
     /// Nil if there is none of this name.
     public init?(named name: String) {

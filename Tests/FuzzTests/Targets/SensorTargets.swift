@@ -25,4 +25,22 @@ extension FuzzTarget {
             }
         },
     ]
+
+    /// What every driver promises of what it measured: as many channels as one sensor may have,
+    /// with names and units that can be sent, none of them from the time to come.
+    static func check(
+        _ measurements: [Measurement], most: Int = Limits.channelsPerSensorMax,
+        until now: Instant? = nil
+    ) {
+        precondition(measurements.count <= most, "\(measurements.count) measurements")
+        for measurement in measurements {
+            let unit = Unit(measurement.unit)
+            precondition(unit != nil, "the unit of \(measurement)")
+            let channel = unit.flatMap { ChannelDescription(name: measurement.channel, unit: $0) }
+            precondition(channel != nil, "the name of \(measurement)")
+            if let now, let time = measurement.time {
+                precondition(time <= now, "\(measurement) is not yet")
+            }
+        }
+    }
 }
