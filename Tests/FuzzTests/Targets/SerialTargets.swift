@@ -4,7 +4,8 @@ import Telemetry
 @testable import Sensors
 
 extension FuzzTarget {
-    /// Parser 1 (from 128 on, restarted, too) | number of cuts 1 | sizes of the pieces, 1 each | what comes over the line
+    /// Parser 1 (from 128 on, restarted, too) | number of cuts 1 | sizes of the pieces, 1
+    /// each | what comes over the line
     static let serial = FuzzTarget("serial") { bytes in
         var reader = ByteReader(bytes)
         guard let kind = try? reader.readUInt8(), let cutCount = try? reader.readUInt8(),
