@@ -38,7 +38,9 @@ public struct AttachedSensors {
     }
 
     var findings: [Finding] {
-        [system] + iio + hwmon + thermal + w1 + power + wifi + gpio + i2c + serial + bluetooth
+        let kernel: [Finding] = iio + hwmon + thermal + w1 + power
+        let buses: [Finding] = gpio + i2c + serial
+        return [system] + kernel + wifi + buses + bluetooth
     }
 
     // MARK: What kernel drivers read

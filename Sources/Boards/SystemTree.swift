@@ -21,9 +21,8 @@ package struct SystemTree: Sendable {
         guard let bytes = bytes(path) else { return nil }
         let first = bytes.prefix { $0 != 0x0a && $0 != 0 }.filter { $0 >= 0x20 && $0 != 0x7f }
         let text = first.drop { $0 == 0x20 }
-        let end = text.lastIndex { $0 != 0x20 }.map { text.index(after: $0) } ?? text.startIndex
-        return end == text.startIndex
-            ? nil : String(decoding: text[..<end], as: UTF8.self)
+        guard let last = text.lastIndex(where: { $0 != 0x20 }) else { return nil }
+        return String(decoding: text[...last], as: UTF8.self)
     }
 
     func lines(_ path: String) -> [String] {

@@ -87,9 +87,12 @@ struct BoardFileTests {
             none.map(\.board.name).sorted() == ["BeagleBone Black", "Raspberry Pi Zero W"])
     }
 
+    static let raspberries: [String] =
+        machines.map(\.file).filter { $0.hasPrefix("raspberrypi") }
+
     /// What every board with the 40-pin header must agree on, typed from the data sheet of the
     /// first (Raspberry Pi B+, 2014).
-    @Test(arguments: machines.map(\.file).filter { $0.hasPrefix("raspberrypi") })
+    @Test(arguments: raspberries)
     func raspberryPiHeaderIsTheStandardOne(_ file: String) throws {
         let board = try Committed.board(file)
         let header = try #require(board.headers.first)
