@@ -67,7 +67,7 @@ extension ChannelShape {
         self = outer
         if section.node("deadband") != nil { deadband = Self.deadband(section) }
         if section.node("max-silence") != nil {
-            silence = section.duration("max-silence")
+            silence = section.durationIfGiven("max-silence")
         } else if deadband != .none, silence == nil {
             silence = .seconds(300)
         }

@@ -188,13 +188,14 @@ package struct Section {
             })
     }
 
-    package func duration(_ key: String) -> Duration {
-        needed(
-            key,
-            read(key) { form, text in
-                guard case .duration(let range) = form else { return mismatch(key) }
-                return Quantity.duration(text).flatMap { within(range, $0) }
-            })
+    package func duration(_ key: String) -> Duration { needed(key, durationIfGiven(key)) }
+
+    /// The table's default if the key was not given, or is wrong; nil where it has none.
+    package func durationIfGiven(_ key: String) -> Duration? {
+        read(key) { form, text in
+            guard case .duration(let range) = form else { return mismatch(key) }
+            return Quantity.duration(text).flatMap { within(range, $0) }
+        }
     }
 
     /// The entries of a list with their places; `isGood` says whether one is what the table names.

@@ -72,8 +72,7 @@ extension SerialSettings {
         pattern = section.text("pattern")
         name = section.text("name")
         unit = section.text("unit") ?? "1"
-        expiresAfter =
-            section.node("expires-after") == nil ? nil : section.duration("expires-after")
+        expiresAfter = section.durationIfGiven("expires-after")
         channels = section.list("groups") { (1...2).contains($0.split(separator: " ").count) }
             .map { entry in
                 let words = entry.text.split(separator: " ").map(String.init)

@@ -41,6 +41,22 @@ struct SensorMistakeTests {
             ])
     }
 
+    /// A list of lists is nothing that a key can be; `1x` only a text or a path.
+    @Test(arguments: SensorSettings.kinds.map(\.name))
+    func nonsenseIsAMistakeForEveryKey(_ driver: String) throws {
+        let kind = try #require(SensorSettings.kinds.first { $0.name == driver })
+        for key in kind.table.keys where key.name != "driver" {
+            for value in ["[[]]", "1x"] {
+                let found = Sample.mistakes(
+                    "sensors: [{driver: \(driver), \(key.name): \(value)}]")
+                switch key.form {
+                case .text, .path: #expect(!found.isEmpty || value == "1x", "\(key.name)")
+                default: #expect(!found.isEmpty, "\(key.name): \(value)")
+                }
+            }
+        }
+    }
+
     @Test func aUnitInBracketsNeedsQuotationMarks() {
         #expect(
             Sample.mistakes("sensors: [{driver: system, channels: {uptime: {unit: [degF]}}}]") == [
