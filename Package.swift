@@ -170,7 +170,10 @@ let package = Package(
             ["NearbyCore", "Telemetry", "DurableFiles", "FailingFiles", "VectorFile"]),
         tests(
             of: "Sensors",
-            ["NearbyCore", "NearbyLinux", "Telemetry", "DurableFiles", "FailingFiles"]),
+            [
+                "NearbyCore", "NearbyLinux", "Telemetry", "DurableFiles", "FailingFiles",
+                "VectorFile",
+            ]),
         tests(of: "Configuration", ["Telemetry"]),
         tests(of: "Boards", ["Configuration"]),
         tests(of: "Program", ["Sensors", "Telemetry"]),

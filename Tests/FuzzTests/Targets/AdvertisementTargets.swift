@@ -4,7 +4,7 @@ import NearbyCore
 
 extension FuzzTarget {
     /// What sensors advertise over Bluetooth LE.
-    static let advertisements = [
+    static let advertisements: [FuzzTarget] = [
         FuzzTarget(
             "sensor-formats",
             oneOf: [

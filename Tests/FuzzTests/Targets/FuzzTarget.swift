@@ -6,8 +6,10 @@ public struct FuzzTarget: Sendable {
     public let run: @Sendable ([UInt8]) -> Void
 
     public static let all: [FuzzTarget] =
-        network + radio + [yaml, secret, address] + sensors + advertisements
-        + [serial, linePattern, i2c] + kernel + stored + shaping
+        [
+            network, radio, [yaml, secret, address], sensors, advertisements,
+            [serial, linePattern, i2c], kernel, stored, shaping,
+        ].flatMap { (group: [FuzzTarget]) -> [FuzzTarget] in group }
 
     /// Nil if there is none of this name.
     public init?(named name: String) {

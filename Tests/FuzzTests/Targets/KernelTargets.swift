@@ -8,7 +8,7 @@ import Telemetry
 
 extension FuzzTarget {
     /// Texts of the kernel.
-    static let kernel = [
+    static let kernel: [FuzzTarget] = [
         FuzzTarget("one-wire") { bytes in
             let text = String(decoding: bytes, as: UTF8.self)
             guard let pad = OneWireScratchpad(parsing: text) else { return }

@@ -8,7 +8,7 @@ import Telemetry
 
 extension FuzzTarget {
     /// Datagrams and what is in them.
-    static let network = [
+    static let network: [FuzzTarget] = [
         FuzzTarget("beacon") { bytes in
             _ = DiscoveryFrame.signedPart(of: bytes[...])
             guard let frame = try? DiscoveryFrame(parsing: bytes[...]) else { return }

@@ -2,7 +2,7 @@
 
 extension FuzzTarget {
     /// What the kernel's Bluetooth brings from others.
-    static let radio = [
+    static let radio: [FuzzTarget] = [
         FuzzTarget("bluetooth-management") { _ = try? ManagementEvent(parsing: $0) },
         FuzzTarget("advertisement") { _ = try? Advertisement(parsing: $0) },
     ]

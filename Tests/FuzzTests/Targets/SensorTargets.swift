@@ -5,7 +5,7 @@ import Telemetry
 
 extension FuzzTarget {
     /// What sensors, programs and files say.
-    static let sensors = [
+    static let sensors: [FuzzTarget] = [
         FuzzTarget("command-output") { bytes in
             let found = CommandOutput.parse(bytes, channel: "c", prefix: "p", unit: "1")
             precondition((found?.count ?? 0) <= Limits.channelsPerSensorMax, "too many channels")

@@ -6,7 +6,7 @@ import Telemetry
 
 extension FuzzTarget {
     /// What becomes of numbers that came from outside.
-    static let shaping = [
+    static let shaping: [FuzzTarget] = [
         FuzzTarget("unit") { convert($0) },
         FuzzTarget("shape") { shape($0) },
         FuzzTarget("utc") { bytes in

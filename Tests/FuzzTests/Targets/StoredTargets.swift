@@ -10,7 +10,7 @@ import Telemetry
 
 extension FuzzTarget {
     /// What was written earlier, by us or by others, and may have rotted since.
-    static let stored = [
+    static let stored: [FuzzTarget] = [
         FuzzTarget("stored-ranges") { bytes in
             guard let ranges = try? NumberRanges(parsingStored: bytes) else { return }
             for (range, next) in zip(ranges.ranges, ranges.ranges.dropFirst()) {
