@@ -1,5 +1,5 @@
 # Every controller can hold two links: the third neighbour is refused, and its readings go another way.
-# at most 240 s
+# at most 120 s
 . Tests/Lab/bluetooth.sh
 export BTVIRT_LINKS=2
 emulated 4
@@ -10,7 +10,7 @@ for number in 1 2 3; do
     agent_here "r$number"
 done
 for number in 1 2 3; do
-    must "readings of r$number" until_true 90 has_rows c "r$number"
+    must "readings of r$number" until_true 60 has_rows c "r$number"
 done
 for name in c r1 r2 r3; do
     "$BIN/rivulet" status --socket "$LAB/$name.sock" | tee "$LAB/$name.status" | grep '^bluetooth'
