@@ -20,8 +20,7 @@ extension Board {
         let section = Section(root, Self.file, mistakes)
         let board = Board(section)
         board.check(mistakes)
-        let sorted = mistakes.mistakes.sorted { ($0.mark, $0.message) < ($1.mark, $1.message) }
-        return sorted.isEmpty ? .good(board) : .bad(sorted)
+        return mistakes.mistakes.isEmpty ? .good(board) : .bad(mistakes.inOrder)
     }
 
     /// Every table of keys of a board file.

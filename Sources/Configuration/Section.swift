@@ -3,6 +3,12 @@ package final class MistakeList {
     package let file: String
     package private(set) var mistakes: [Mistake] = []
 
+    /// In the file's order. Sorting need not be stable: those at one place are put in the order of
+    /// their text.
+    package var inOrder: [Mistake] {
+        mistakes.sorted { ($0.mark, $0.message) < ($1.mark, $1.message) }
+    }
+
     package init(file: String) { self.file = file }
 
     package func add(_ mark: Mark, _ message: String) {

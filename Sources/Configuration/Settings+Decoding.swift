@@ -19,9 +19,7 @@ extension Settings {
             return .bad([error])
         }
         let settings = Settings(Section(root, Self.file, mistakes), mistakes)
-        // Sorting need not be stable: mistakes at one place are put in the order of their text.
-        let sorted = mistakes.mistakes.sorted { ($0.mark, $0.message) < ($1.mark, $1.message) }
-        return sorted.isEmpty ? .good(settings) : .bad(sorted)
+        return mistakes.mistakes.isEmpty ? .good(settings) : .bad(mistakes.inOrder)
     }
 
     /// Reads and decodes a file.
