@@ -4,8 +4,8 @@ import Glibc
 /// with everything in it.
 final class FileTree {
     let root: String
-    private var files: [[CChar]] = []
-    private var folders: [[CChar]] = []
+    /// Files, links and folders in the order in which they were made.
+    private var made: [[CChar]] = []
 
     private static let nameBytesMax = 200
 
@@ -17,8 +17,8 @@ final class FileTree {
     }
 
     deinit {
-        for file in files { unlink(file) }
-        for folder in folders.reversed() { rmdir(folder) }
+        // What was made through a link goes before the link.
+        for path in made.reversed() { remove(path) }
         rmdir(root)
     }
 
@@ -36,7 +36,7 @@ final class FileTree {
             write(Array(rest), to: file)
         } else if let names = Self.names(rest) {
             let target = names.reduce(into: Array(root.utf8)) { $0 += [UInt8(ascii: "/")] + $1 }
-            if symlink(Self.path(target), file) == 0 { files.append(file) }
+            if symlink(Self.path(target), file) == 0 { made.append(file) }
         }
     }
 
@@ -44,7 +44,7 @@ final class FileTree {
         // Never through a link, of which nobody knows where it leads.
         let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o644)
         guard descriptor >= 0 else { return }
-        files.append(file)
+        made.append(file)
         _ = Glibc.write(descriptor, text, text.count)
         close(descriptor)
     }
@@ -58,7 +58,7 @@ final class FileTree {
         {
             path += [UInt8(ascii: "/")] + name
             let text = Self.path(path)
-            if mkdir(text, 0o755) == 0 { folders.append(text) }
+            if mkdir(text, 0o755) == 0 { made.append(text) }
         }
         return names.last.map { Self.path(path + [UInt8(ascii: "/")] + $0) }
     }

@@ -57,11 +57,10 @@ extension FuzzTarget {
                 element.offset + type.byteCount <= layout.byteCount, "outside of the scan")
             precondition(values.count == type.repeats, "\(values.count) of \(type)")
             for case let value? in values where type.bits < 64 {
-                let range =
-                    type.isSigned
-                    ? -(Int64(1) << (type.bits - 1))..<Int64(1) << (type.bits - 1)
-                    : type.bits == 63 ? 0..<Int64.max : 0..<Int64(1) << type.bits
-                precondition(range.contains(value) || value == .max, "\(value) of \(type)")
+                let half = Int64(1) << (type.bits - 1)
+                let range: ClosedRange<Int64> =
+                    type.isSigned ? -half...(half - 1) : 0...(half - 1 + half)
+                precondition(range.contains(value), "\(value) of \(type)")
             }
         }
     }
@@ -144,11 +143,18 @@ extension FuzzTarget {
         _ = driver.remark
     }
 
-    /// What is proposed for a machine is a configuration.
+    /// What is told of a machine, by the files of boards in its folder `boards`; what is proposed
+    /// is a configuration.
     private static func machine(_ bytes: [UInt8]) {
         let tree = FileTree()
         for part in parts(bytes[...]) where !part.isEmpty { tree.add(part, in: "") }
-        _ = MachineIdentity(root: tree.root)
+        let library = BoardLibrary(folders: [tree.root + "/boards"])
+        let answer = library.board(of: MachineIdentity(root: tree.root))
+        if let board = answer.board {
+            _ = BoardReport(board, file: answer.file ?? "", root: tree.root).text
+        }
+        _ = UnknownBoardReport(MachineIdentity(root: tree.root), library, root: tree.root).text
+        _ = BoardPins(library: library, root: tree.root).place(of: "G2")
         let drivers = ["system", "iio", "hwmon", "thermal", "w1", "power", "gpio", "serial", "ble"]
         let text = "trust: any\n" + AttachedSensors(root: tree.root).yaml(drivers: drivers)
         if case .bad(let mistakes) = Settings.decode(Array(text.utf8), file: "found.yaml") {
