@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Builds and tests the checkout in $TOP with Debian 13's swiftlang, in a root below .build-debian13.
 # As root. The root is made once (about a minute, 2.7 GB) and kept while the checkout is.
+# `Tests/Debian13/run.sh COMMAND…` runs any other command in a copy of the checkout there:
+# `Tests/Debian13/run.sh deploy/test.sh lab` is the lab with Debian 13's kernel, daemons and libraries.
 set -euo pipefail
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 ROOT=$TOP/.build-debian13/root
@@ -43,10 +45,13 @@ mount --bind "$ROOT" "$ROOT"
 mount -t proc proc "$ROOT/proc"
 mount -t sysfs sys "$ROOT/sys"
 # The root has its own device nodes; nothing of the machine's is bound into it.
-for node in "null 1 3" "zero 1 5" "random 1 8" "urandom 1 9" "tty 5 0"; do
-    set -- $node
-    [ -c "$ROOT/dev/$1" ] || mknod -m 666 "$ROOT/dev/$1" c "$2" "$3"
-done
+while read -r node major minor; do
+    [ -c "$ROOT/dev/$node" ] || mknod -m 666 "$ROOT/dev/$node" c "$major" "$minor"
+done <<<"null 1 3
+zero 1 5
+random 1 8
+urandom 1 9
+tty 5 0"
 ln -sfn /proc/self/fd "$ROOT/dev/fd"
 # Pseudoterminals of its own, which stand for serial ports.
 mkdir -p "$ROOT/dev/pts"
@@ -69,7 +74,8 @@ chroot "$ROOT" sh -euc '
     cd /w
     tar -c --exclude=./.build* --exclude=./.git --exclude=./Package.resolved . | tar -x -C /build
     cd /build
+    [ $# = 0 ] || exec "$@"
     swift --version
     swift build --build-tests
     swift test --skip-build --disable-xctest
-'
+' sh "$@"

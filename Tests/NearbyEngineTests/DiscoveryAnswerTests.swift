@@ -158,6 +158,24 @@ import Testing
         #expect(unicasts(outputs).isEmpty)
     }
 
+    /// A collector wants nobody: a peer that lost it by losing its interface hears of it by an
+    /// answer, or by the collector's next beacon, which may be half a minute away.
+    @Test func peerThatWasInUseIsAnsweredAgain() {
+        var machine = Base.settled(.collecting())
+        let frame = Base.frame(.beacon(Base.beacon(flags: .wantsNeighbours)))
+        func answersToABeacon(at now: Instant) -> Int {
+            let outputs = machine.handle(
+                .received(frame, from: Base.at(7), multicast: true), now: now)
+            return unicasts(outputs).count
+        }
+        for second in 0..<4 { #expect(answersToABeacon(at: Base.late + .seconds(second)) == 1) }
+        _ = machine.handle(.inUse(Base.stranger, true), now: Base.late + .seconds(4))
+        #expect(answersToABeacon(at: Base.late + .seconds(5)) == 0)
+        _ = machine.handle(.inUse(Base.stranger, false), now: Base.late + .seconds(6))
+        for second in 7..<11 { #expect(answersToABeacon(at: Base.late + .seconds(second)) == 1) }
+        #expect(answersToABeacon(at: Base.late + .seconds(11)) == 0)
+    }
+
     @Test func foundComesWithTheInfo() throws {
         var machine = Base.settled(.collecting())
         let info = try Base.info()

@@ -79,11 +79,13 @@ extension DiscoveryMachine {
         if isNewRun {
             table[position].run = run
             table[position].heardCount = 0
+            table[position].callCount = 0
         }
         let isNewDigest = isFirst || table[position].beacon.infoDigest != beacon.infoDigest
         table[position].beacon = beacon
         table[position].lastHeard = now
         table[position].heardCount = min(table[position].heardCount, 254) + 1
+        table[position].callCount = min(table[position].callCount, 254) + 1
         let candidate = table[position].candidates.heard(at: endpoint, run: run, now: now)
         if candidate == .refused { drop(.beaconEndpointLimit) }
         if isNewDigest { wantInfo(at: position) }
@@ -134,8 +136,8 @@ extension DiscoveryMachine {
 
 /// Answers and discovery info.
 extension DiscoveryMachine {
-    /// Answers a peer of whose run at most four beacons were heard, if one of the two wants the
-    /// other; a peer in use only at an address that it did not have.
+    /// Answers a peer of whose run at most four beacons were heard since it was last in use, if one
+    /// of the two wants the other; a peer in use only at an address that it did not have.
     private mutating func considerAnswer(
         at position: Int, to endpoint: Endpoint, received: DiscoveryFrame, beaconServes: Bool
     ) {
@@ -143,7 +145,7 @@ extension DiscoveryMachine {
         let isNewWay =
             !beaconServes && record.candidates.heardCount(at: endpoint) <= Self.answeredBeaconsMax
         let isNewPeer =
-            record.heardCount <= Self.answeredBeaconsMax && isWorthAnswering(record.beacon)
+            record.callCount <= Self.answeredBeaconsMax && isWorthAnswering(record.beacon)
         guard record.answer == nil, record.isInUse ? isNewWay : isNewPeer else { return }
         let size = frame(.answer(ownBeacon)).byteCount + proofByteCount
         guard size <= received.byteCount else { return drop(.beaconAnswerRate) }

@@ -267,7 +267,10 @@ extension DiscoveryMachine {
     private mutating func setInUse(_ peer: PeerID, _ isInUse: Bool) {
         guard peer != identity.peer else { return }
         if let position = table.index(of: peer) {
-            if table[position].isInUse, !isInUse { table[position].lastHeard = now }
+            if table[position].isInUse, !isInUse {
+                table[position].lastHeard = now
+                table[position].callCount = 0
+            }
             table[position].isInUse = isInUse
             // A channel or an invitation is better than an answer.
             if isInUse { table[position].answer = nil }

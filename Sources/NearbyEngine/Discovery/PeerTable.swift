@@ -46,6 +46,8 @@ struct PeerRecord: Sendable {
     var lastHeard: Instant
     /// Beacons of this run, up to 255.
     var heardCount: UInt8 = 0
+    /// Of them, those since it was last in use: the first few are answered.
+    var callCount: UInt8 = 0
     var isInUse = false
     /// It replied to a request of ours: no invention.
     var hasReplied = false
