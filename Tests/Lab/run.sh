@@ -55,11 +55,11 @@ count_cases() {
 # has LOG WORDS: the log has a line that begins so.
 has() { grep -qE "^$2( |:|\$)" "$1"; }
 
-# run_in_guest GROUP FILE…: a case that fails is run once more in a fresh machine, and one in which the
+# run_in_guest NAME FILE…: a case that fails is run once more in a fresh machine, and one in which the
 # guest's kernel or the emulator crashed at most twice more: on an emulated processor both have time
-# limits of their own. What came through at the second attempt is said.
+# limits of their own. What came through at the second attempt is said. $BOOT: options of boot.sh.
 run_in_guest() {
-    local group=$1 log=$CACHE/$1.log attempt file name left=() again=() crashed=()
+    local log=$CACHE/$1.log attempt file name left=() again=() crashed=()
     shift
     if ! setup_machine; then
         none_run "$@"
@@ -69,7 +69,7 @@ run_in_guest() {
     : >"$log"
     for attempt in 1 2 3; do
         [ "$attempt" = 1 ] || echo "again, in a fresh machine: $(basename -s .sh -a "${left[@]}" | paste -sd ' ')"
-        as_root bash Tests/Lab/boot.sh -t $((60 + 240 * ${#left[@]})) -- \
+        as_root env "BIN=$BIN" bash Tests/Lab/boot.sh ${BOOT:-} -t $((60 + 240 * ${#left[@]})) -- \
             env "BIN=$BIN" "LAB_CACHE=$CACHE" bash Tests/Lab/cases.sh "${left[@]}" 2>&1 |
             tee -a "$log"
         again=() crashed=()
@@ -93,16 +93,17 @@ run_in_guest() {
 
 # run_group GROUP
 run_group() {
-    local group=$1 file in_guest=() on_host=()
+    local group=$1 file in_guest=() in_memory=() on_host=()
     for file in Tests/Lab/cases/"$group"-*.sh; do
         [ -e "$file" ] || { not_run "$group" "there are no cases"; return; }
         case $(head -n 3 "$file") in
             *'# on the host'*) on_host+=("$file") ;;
+            *'# in memory'*) in_memory+=("$file") ;;
             *) in_guest+=("$file") ;;
         esac
     done
     if [ "$(type -t "setup_$group")" = function ] && ! "setup_$group"; then
-        none_run "${on_host[@]}" "${in_guest[@]}"
+        none_run "${on_host[@]}" "${in_guest[@]}" "${in_memory[@]}"
         return
     fi
     if [ ${#on_host[@]} -gt 0 ]; then
@@ -111,6 +112,7 @@ run_group() {
         count_cases "$CACHE/$group.log" "${on_host[@]}"
     fi
     [ ${#in_guest[@]} -eq 0 ] || run_in_guest "$group" "${in_guest[@]}"
+    [ ${#in_memory[@]} -eq 0 ] || BOOT=-m run_in_guest "$group-in-memory" "${in_memory[@]}"
 }
 
 # run_avahi: on the host, as deploy/test.sh does among the network cases.

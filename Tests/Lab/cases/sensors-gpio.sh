@@ -17,8 +17,8 @@ last_row() {
 
 # count_of NAME CHANNEL: all values that arrived, over all closed windows.
 count_of() {
-    grep "\"channel\":\"$2\"" "$LAB/collect_$1.out" | grep '"closed":true' |
-        sed 's/.*"count":\([0-9]*\).*/\1/' | paste -sd + | bc
+    echo $(($(grep "\"channel\":\"$2\"" "$LAB/collect_$1.out" | grep '"closed":true' |
+        sed 's/.*"count":\([0-9]*\).*/\1/' | paste -sd +)))
 }
 
 remark() { [[ $(status a) == *"$1"* ]]; }
