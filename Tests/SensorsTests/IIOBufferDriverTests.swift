@@ -157,6 +157,21 @@ struct IIOBufferDriverTests {
         #expect(adc.descriptor != nil)
     }
 
+    /// The kernel says nothing to who waits for scans of a device that is pulled (seen with Linux
+    /// 6.1): its node vanishes.
+    @Test func aDeviceThatIsPulledWhileNothingComesIsAbsent() {
+        adc()
+        let kernel = kernelEnd()
+        defer { close(kernel) }
+        let adc = driver()
+        _ = adc.sample()
+        #expect(adc.sample().map(\.outcome) == [.null(.timeout), .null(.timeout)])
+        unlink(tree.root + "/dev/iio:device0")
+        #expect(adc.sample().map(\.outcome) == [.null(.absent), .null(.absent)])
+        #expect(adc.descriptor == nil)
+        #expect(adc.remark == "the device is gone")
+    }
+
     @Test func theFrequencyIsSetWhereTheDeviceHasIt() {
         adc()
         let kernel = kernelEnd()

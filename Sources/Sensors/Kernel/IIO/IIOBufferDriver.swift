@@ -70,14 +70,15 @@ public final class IIOBufferDriver: EventDriver {
 
     /// Opens what is not open. An open device from which nothing came since the last time is null.
     public func sample() -> [Measurement] {
-        let isOpen = state.withLock { state -> Bool? in
-            guard state.open != nil else { return nil }
-            defer { state.open?.hasNews = false }
-            return state.open?.hasNews
+        let ofOpen = state.withLock { state -> [Measurement]? in
+            guard let open = state.open else { return nil }
+            state.open?.hasNews = false
+            if open.hasNews { return [] }
+            // Of a device that was pulled the kernel says nothing to those who wait for scans.
+            guard Self.isThere(open.file) else { return Self.gone(&state, .absent) }
+            return Self.nulls(open, .timeout)
         }
-        if let hasNews = isOpen {
-            return hasNews ? [] : state.withLock { Self.nulls($0.open, .timeout) }
-        }
+        if let ofOpen { return ofOpen }
         // Setting up may block; nothing waits for the lock meanwhile.
         let result = Result { () throws(IIOBufferFault) in try start() }
         return state.withLock { state in
@@ -105,10 +106,7 @@ public final class IIOBufferDriver: EventDriver {
             let count = read(open.file, &buffer, buffer.count)
             if count < 0, errno == EAGAIN || errno == EINTR { return [] }
             guard count > 0 else {
-                let fault = count == 0 ? SensorFile.fault(ENODEV) : SensorFile.fault(errno)
-                state.fault = IIOBufferFault(text: "the device is gone", reason: fault.reason)
-                Self.close(&state)
-                return Self.nulls(open, fault.reason)
+                return Self.gone(&state, SensorFile.fault(count == 0 ? ENODEV : errno).reason)
             }
             let bytes = open.rest + buffer[..<count]
             let scans = bytes.count / scan
@@ -160,8 +158,20 @@ public final class IIOBufferDriver: EventDriver {
         state.open = nil
     }
 
-    private static func nulls(_ open: Open?, _ reason: NullReason) -> [Measurement] {
-        guard let open else { return [] }
+    /// A device's node vanishes with it.
+    private static func isThere(_ file: Int32) -> Bool {
+        var status = stat()
+        return fstat(file, &status) == 0 && status.st_nlink > 0
+    }
+
+    private static func gone(_ state: inout State, _ reason: NullReason) -> [Measurement] {
+        guard let open = state.open else { return [] }
+        state.fault = IIOBufferFault(text: "the device is gone", reason: reason)
+        close(&state)
+        return nulls(open, reason)
+    }
+
+    private static func nulls(_ open: Open, _ reason: NullReason) -> [Measurement] {
         let elements = zip(open.setup.elements, open.setup.layout.elements)
         return elements.flatMap { element, place in
             element.name.isEmpty
