@@ -23,6 +23,37 @@ expect() {
     fi
 }
 
+# side_by_side LANE…: at once; what each said comes one after the other.
+side_by_side() {
+    local lane reason
+    for lane; do
+        # Two programs cannot install at once.
+        [ "$(type -t "prepare_$lane")" != function ] || "prepare_$lane"
+    done
+    for lane; do
+        (
+            passed=0 failed=0 not_run=()
+            rm -f "$logs/$lane.sum"
+            "lane_$lane"
+            {
+                echo "$passed $failed"
+                for reason in "${not_run[@]}"; do echo "$reason"; done
+            } >"$logs/$lane.sum"
+        ) >"$logs/$lane.out" 2>&1 &
+    done
+    wait
+    for lane; do
+        echo "-- $lane"
+        cat "$logs/$lane.out"
+        if [ ! -s "$logs/$lane.sum" ]; then
+            count 0 1
+            continue
+        fi
+        count $(head -n 1 "$logs/$lane.sum")
+        while read -r reason; do not_run+=("$reason"); done < <(tail -n +2 "$logs/$lane.sum")
+    done
+}
+
 # count_swift_testing LOG STATUS: adds what a run of Swift Testing counted; a run that did not come to
 # its end is a failure.
 count_swift_testing() {
@@ -131,14 +162,20 @@ lane_demo() {
     expect "nothing is left running" [ -z "$(pgrep -f '/tmp/rivulet\..*\.yaml')" ]
 }
 
+prepare_debian13() { is_debian13 || need mmdebstrap; }
+
+is_debian13() {
+    grep -q 'VERSION_ID="13"' /etc/os-release && ! command -v swiftly >/dev/null &&
+        swift --version 2>&1 | grep -q 6.0.3
+}
+
 # Debian 13's own compiler, in a root of its own below .build-debian13.
 lane_debian13() {
-    if grep -q 'VERSION_ID="13"' /etc/os-release && ! command -v swiftly >/dev/null &&
-        swift --version 2>&1 | grep -q 6.0.3; then
+    if is_debian13; then
         echo "   this is Debian 13 with its own compiler: the unit lane was it"
         return
     fi
-    need mmdebstrap
+    prepare_debian13
     as_root env "TOP=$TOP" Tests/Debian13/run.sh >"$logs/debian13" 2>&1
     local status=$?
     grep -E "warning:|error:" "$logs/debian13" | sort -u | head -20

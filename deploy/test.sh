@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Installs what the tests need and runs all of them. The last line counts: N passed, N failed.
 # Before it stands what could not be run here, and why. Lanes by name: deploy/test.sh [format]
-# [unit] [simulate] [footprint] [network] [lab] [soak] [demo] [debian13]; without names, all.
+# [unit] [simulate] [footprint] [network] [soak] [demo] [lab] [debian13]; without names, all. The last
+# two run side by side: the lab waits more than it computes.
 set -uo pipefail
 . "$(dirname "$0")/common.sh"
 . deploy/lanes.sh
 
 lanes=("$@")
-[ ${#lanes[@]} -gt 0 ] || lanes=(format unit simulate footprint network lab soak demo debian13)
+[ ${#lanes[@]} -gt 0 ] || lanes=(format unit simulate footprint network soak demo lab+debian13)
 passed=0 failed=0 not_run=()
 # How many random worlds the simulator runs.
 SEEDS=${SEEDS:-500}
@@ -21,7 +22,10 @@ echo "swift: $(swift --version 2>/dev/null | head -1)"
 for lane in "${lanes[@]}"; do
     started=$SECONDS
     echo "== $lane"
-    "lane_$lane" || true
+    case $lane in
+        *+*) side_by_side ${lane//+/ } ;;
+        *) "lane_$lane" || true ;;
+    esac
     echo "   $((SECONDS - started)) s"
 done
 

@@ -3,7 +3,7 @@
 
 # Of these packages, all programs; and these others.
 MEMORY_PACKAGES=(bash coreutils grep sed kmod)
-MEMORY_PROGRAMS=(sh ip ps btmgmt dmesg mount umount mountpoint rtcwake)
+MEMORY_PROGRAMS=(sh ip ps btmgmt btmon dmesg mount umount mountpoint rtcwake)
 # What modprobe wants to find, and modules that the kernel asks for by itself.
 MEMORY_MODULES=(hci_vhci algif_hash algif_skcipher cmac ecb ccm ctr aes_generic drbg sha512_generic
     hmac rfcomm)
