@@ -22,6 +22,7 @@ struct BoardFileTests {
         ("radxa,rockpi4", ["radxa,rockpi4a", "radxa,rockpi4", "rockchip,rk3399"]),
         ("radxa,rockpi4", ["radxa,rockpi4b", "radxa,rockpi4", "rockchip,rk3399"]),
         ("radxa,rockpi4", ["radxa,rockpi4c", "radxa,rockpi4", "rockchip,rk3399"]),
+        ("radxa,rockpi4", ["radxa,rockpi4a-plus", "radxa,rockpi4", "rockchip,rk3399"]),
         (
             "ti,am335x-bone-black",
             ["ti,am335x-bone-black", "ti,am335x-bone", "ti,am33xx"]
