@@ -41,6 +41,30 @@ struct SensorMistakeTests {
             ])
     }
 
+    /// Who writes 48 has read 0x48 on the part, or has reckoned; nobody knows.
+    @Test(arguments: [
+        ("48", "write 0x48, or 0x30 if 48 is decimal"), ("4a", "write 0x4a"),
+        ("72", "write 0x72, or 0x48 if 72 is decimal"), ("98", "write 0x62"),
+        ("8", "write 0x8, or 0x08 if 8 is decimal"), ("200", "it must be 0x08 to 0x77"),
+        ("0x07", "it must be 0x08 to 0x77"), ("0x+9", "it must be 0x08 to 0x77"),
+        ("7", "it must be 0x08 to 0x77"),
+    ])
+    func anI2CAddressIsHexadecimal(_ address: String, _ advice: String) {
+        let entry = "sensors: [{driver: i2c, device: ads1115, address: \(address)}]"
+        #expect(Sample.mistakes(entry) == ["2:51: address is '\(address)'; \(advice)"])
+    }
+
+    @Test func anI2CAddressIsTakenAsTheDataSheetHasIt() {
+        for (text, number) in [("0x48", 0x48), ("0x4A", 0x4a), ("0x08", 8), ("0x8", 8)] {
+            let entry = "sensors: [{driver: i2c, device: ads1115, address: \(text)}]"
+            guard case .i2c(let i2c)? = Sample.decode(entry).settings?.sensors.first?.driver else {
+                Issue.record("\(text) is refused")
+                continue
+            }
+            #expect(i2c.address == number)
+        }
+    }
+
     /// A list of lists is nothing that a key can be; `1x` only a text or a path.
     @Test(arguments: SensorSettings.kinds.map(\.name))
     func nonsenseIsAMistakeForEveryKey(_ driver: String) throws {
