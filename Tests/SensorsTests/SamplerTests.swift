@@ -98,7 +98,15 @@ struct SamplerTests {
     @Test func whatDoesNotFitIsOutOfRange() {
         var shape = ChannelShape()
         shape.scale = value("1000000000")
-        #expect(given(shape, ["9223372036854775807", "1"]) == ["-", "1000000000"])
+        shape.offset = value("0.5")
+        #expect(given(shape, ["9223372036854775807", "1"]) == ["-", "1000000000.5"])
+    }
+
+    /// Digits that 63 bits do not hold are rounded off; the value is not lost for them.
+    @Test func aLongScaleRounds() {
+        var shape = ChannelShape()
+        shape.scale = value("1.00000000000001")
+        #expect(given(shape, ["0.123456789012345"]) == ["0.1234567890123462346"])
     }
 
     @Test func noMoreChannelsThanASensorMayHave() {
