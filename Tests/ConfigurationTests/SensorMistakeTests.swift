@@ -126,6 +126,62 @@ struct SensorMistakeTests {
         #expect(Sample.mistakes("sensors: [{\(entry)}]") == [])
     }
 
+    /// What can be known without the device; the place is that of the unit.
+    @Test(arguments: [
+        (
+            "driver: w1", "w1.28-0001a0115e01", "m",
+            "w1.28-0001a0115e01 is in Cel; write K, [degF], mCel, or leave it out"
+        ),
+        (
+            "driver: i2c, device: scd4x, name: air", "air.co2", "Cel",
+            "air.co2 is in ppm; write %, /, /100, /1000, ppb, or leave it out"
+        ),
+        (
+            "driver: serial, device: /dev/x, protocol: nmea, name: boat", "boat.lat", "km",
+            "boat.lat is in lat; leave it out"
+        ),
+        (
+            "driver: gpio, pin: GPIO5, name: rain, count: both", "rain", "mm",
+            "rain has no unit that could be changed; say which it has with the key unit of the "
+                + "sensor"
+        ),
+        (
+            "driver: gpio, pin: GPIO5, name: door", "door", "ppm",
+            "door has no unit that could be changed; leave it out"
+        ),
+        (
+            "driver: ble, address: \"AA:BB:CC:DD:EE:FF\", name: tag", "tag.pressure", "kWh",
+            "tag.pressure is in Pa; write MPa, [in_i'Hg], [psi], bar, hPa, kPa, mbar, mm[Hg], or "
+                + "leave it out"
+        ),
+        (
+            "driver: system", "disk.free /", "s",
+            "disk.free / is in B; write GB, GiB, KiB, MB, MiB, bit, kB, or leave it out"
+        ),
+    ])
+    func aUnitOfAnotherQuantity(
+        _ entry: String, _ channel: String, _ unit: String, _ advice: String
+    ) {
+        let before = "sensors: [{\(entry), channels: {\"\(channel)\": {unit: "
+        #expect(
+            Sample.mistakes(before + unit + "}}}]") == [
+                "2:\(before.utf8.count + 1): unit is \(unit), and \(advice)"
+            ])
+    }
+
+    @Test(arguments: [
+        "driver: w1, channels: {w1.28-0001a0115e01: {unit: \"[degF]\"}}",
+        "driver: iio, channels: {bme280.temperature: {unit: m}}",
+        "driver: gpio, pin: GPIO5, count: both, unit: kWh, rate-unit: kW, "
+            + "channels: {GPIO5: {unit: MJ}, GPIO5.rate: {unit: W}}",
+        "driver: ble, channels: {\"AA:BB:CC:DD:EE:FF.distance\": {unit: cm}}",
+        "driver: command, run: [/bin/co2], unit: ppm, channels: {co2: {unit: \"%\"}}",
+        "driver: serial, device: /dev/x, protocol: pms7003, channels: {pm2.5: {unit: mg/m3}}",
+    ])
+    func aUnitOfTheQuantityOrOneThatOnlyTheDeviceKnows(_ entry: String) {
+        #expect(Sample.mistakes("sensors: [{\(entry)}]") == [])
+    }
+
     @Test(arguments: ["collector", "viewer"])
     func whoTakesReadingsHasNoSensors(_ role: String) {
         #expect(

@@ -75,6 +75,28 @@ struct SamplerTests {
         #expect(given(shape, ["10"], unit: "Pa") == ["19.5"])
     }
 
+    @Test func aUnitOfAnotherQuantityIsToldOnceAndTheValueKeepsItsOwn() {
+        var shape = ChannelShape()
+        shape.unit = "m"
+        var sampler = Sampler(ChannelShape(), channels: ["t": shape])
+        // What is absent may have any unit.
+        _ = sampler.shape([Measurement("t", "1", .null(.absent))], now: .zero)
+        #expect(sampler.takeRefused() == [])
+        let value = Measurement("t", "Cel", 215, exponent: -1)
+        #expect(sampler.shape([value], now: .zero) == [value])
+        let refused = sampler.takeRefused()
+        #expect(refused == [.init(channel: "t", unit: "Cel", wanted: "m")])
+        #expect(
+            refused.first?.description == "t is in Cel, which cannot be changed into m, and is "
+                + "given as it is; correct or leave out unit of t under channels")
+        #expect(sampler.shape([value, Measurement("u", "Pa", 5)], now: .zero).count == 2)
+        #expect(sampler.takeRefused() == [])
+        shape.unit = "K"
+        var able = Sampler(shape)
+        #expect(able.shape([value], now: .zero).map(\.unit) == ["K"])
+        #expect(able.takeRefused() == [])
+    }
+
     @Test func channelsHaveShapesOfTheirOwn() {
         var renamed = ChannelShape()
         renamed.name = "bench"
