@@ -44,6 +44,13 @@ package enum NumberText {
         return compact(value.double, places: max(0, -Int(value.exponent)), width: width)
     }
 
+    /// How many places a mean of these is worth: one more than the finest of them, or than the
+    /// channel's scale, has.
+    package static func meanPlaces(scale: Int8, _ values: DecimalValue?...) -> Int {
+        let finest = values.reduce(scale) { min($0, $1?.exponent ?? $0) }
+        return max(0, -Int(finest)) + 1
+    }
+
     /// `14s`, `3m`, `5h`, `9d`: at most 3 columns.
     static func age(_ age: Duration) -> String {
         let seconds = age.milliseconds / 1_000

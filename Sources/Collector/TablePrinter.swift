@@ -115,13 +115,14 @@ public struct TablePrinter: Sendable {
 
     private func line(_ row: Window.Row, showsNode: Bool) -> String {
         let width = Self.numberWidth
-        let places = max(0, -Int(row.channel.scale)) + 1
+        let statistics = row.statistics
+        let places = NumberText.meanPlaces(
+            scale: row.channel.scale, statistics.min, statistics.max, row.last.value)
         let last: String
         switch row.last {
         case .value(let value): last = NumberText.compact(value, width: width)
         case .null(let reason): last = reason.description
         }
-        let statistics = row.statistics
         return Self.columns(
             node: showsNode ? row.node.name : "", channel: row.channel.name, last: last,
             unit: row.channel.unit.symbol,

@@ -27,7 +27,7 @@ extension SensorSettings.Kind {
             Key("bus", .integer(0...255), .value("1"), "N of /dev/i2c-N."),
             Key(
                 "address", .text(1...4), .described("0x29, 0x62, 0x48, 0x20, in their order"),
-                "The device's address, such as 0x29."),
+                "The device's address, in hexadecimal such as 0x29."),
             Key(
                 "inputs",
                 .list(element: "one of " + I2CSettings.inputs.joined(separator: ", "), most: 8),
@@ -69,7 +69,7 @@ extension I2CSettings {
                 self.address = address
             } else {
                 section.add(
-                    "address", "address is '\(PlainText.shown(text))'; it must be 0x08 to 0x77")
+                    "address", "address is '\(PlainText.shown(text))'; \(Self.advice(for: text))")
             }
         }
         if Set(inputs).count < inputs.count {
@@ -82,11 +82,28 @@ extension I2CSettings {
         }
     }
 
-    /// `0x29`, or `41`. YAML keeps the text as it is written.
+    /// `0x29`. YAML keeps the text as it is written. Data sheets and `i2cdetect` write addresses
+    /// in hexadecimal, also without the 0x: 48 is 0x48 for most who write it.
     private static func address(_ text: String) -> Int? {
-        let number =
-            text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Quantity.integer(text)
-        guard let number, (0x08...0x77).contains(number) else { return nil }
+        text.hasPrefix("0x") ? number(text.dropFirst(2), radix: 16) : nil
+    }
+
+    /// What to write instead.
+    private static func advice(for text: String) -> String {
+        let decimal = number(text, radix: 10).map {
+            "0x" + ($0 < 0x10 ? "0" : "") + String($0, radix: 16)
+        }
+        if number(text, radix: 16) != nil {
+            return "write 0x\(text)" + (decimal.map { ", or \($0) if \(text) is decimal" } ?? "")
+        }
+        return decimal.map { "write \($0)" } ?? "it must be 0x08 to 0x77"
+    }
+
+    /// Digits, and an address that a device may have.
+    private static func number(_ text: some StringProtocol, radix: Int) -> Int? {
+        guard text.allSatisfy(\.isHexDigit), let number = Int(text, radix: radix),
+            (0x08...0x77).contains(number)
+        else { return nil }
         return number
     }
 }

@@ -1,13 +1,19 @@
 extension SensorSettings.Driver {
-    /// Says which of the names below `channels` no channel of this sensor can have: what is meant
-    /// for it would never happen.
+    /// Says which of the names below `channels` no channel of this sensor can have, and which units
+    /// its values cannot be changed into: what is meant would never happen.
     func checkChannels(_ section: Section, _ mistakes: MistakeList) {
         guard case .mapping(let pairs) = section.node("channels")?.value else { return }
-        for key in pairs.map(\.key) {
-            guard let name = key.text, let advice = advice(against: name) else { continue }
-            mistakes.add(
-                key.mark,
-                "no channel of this sensor is called \(PlainText.shown(name)); \(advice)")
+        for (key, value) in pairs {
+            guard let name = key.text else { continue }
+            if let advice = advice(against: name) {
+                mistakes.add(
+                    key.mark,
+                    "no channel of this sensor is called \(PlainText.shown(name)); \(advice)")
+            } else if let node = value.node("unit"), let wanted = node.text,
+                let advice = advice(against: wanted, of: name)
+            {
+                mistakes.add(node.mark, "unit is \(PlainText.shown(wanted)), and \(advice)")
+            }
         }
     }
 

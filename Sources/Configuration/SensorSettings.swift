@@ -130,4 +130,10 @@ extension SensorSettings {
 extension YAMLNode {
     /// The text of a scalar.
     package var text: String? { if case .scalar(let text, _) = value { text } else { nil } }
+
+    /// What stands at this key of a mapping.
+    func node(_ key: String) -> YAMLNode? {
+        guard case .mapping(let pairs) = value else { return nil }
+        return pairs.first { $0.key.text == key }?.value
+    }
 }

@@ -242,7 +242,11 @@ public final class AgentProgram {
     private func give(
         _ measurements: [Measurement], of index: Int, from time: Instant, _ now: Instant
     ) {
-        for measurement in samplers[index].shape(measurements, now: time) {
+        let shaped = samplers[index].shape(measurements, now: time)
+        for refused in samplers[index].takeRefused() {
+            log.write(.warning, "\(sensors[index].name): \(refused)")
+        }
+        for measurement in shaped {
             let time = max(.zero, measurement.time ?? time)
             guard let sample = Sample(measurement, time: time) else {
                 drops.count(.reportMalformed)

@@ -103,13 +103,13 @@ extension LineMode {
 
 extension LineMode.Rate {
     fileprivate init?(_ gpio: GPIOSettings) {
-        let (time, symbol): (Duration, String)
+        let time: Duration
         switch gpio.rate {
         case .off: return nil
-        case .second: (time, symbol) = (.seconds(1), "s")
-        case .hour: (time, symbol) = (.seconds(3_600), "h")
+        case .second: time = .seconds(1)
+        case .hour: time = .seconds(3_600)
         }
-        self.init(per: time, unit: gpio.rateUnit ?? "\(gpio.unit)/\(symbol)")
+        self.init(per: time, unit: gpio.unitOfRate)
     }
 }
 

@@ -1,8 +1,17 @@
 import Boards
 import Configuration
 import Glibc
+import NearbyCore
+import NearbyLinux
 import Sensors
 import Telemetry
+
+extension Limits {
+    /// How long a trial waits for a sensor that speaks by itself; most do each second.
+    static let trialWait: Duration = .seconds(3)
+    /// How long it waits for more, once something came.
+    static let trialWaitForMore: Duration = .milliseconds(1_200)
+}
 
 /// Reads sensors once, by the very drivers that the agent uses.
 package enum SensorTrial {
@@ -10,7 +19,16 @@ package enum SensorTrial {
     /// `name value unit`, or `name null (reason)`; mistakes in the YAML where it has any.
     package static func lines(ofSensorsIn yaml: String) -> [String] {
         // The rest of a configuration has defaults, but for who is let in.
-        switch Settings.decode(Array(("trust: any\n" + yaml).utf8), file: "sensors") {
+        lines(Settings.decode(Array(("trust: any\n" + yaml).utf8), file: "sensors"))
+    }
+
+    /// As `lines(ofSensorsIn:)`, of a whole configuration.
+    package static func lines(ofSensorsInFile path: String) -> [String] {
+        lines(Settings.load(path))
+    }
+
+    private static func lines(_ outcome: Settings.Outcome) -> [String] {
+        switch outcome {
         case .bad(let mistakes): mistakes.map(\.description)
         case .good(let settings): settings.sensors.flatMap(lines(of:))
         }
@@ -23,13 +41,58 @@ package enum SensorTrial {
     /// A driver that tells differences (of the processor's use, of a counter) warms up with its
     /// first sample; then a second one follows after the pause.
     static func lines(of driver: any SensorDriver, pause: () -> Void) -> [String] {
+        if let speaker = driver as? any EventDriver { return listen(to: speaker) }
         var measurements = driver.sample()
         if measurements.contains(where: { $0.outcome == .null(.warmingUp) }) {
             pause()
             measurements = driver.sample()
         }
+        return lines(measurements, of: driver, orElse: "nothing to read")
+    }
+
+    /// What it knows when it is asked, else what it says by itself within `Limits.trialWait`.
+    private static func listen(to speaker: any EventDriver) -> [String] {
+        defer { speaker.finish() }
+        let begin = MonotonicClock.now()
+        var measurements = speaker.sample()
+        var deadline = begin + Limits.trialWait
+        var hasValue = measurements.contains { $0.outcome.value != nil }
+        let isKnown = hasValue
+        while !isKnown, let descriptor = speaker.descriptor {
+            let rest = deadline - MonotonicClock.now()
+            guard rest > .zero else { break }
+            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&entry, 1, Int32(clamping: rest.milliseconds + 1)) > 0 else { continue }
+            let now = MonotonicClock.now()
+            let heard = speaker.receive(now: now)
+            replace(heard, in: &measurements)
+            if !hasValue, heard.contains(where: { $0.outcome.value != nil }) {
+                hasValue = true
+                deadline = min(deadline, now + Limits.trialWaitForMore)
+            }
+        }
+        // A line that had to settle says no more by itself than that it has.
+        if !hasValue { replace(speaker.sample(), in: &measurements) }
+        return lines(
+            measurements, of: speaker,
+            orElse: "nothing came within \(Limits.trialWait.components.seconds) s")
+    }
+
+    private static func replace(_ newer: [Measurement], in measurements: inout [Measurement]) {
+        for measurement in newer {
+            if let index = measurements.firstIndex(where: { $0.channel == measurement.channel }) {
+                measurements[index] = measurement
+            } else {
+                measurements.append(measurement)
+            }
+        }
+    }
+
+    private static func lines(
+        _ measurements: [Measurement], of driver: any SensorDriver, orElse nothing: String
+    ) -> [String] {
         let remark = driver.remark.map { ["# \(driver.name): \($0)"] } ?? []
-        guard !measurements.isEmpty else { return ["# \(driver.name): nothing to read"] + remark }
+        guard !measurements.isEmpty else { return ["# \(driver.name): \(nothing)"] + remark }
         return measurements.map(line) + remark
     }
 

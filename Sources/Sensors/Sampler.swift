@@ -5,18 +5,38 @@ import Telemetry
 ///
 /// A null is always given, once for its reason and again after `silence`: that a sensor fails must
 /// be seen at once, and that it works again too.
+///
+/// A channel whose unit cannot be changed into the one that is wanted is given in its own; that is
+/// to be told, once.
 public struct Sampler: Sendable {
+    /// A wish for a unit of another quantity.
+    public struct RefusedUnit: Equatable, Sendable, CustomStringConvertible {
+        /// As the driver calls it.
+        public var channel: String
+        public var unit: String
+        public var wanted: String
+
+        public var description: String {
+            let what = unit == "1" ? "has no unit" : "is in \(unit)"
+            return "\(channel) \(what), which cannot be changed into \(wanted), and is given as it "
+                + "is; correct or leave out unit of \(channel) under channels"
+        }
+    }
+
     fileprivate struct Channel: Sendable {
         var window: [DecimalValue] = []
         var last: (outcome: Outcome, time: Instant)?
         /// From the unit that the driver gives; nil: none, or not possible.
         var conversion: UnitConversion?
         var sourceUnit: String?
+        /// Its unit was told of.
+        var isRefused = false
     }
 
     private let shape: ChannelShape
     private let shapes: [String: ChannelShape]
     private var channels: [String: Channel] = [:]
+    private var refused: [RefusedUnit] = []
 
     /// - Parameter shapes: of channels that have one of their own, by the driver's name for them.
     public init(_ shape: ChannelShape, channels shapes: [String: ChannelShape] = [:]) {
@@ -36,12 +56,32 @@ public struct Sampler: Sendable {
             else { return measurement }
             var channel = channels[measurement.channel] ?? Channel()
             defer { channels[measurement.channel] = channel }
+            if let unit = channel.refusal(measurement, shape) { refused.append(unit) }
             return channel.shape(measurement, shape, measurement.time ?? now)
         }
+    }
+
+    /// What is to be told since this was asked last: a channel once, with its first value.
+    public mutating func takeRefused() -> [RefusedUnit] {
+        defer { refused = [] }
+        return refused
     }
 }
 
 extension Sampler.Channel {
+    /// A null may stand for a device of which no unit is known.
+    fileprivate mutating func refusal(
+        _ measurement: Measurement, _ shape: ChannelShape
+    ) -> Sampler.RefusedUnit? {
+        guard !isRefused, measurement.outcome.value != nil, let wanted = shape.unit,
+            wanted != measurement.unit,
+            UnitConversion(from: measurement.unit, to: wanted) == nil
+        else { return nil }
+        isRefused = true
+        return Sampler.RefusedUnit(
+            channel: measurement.channel, unit: measurement.unit, wanted: wanted)
+    }
+
     fileprivate mutating func shape(
         _ measurement: Measurement, _ shape: ChannelShape, _ now: Instant
     ) -> Measurement? {

@@ -127,7 +127,8 @@ public struct StorePrinter: Sendable {
 
     private mutating func tableLine(_ series: StoredSeries, _ window: StoredWindow) -> String {
         let statistics = window.statistics
-        let places = max(0, -Int(series.scale)) + 1
+        let places = NumberText.meanPlaces(
+            scale: series.scale, statistics.min, statistics.max, window.last.value)
         let decimal = { (value: DecimalValue?) in
             value.map { NumberText.compact($0, width: 8) } ?? "-"
         }

@@ -28,7 +28,9 @@ public struct ChannelDescription: Hashable, Sendable {
     }
 }
 
-/// A channel of a run. Its number, name, unit and scale never change; numbers are never used again.
+/// A channel of a run. Its number, name and unit never change, and numbers are never used again;
+/// its scale stands from the first value on: while there are only nulls, a later birth may give it
+/// another.
 public struct Channel: Hashable, Sendable {
     /// 1…65535.
     public let number: UInt16

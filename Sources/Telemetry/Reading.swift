@@ -69,6 +69,7 @@ public enum Outcome: Hashable, Sendable {
 
 /// What a driver hands over: an outcome on a channel named by its description.
 public struct Sample: Hashable, Sendable {
+    /// Of a null only name and unit count: its scale is a guess.
     public var channel: ChannelDescription
     public var outcome: Outcome
     /// CLOCK_BOOTTIME of the board when it was measured.

@@ -118,13 +118,14 @@ public struct Report: Hashable, Sendable {
 }
 
 extension Report.Entry {
-    /// A reading on this channel: an integer in its scale wherever that loses nothing.
+    /// A reading on this channel: an integer in its scale wherever that loses no digit, not even a
+    /// zero at the end: it says how fine the sensor is.
     public init(_ reading: Reading, scale: Int8) {
         let cell: Report.Cell
         switch reading.outcome {
         case .null(let reason): cell = .null(reason)
         case .value(let value):
-            if let fitting = value.exactlyRescaled(to: scale) {
+            if value.exponent >= scale, let fitting = value.exactlyRescaled(to: scale) {
                 cell = .scaled(fitting.coefficient)
             } else {
                 cell = .decimal(value)

@@ -186,15 +186,17 @@ public struct Telemeter: Sendable {
         _ descriptions: [ChannelDescription], into outputs: inout [Output]
     ) {
         if table.retire(allBut: Set(descriptions.map(\.name))) { isBirthStale = true }
-        for description in descriptions { _ = channel(for: description, into: &outputs) }
+        for description in descriptions {
+            _ = channel(for: description, hasScale: true, into: &outputs)
+        }
     }
 
     private mutating func channel(
-        for description: ChannelDescription, into outputs: inout [Output]
+        for description: ChannelDescription, hasScale: Bool, into outputs: inout [Output]
     ) -> Channel? {
-        switch table.channel(for: description) {
+        switch table.channel(for: description, hasScale: hasScale) {
         case .known(let channel): return channel
-        case .added(let channel):
+        case .changed(let channel):
             isBirthStale = true
             return channel
         case .full:
@@ -204,7 +206,9 @@ public struct Telemeter: Sendable {
     }
 
     private mutating func take(_ sample: Sample, now: Instant, into outputs: inout [Output]) {
-        guard let channel = channel(for: sample.channel, into: &outputs) else { return }
+        let hasScale = sample.outcome.value != nil
+        guard let channel = channel(for: sample.channel, hasScale: hasScale, into: &outputs)
+        else { return }
         lastSequence += 1
         let reading = Reading(
             sequence: lastSequence, channel: channel.number, time: sample.time,

@@ -127,10 +127,11 @@ private struct Fraction {
         return Self.decimal(quotient + (isUp ? sign : 0), places)
     }
 
-    /// Trailing zeros go where the coefficient would not fit otherwise, or has places to spare.
+    /// Trailing zeros stay, so that 101300 Pa are 1013.00 hPa as 101325 Pa are 1013.25; they go
+    /// where the coefficient would not fit otherwise.
     private static func decimal(_ coefficient: Int128, _ exponent: Int) -> DecimalValue? {
         var (coefficient, exponent) = (coefficient, exponent)
-        while coefficient % 10 == 0, coefficient != 0, exponent < 0 {
+        while Int64(exactly: coefficient) == nil, coefficient % 10 == 0 {
             coefficient /= 10
             exponent += 1
         }

@@ -79,7 +79,13 @@ struct FindSensors: ParsableCommand {
 
     @Flag(help: "Read each of them once.") var read = false
 
+    @Option(help: "Read those of this configuration instead, once.") var config: String?
+
     func run() {
+        if let config {
+            for line in SensorTrial.lines(ofSensorsInFile: config) { print(line) }
+            return
+        }
         let yaml = AttachedSensors().yaml(drivers: SensorSettings.names)
         guard read else { return print(yaml, terminator: "") }
         for line in SensorTrial.lines(ofSensorsIn: yaml) { print(line) }

@@ -18,6 +18,15 @@ import Testing
         #expect(NumberText.compact(value, places: places, width: width) == text)
     }
 
+    /// 21, then 21.53: the channel's scale was fixed by the first.
+    @Test func aMeanIsFinerThanTheFinestOfItsValues() {
+        let fine = DecimalValue(coefficient: 2153, exponent: -2)
+        let coarse = DecimalValue(coefficient: 21)
+        #expect(NumberText.meanPlaces(scale: 0, coarse, fine, coarse) == 3)
+        #expect(NumberText.meanPlaces(scale: -3, coarse, nil, nil) == 4)
+        #expect(NumberText.meanPlaces(scale: 2, nil, nil, nil) == 1)
+    }
+
     @Test func noNumberIsWiderThanItsColumn() {
         var generator = SeededGenerator(seed: 11)
         for _ in 0..<20_000 {

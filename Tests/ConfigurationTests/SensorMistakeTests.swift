@@ -41,6 +41,30 @@ struct SensorMistakeTests {
             ])
     }
 
+    /// Who writes 48 has read 0x48 on the part, or has reckoned; nobody knows.
+    @Test(arguments: [
+        ("48", "write 0x48, or 0x30 if 48 is decimal"), ("4a", "write 0x4a"),
+        ("72", "write 0x72, or 0x48 if 72 is decimal"), ("98", "write 0x62"),
+        ("8", "write 0x8, or 0x08 if 8 is decimal"), ("200", "it must be 0x08 to 0x77"),
+        ("0x07", "it must be 0x08 to 0x77"), ("0x+9", "it must be 0x08 to 0x77"),
+        ("7", "it must be 0x08 to 0x77"),
+    ])
+    func anI2CAddressIsHexadecimal(_ address: String, _ advice: String) {
+        let entry = "sensors: [{driver: i2c, device: ads1115, address: \(address)}]"
+        #expect(Sample.mistakes(entry) == ["2:51: address is '\(address)'; \(advice)"])
+    }
+
+    @Test func anI2CAddressIsTakenAsTheDataSheetHasIt() {
+        for (text, number) in [("0x48", 0x48), ("0x4A", 0x4a), ("0x08", 8), ("0x8", 8)] {
+            let entry = "sensors: [{driver: i2c, device: ads1115, address: \(text)}]"
+            guard case .i2c(let i2c)? = Sample.decode(entry).settings?.sensors.first?.driver else {
+                Issue.record("\(text) is refused")
+                continue
+            }
+            #expect(i2c.address == number)
+        }
+    }
+
     /// A list of lists is nothing that a key can be; `1x` only a text or a path.
     @Test(arguments: SensorSettings.kinds.map(\.name))
     func nonsenseIsAMistakeForEveryKey(_ driver: String) throws {
@@ -99,6 +123,62 @@ struct SensorMistakeTests {
         "driver: serial, device: /dev/x, protocol: nmea, channels: {speed: {deadband: 1}}",
     ])
     func aChannelThatCanBe(_ entry: String) {
+        #expect(Sample.mistakes("sensors: [{\(entry)}]") == [])
+    }
+
+    /// What can be known without the device; the place is that of the unit.
+    @Test(arguments: [
+        (
+            "driver: w1", "w1.28-0001a0115e01", "m",
+            "w1.28-0001a0115e01 is in Cel; write K, [degF], mCel, or leave it out"
+        ),
+        (
+            "driver: i2c, device: scd4x, name: air", "air.co2", "Cel",
+            "air.co2 is in ppm; write %, /, /100, /1000, ppb, or leave it out"
+        ),
+        (
+            "driver: serial, device: /dev/x, protocol: nmea, name: boat", "boat.lat", "km",
+            "boat.lat is in lat; leave it out"
+        ),
+        (
+            "driver: gpio, pin: GPIO5, name: rain, count: both", "rain", "mm",
+            "rain has no unit that could be changed; say which it has with the key unit of the "
+                + "sensor"
+        ),
+        (
+            "driver: gpio, pin: GPIO5, name: door", "door", "ppm",
+            "door has no unit that could be changed; leave it out"
+        ),
+        (
+            "driver: ble, address: \"AA:BB:CC:DD:EE:FF\", name: tag", "tag.pressure", "kWh",
+            "tag.pressure is in Pa; write MPa, [in_i'Hg], [psi], bar, hPa, kPa, mbar, mm[Hg], or "
+                + "leave it out"
+        ),
+        (
+            "driver: system", "disk.free /", "s",
+            "disk.free / is in B; write GB, GiB, KiB, MB, MiB, bit, kB, or leave it out"
+        ),
+    ])
+    func aUnitOfAnotherQuantity(
+        _ entry: String, _ channel: String, _ unit: String, _ advice: String
+    ) {
+        let before = "sensors: [{\(entry), channels: {\"\(channel)\": {unit: "
+        #expect(
+            Sample.mistakes(before + unit + "}}}]") == [
+                "2:\(before.utf8.count + 1): unit is \(unit), and \(advice)"
+            ])
+    }
+
+    @Test(arguments: [
+        "driver: w1, channels: {w1.28-0001a0115e01: {unit: \"[degF]\"}}",
+        "driver: iio, channels: {bme280.temperature: {unit: m}}",
+        "driver: gpio, pin: GPIO5, count: both, unit: kWh, rate-unit: kW, "
+            + "channels: {GPIO5: {unit: MJ}, GPIO5.rate: {unit: W}}",
+        "driver: ble, channels: {\"AA:BB:CC:DD:EE:FF.distance\": {unit: cm}}",
+        "driver: command, run: [/bin/co2], unit: ppm, channels: {co2: {unit: \"%\"}}",
+        "driver: serial, device: /dev/x, protocol: pms7003, channels: {pm2.5: {unit: mg/m3}}",
+    ])
+    func aUnitOfTheQuantityOrOneThatOnlyTheDeviceKnows(_ entry: String) {
         #expect(Sample.mistakes("sensors: [{\(entry)}]") == [])
     }
 

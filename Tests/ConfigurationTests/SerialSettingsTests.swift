@@ -75,7 +75,7 @@ struct I2CSettingsTests {
         let settings = try i2c("device: \(device)")
         #expect(settings.address == address && settings.bus == 1)
         #expect(try i2c("device: \(device), bus: 22, address: 0x77").address == 0x77)
-        #expect(try i2c("device: \(device), bus: 22, address: 56").address == 0x38)
+        #expect(try i2c("device: \(device), bus: 22, address: 0x38").address == 0x38)
     }
 
     @Test func anADS1115HasInputsAndARange() throws {

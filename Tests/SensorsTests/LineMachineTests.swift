@@ -107,6 +107,19 @@ struct LineMachineTests {
         #expect(machine.remark?.hasPrefix("8 edges were lost") == true)
     }
 
+    @Test func aFullQueueWithoutNumbersIsSaid() {
+        var machine = machine(counting(.rising))
+        _ = machine.handle(.opened(false), now: .zero)
+        for number in 0..<16 {
+            _ = machine.handle(
+                .edge(isRising: true, number: 0, at: at(Int64(number))), now: at(20))
+        }
+        #expect(machine.remark == nil)
+        _ = machine.handle(.queueFull, now: at(20))
+        #expect(machine.counter?.count == 16)
+        #expect(machine.remark?.contains("full once, so some may be lost") == true)
+    }
+
     @Test(arguments: [UInt32.max, 0, 1]) func numbersThatGoBackAreNoLoss(_ number: UInt32) {
         var machine = machine(counting(.rising))
         _ = machine.handle(.opened(false), now: .zero)

@@ -78,10 +78,26 @@ struct PulseCounterTests {
         #expect(text(rain.rate(now: at(60 + 7_200))) == "0.1397000")
     }
 
-    @Test func nothingForLongIsZeroAlsoAtTheBeginning() {
+    /// After a restart on a dry day nobody waits an hour to be told so.
+    @Test func atTheBeginningItIsTheMeanSinceThen() {
         var rain = rain
-        #expect(text(rain.rate(now: at(3_599))) == "null:warming-up")
-        #expect(text(rain.rate(now: at(3_600))) == "0.0000000")
+        #expect(text(rain.rate(now: at(299))) == "null:warming-up")
+        #expect(text(rain.rate(now: at(300))) == "0.0000000")
+        rain.add(1, at: at(420))
+        // A tip in ten minutes, then in half an hour; and then none for an hour.
+        #expect(text(rain.rate(now: at(600))) == "1.6764000")
+        #expect(text(rain.rate(now: at(1_800))) == "0.5588000")
+        #expect(text(rain.rate(now: at(420 + 3_599))) == "0.2502712")
+        #expect(text(rain.rate(now: at(420 + 3_600))) == "0.0000000")
+        rain.interrupt(now: at(10_000))
+        #expect(text(rain.rate(now: at(10_299))) == "null:warming-up")
+        #expect(text(rain.rate(now: at(10_300))) == "0.0000000")
+        // Five seconds where the rate is one a second.
+        var flow = PulseCounter(
+            scale: DecimalValue(coefficient: 1), unitTime: .seconds(1), now: .zero)
+        flow.add(2, at: at(1))
+        #expect(text(flow.rate(now: at(4))) == "null:warming-up")
+        #expect(text(flow.rate(now: at(5))) == "0.400")
     }
 
     @Test func aRateASecond() {

@@ -75,6 +75,28 @@ struct SamplerTests {
         #expect(given(shape, ["10"], unit: "Pa") == ["19.5"])
     }
 
+    @Test func aUnitOfAnotherQuantityIsToldOnceAndTheValueKeepsItsOwn() {
+        var shape = ChannelShape()
+        shape.unit = "m"
+        var sampler = Sampler(ChannelShape(), channels: ["t": shape])
+        // What is absent may have any unit.
+        _ = sampler.shape([Measurement("t", "1", .null(.absent))], now: .zero)
+        #expect(sampler.takeRefused() == [])
+        let value = Measurement("t", "Cel", 215, exponent: -1)
+        #expect(sampler.shape([value], now: .zero) == [value])
+        let refused = sampler.takeRefused()
+        #expect(refused == [.init(channel: "t", unit: "Cel", wanted: "m")])
+        #expect(
+            refused.first?.description == "t is in Cel, which cannot be changed into m, and is "
+                + "given as it is; correct or leave out unit of t under channels")
+        #expect(sampler.shape([value, Measurement("u", "Pa", 5)], now: .zero).count == 2)
+        #expect(sampler.takeRefused() == [])
+        shape.unit = "K"
+        var able = Sampler(shape)
+        #expect(able.shape([value], now: .zero).map(\.unit) == ["K"])
+        #expect(able.takeRefused() == [])
+    }
+
     @Test func channelsHaveShapesOfTheirOwn() {
         var renamed = ChannelShape()
         renamed.name = "bench"
@@ -98,7 +120,15 @@ struct SamplerTests {
     @Test func whatDoesNotFitIsOutOfRange() {
         var shape = ChannelShape()
         shape.scale = value("1000000000")
-        #expect(given(shape, ["9223372036854775807", "1"]) == ["-", "1000000000"])
+        shape.offset = value("0.5")
+        #expect(given(shape, ["9223372036854775807", "1"]) == ["-", "1000000000.5"])
+    }
+
+    /// Digits that 63 bits do not hold are rounded off; the value is not lost for them.
+    @Test func aLongScaleRounds() {
+        var shape = ChannelShape()
+        shape.scale = value("1.00000000000001")
+        #expect(given(shape, ["0.123456789012345"]) == ["0.1234567890123462346"])
     }
 
     @Test func noMoreChannelsThanASensorMayHave() {

@@ -90,6 +90,28 @@ import Testing
             DecimalValue(coefficient: 20, exponent: -1).exactlyRescaled(to: 0)?.coefficient == 2)
     }
 
+    @Test func productsAreExactWhileTheyFitAndThenRounded() {
+        for (one, two, product) in [
+            ("2.50", "-4", "-10.00"), ("0", "1e100", "0e100"), ("-0.0005", "-3", "0.0015"),
+            ("9223372036854775807", "10", "922337203685477581e2"),
+            ("3037000500", "3037000500", "922337203700025e4"),
+            ("-9223372036854775807", "0.5", "-4611686018427387904"),
+        ] as [(String, String, String)] {
+            guard let one = try? DecimalValue(parsing: one),
+                let two = try? DecimalValue(parsing: two),
+                let expected = try? DecimalValue(parsing: product)
+            else { continue }
+            let result = one.multiplied(by: two)
+            #expect(result == expected, "\(one) × \(two)")
+        }
+        let most = DecimalValue(coefficient: .min, exponent: 127)
+        #expect(most.multiplied(by: most) == nil)
+        #expect(DecimalValue(coefficient: 1, exponent: -128).multiplied(by: most) != nil)
+        // Nothing added is nothing changed, also where its places would not fit.
+        let fine = DecimalValue(coefficient: 0, exponent: -3)
+        #expect(DecimalValue(coefficient: .max).adding(fine)?.coefficient == .max)
+    }
+
     @Test func theDoubleIsTheNearest() {
         #expect(DecimalValue(coefficient: 2153, exponent: -2).double == 21.53)
         #expect(DecimalValue(coefficient: 1, exponent: 22).double == 1e22)

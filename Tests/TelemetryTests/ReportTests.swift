@@ -116,6 +116,35 @@ import VectorFile
         #expect(unknown == 2)
     }
 
+    /// `85.000` on a channel of whole numbers, `21.5` on one of hundredths.
+    @Test func noDigitIsLostInAChannelsScale() throws {
+        for (text, scale, shown) in [
+            ("85.000", 0, "85.000"), ("85", 0, "85"), ("21.53", -1, "21.53"),
+            ("21.50", -1, "21.50"), ("21.5", -2, "21.50"), ("0.000", -2, "0.000"),
+            ("9223372036854775807", -2, "9223372036854775807"),
+        ] as [(String, Int8, String)] {
+            let value = try DecimalValue(parsing: text)
+            let reading = Reading(sequence: 1, channel: 1, time: .zero, outcome: .value(value))
+            let report = Report(
+                birth: BirthReference(run: RunID(value: 0), number: 1), lowestHeld: 1,
+                entries: [Report.Entry(reading, scale: scale)])
+            guard case .report(let read) = try TelemetryMessage(parsing: report.bytes) else {
+                Issue.record("no report")
+                continue
+            }
+            let birth = Birth(
+                number: 1, run: RunID(value: 0), boot: BootID(high: 0, low: 0),
+                node: try NodeDescription(name: "n"),
+                channels: [
+                    Channel(
+                        number: 1,
+                        description: try #require(ChannelDescription(name: "t", scale: scale)))
+                ])
+            let readings = read.readings(using: birth).readings
+            #expect(readings.first?.outcome.value?.description == shown)
+        }
+    }
+
     @Test func randomBytesNeverTrap() {
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<20_000 {

@@ -57,6 +57,54 @@ import VectorFile
         #expect(report.entries.map(\.channel) == [1, 2, 1, 3])
     }
 
+    /// A sensor that is absent at the start: nothing of it is known yet but its name and unit.
+    @Test func aChannelThatBeginsWithANullTakesTheScaleOfItsFirstValue() throws {
+        var telemeter = try telemeter(wait: .zero)
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
+        let unknown = try #require(ChannelDescription(name: "t", unit: .celsius))
+        let known = try #require(ChannelDescription(name: "t", unit: .celsius, scale: -3))
+        let null = Sample(channel: unknown, outcome: .null(.absent), time: .zero)
+        let first = telemeter.handle(.sample(null), now: .zero)
+        #expect(try births(first).map { $0.channels.map(\.scale) } == [[0]])
+        let value = try DecimalValue(parsing: "85.000")
+        let sample = Sample(channel: known, outcome: .value(value), time: at(5))
+        let second = telemeter.handle(.sample(sample), now: at(5))
+        let birth = try #require(try births(second).first)
+        #expect(birth.number == 3)
+        #expect(birth.channels.map(\.scale) == [-3])
+        #expect(birth.channels.map(\.number) == [1])
+        let report = try #require(try reports(second).first)
+        #expect(report.birth == birth.reference)
+        #expect(report.entries.map(\.cell) == [.scaled(85_000)])
+        // The report of before reads with it too.
+        let before = try #require(try reports(first).first)
+        #expect(before.readings(using: birth).readings.map(\.outcome) == [.null(.absent)])
+        // From now on it stands, whatever comes.
+        for later in [null, Sample(channel: unknown, outcome: .value(value), time: at(9))] {
+            #expect(try births(telemeter.handle(.sample(later), now: at(9))).isEmpty)
+        }
+        #expect(telemeter.birth.channels.map(\.scale) == [-3])
+    }
+
+    /// While nobody was there, null and value wait in one report, and one birth says it all.
+    @Test func aNullAndTheFirstValueShareABirth() throws {
+        var telemeter = try telemeter(wait: .milliseconds(250))
+        let unknown = try #require(ChannelDescription(name: "t", unit: .celsius))
+        let null = Sample(channel: unknown, outcome: .null(.absent), time: .zero)
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
+        _ = telemeter.handle(.sample(null), now: .zero)
+        let known = try #require(ChannelDescription(name: "t", unit: .celsius, scale: -1))
+        let value = DecimalValue(coefficient: 215, exponent: -1)
+        _ = telemeter.handle(
+            .sample(Sample(channel: known, outcome: .value(value), time: at(5))), now: at(5))
+        let outputs = telemeter.handle(.flush, now: at(6))
+        #expect(try births(outputs).map { $0.channels.map(\.scale) } == [[-1]])
+        #expect(
+            try reports(outputs).map { $0.entries.map(\.cell) } == [
+                [.null(.absent), .scaled(215)]
+            ])
+    }
+
     @Test func channelNumbersAreNeverUsedAgain() throws {
         var telemeter = try telemeter(wait: .zero)
         let temperature = try #require(ChannelDescription(name: "t", unit: .celsius))

@@ -31,6 +31,12 @@ struct UnitConversionTests {
         #expect(result == wanted, "\(text) \(from) is \(converted(text, from, to) ?? "nil") \(to)")
     }
 
+    /// How fine a sensor is does not depend on what it measures just now.
+    @Test(arguments: ["101325", "101320", "101300", "100000"])
+    func zerosAtTheEndStay(_ pascals: String) {
+        #expect(converted(pascals, "Pa", "hPa")?.utf8.count == 7)
+    }
+
     @Test func differentQuantitiesDoNotConvert() {
         #expect(UnitConversion(from: "Pa", to: "K") == nil)
         #expect(UnitConversion(from: "%RH", to: "%") == nil)

@@ -10,7 +10,8 @@ import Telemetry
 /// an edge from before a suspend that is read after it comes out later by that suspend's length.
 /// Where libgpiod is 2.x the kernel debounces, and an edge has the time at which the line had
 /// stayed for the whole period; otherwise it is done here, and it has the time of the last edge.
-/// What the kernel's queue has no room for is known with 2.x only; with 1.6 it holds 16 edges.
+/// What the kernel's queue of 256 edges has no room for is known with 2.x only; with 1.6 it holds
+/// 16, and that it was full is all that can be told.
 public final class GPIODriver: EventDriver {
     public struct Settings: Sendable {
         public var line: LineName
@@ -213,6 +214,9 @@ public final class GPIODriver: EventDriver {
                     return state.machine.handle(
                         .edge(isRising: event.isRising, number: event.number, at: time),
                         now: clocks.now)
+                }
+                if events.count == LineRequest.unnumberedQueue {
+                    result += state.machine.handle(.queueFull, now: clocks.now)
                 }
                 // Only when all edges were seen is it known that none came in time.
                 if events.isEmpty {

@@ -59,6 +59,8 @@ struct LineMachine: Sendable {
         /// Numbered from 1 since the line was opened: those that are missing found no room in the
         /// kernel's queue. 0: not numbered.
         case edge(isRising: Bool, number: UInt32, at: Instant)
+        /// The kernel's queue of unnumbered edges was full: more may have come.
+        case queueFull
         /// What was read just now.
         case observed(Bool)
         case deadlineReached
@@ -71,6 +73,8 @@ struct LineMachine: Sendable {
     private var level: Bool?
     private var lastNumber: UInt32 = 0
     private var missed: Int64 = 0
+    /// How often the queue was full.
+    private var overfull: Int64 = 0
     private var withheld: Int64 = 0
     /// Edges told in the second that began then.
     private var second: (since: Instant, count: Int) = (.zero, 0)
@@ -99,6 +103,9 @@ struct LineMachine: Sendable {
         case .edge(let isRising, let number, let time):
             countMissed(before: number, time)
             return edge(isRising, time)
+        case .queueFull:
+            overfull = overfull.addingSaturating(1)
+            return []
         case .observed(let level):
             self.level = level
             debouncer?.observe(level, at: now)
@@ -140,6 +147,12 @@ struct LineMachine: Sendable {
             parts.append(
                 "\(missed) edges were lost in the kernel's queue"
                     + (isCounted ? " and counted all the same" : ""))
+        }
+        if overfull > 0 {
+            parts.append(
+                "the kernel's queue for edges was full "
+                    + (overfull == 1 ? "once" : "\(overfull) times")
+                    + ", so some may be lost; libgpiod 2 has a longer one and counts them")
         }
         if withheld > 0 {
             parts.append(

@@ -28,6 +28,10 @@ final class LineRequest: @unchecked Sendable {
     /// Whether the kernel debounces (libgpiod 2.x).
     static var debounces: Bool { cgpiod_debounces() }
 
+    /// How many edges the kernel keeps where it does not number them (libgpiod 1.x): what comes
+    /// beyond is lost without a trace. Nil: they are numbered.
+    static var unnumberedQueue: Int? { cgpiod_debounces() ? nil : 16 }
+
     private let request: UnsafeMutablePointer<cgpiod_request>
 
     /// `debounce` is the kernel's, where it does that.

@@ -64,7 +64,8 @@ struct PulseCounter: Sendable {
     }
 
     /// In scaled units per `unitTime`, with three places more than the scale has, rounded down.
-    /// Nothing for `silence` is zero; before two pulses or that silence nobody knows.
+    /// Nothing for `silence` is zero. Before two pulses or that silence it is the mean since pulses
+    /// are seen, once that is a twelfth of the silence: five minutes of an hour.
     mutating func rate(now: Instant) -> Outcome {
         if fresh > 0, let anchor, let last, last > anchor {
             known = (fresh, last - anchor)
@@ -75,13 +76,19 @@ struct PulseCounter: Sendable {
             known = (0, unitTime)
             return scaled(0, in: unitTime)
         }
-        guard let known, let last else { return .null(.warmingUp) }
+        guard let known, let last else { return mean(until: now) }
         let sinceLast = now - last
         // The next is late already.
         if known.pulses > 0, sinceLast.nanoseconds > known.in.nanoseconds / known.pulses {
             return scaled(1, in: sinceLast)
         }
         return scaled(known.pulses, in: known.in)
+    }
+
+    private func mean(until now: Instant) -> Outcome {
+        let watched = now - began
+        guard watched >= silence / 12 else { return .null(.warmingUp) }
+        return scaled(anchor == nil ? 0 : fresh.addingSaturating(1), in: watched)
     }
 
     /// How long without a pulse is standstill.
