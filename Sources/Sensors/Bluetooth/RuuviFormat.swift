@@ -2,7 +2,8 @@ import Glibc
 
 /// Ruuvi's tags: data formats 5 (RAWv2), C5 (the same without acceleration), 6 and E1, and 3
 /// (RAWv1), which old firmware sends (docs.ruuvi.com, Bluetooth advertisements). Integers are
-/// big-endian; but in format 3, all ones, or the lowest of a signed one, say that there is no value.
+/// big-endian; all ones, or the lowest of a signed one, say that there is no value, but not in
+/// format 3.
 ///
 ///     3:  format 1 | humidity 1 | temperature 1 + 1 | pressure 2 | acceleration 3 × 2 | voltage 2
 ///     5:  format 1 | temperature 2 | humidity 2 | pressure 2 | acceleration 3 × 2 | power 2

@@ -38,8 +38,8 @@ struct OneWireScratchpad: Equatable, Sendable {
     var provesConversion: Bool { bytes[6] != 0x0C }
 
     /// Whether the part is a MAX31850 or MAX31851: the upper half of its configuration is ones, the
-    /// first bit of a DS1825's zero. Only within their common family, as a GX20MH01 of the DS18B20's
-    /// has that bit too (Maxim 19-6725, "Configuration Register").
+    /// first bit of a DS1825's zero. Only within their common family: a GX20MH01, which has the
+    /// DS18B20's, sets that bit too (Maxim 19-6725, "Configuration Register").
     var isThermocouple: Bool { bytes[4] & 0xF0 == 0xF0 }
 
     /// Of a thermocouple: open, or shorted to ground or to the supply.

@@ -7,13 +7,12 @@ import Telemetry
 ///
 ///     $GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47
 ///
-/// The two letters after `$` say which satellites (GP, GL, GA, GB or BD, GQ, GI, GN for several) and
-/// matter only where they are counted; the number after `*` is
-/// the exclusive or of all bytes between both. GGA gives the position, RMC the speed
-/// in knots with the digits that it has, GSA whether
-/// it is flat or in space (`fix.mode`: 1 none, 2, 3), GSV how many satellites are seen. RMC gives
-/// the position too where no GGA comes. Without a fix the position is null: warming up until the
-/// first, absent after one.
+/// The two letters after `$` say which satellites (GP, GL, GA, GB or BD, GQ, GI, GN for several)
+/// and matter only where they are counted; the number after `*` is the exclusive or of all bytes
+/// between both. GGA gives the position, RMC the speed in knots with the digits that it has, GSA
+/// whether it is flat or in space (`fix.mode`: 1 none, 2, 3), GSV how many satellites are seen. RMC
+/// gives the position too where no GGA comes. Without a fix the position is null: warming up until
+/// the first, absent after one.
 struct PositionParser: SerialParser {
     let channels = [
         ExpectedChannel("lat", "lat"), ExpectedChannel("lon", "lon"),
