@@ -64,9 +64,10 @@ extension SensorSettings {
         }
         let sensors = items.compactMap { SensorSettings($0, mistakes) }
         for (index, sensor) in sensors.enumerated() {
-            guard let claim = sensor.claim,
-                let earlier = sensors[..<index].first(where: { $0.claim == claim })
-            else { continue }
+            let clash = sensors[..<index].lazy.compactMap { earlier in
+                sensor.claims.first { earlier.overlaps($0) }.map { (earlier, $0) }
+            }
+            guard let (earlier, claim) = clash.first else { continue }
             mistakes.add(
                 sensor.mark,
                 "\(PlainText.shown(claim)) is read already by the sensor in line "
@@ -75,7 +76,22 @@ extension SensorSettings {
         return sensors
     }
 
+    /// Whether it reads what another sensor claims: the same, or one of "(all)".
+    private func overlaps(_ claim: String) -> Bool {
+        let isAll = { (whole: String, part: String) in
+            whole.hasSuffix("(all)") && part.hasPrefix(whole.dropLast(5))
+        }
+        return claims.contains { $0 == claim || isAll($0, claim) || isAll(claim, $0) }
+    }
+
     /// What no other sensor may be called, as its channels would have the same names.
+    private var claims: [String] {
+        if case .w1(let w1) = driver, !w1.ids.isEmpty {
+            return w1.ids.map { "the thermometer \($0)" }
+        }
+        return [claim].compactMap { $0 }
+    }
+
     private var claim: String? {
         switch driver {
         case .system: "the system"

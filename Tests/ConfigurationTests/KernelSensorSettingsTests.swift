@@ -67,6 +67,22 @@ struct KernelSensorSettingsTests {
             "2:28: the hwmon chip (all) is read already by the sensor in line 2; leave one out or "
                 + "name it otherwise"
         ),
+        (
+            "{driver: iio}, {driver: iio, device: bme280}",
+            "2:26: the IIO device bme280 is read already by the sensor in line 2; leave one out or "
+                + "name it otherwise"
+        ),
+        (
+            "{driver: w1, ids: [28-0001a0115e01, 28-0001a0115e02]}, "
+                + "{driver: w1, ids: [28-0001a0115e03, 28-0001a0115e02]}",
+            "2:66: the thermometer 28-0001a0115e02 is read already by the sensor in line 2; leave "
+                + "one out or name it otherwise"
+        ),
+        (
+            "{driver: w1, ids: [28-0001a0115e01]}, {driver: w1}",
+            "2:49: the thermometer (all) is read already by the sensor in line 2; leave one out or "
+                + "name it otherwise"
+        ),
     ])
     func mistakesAreTold(_ sensor: String, _ expected: String) {
         #expect(Sample.mistakes("sensors: [" + sensor + "]") == [expected])

@@ -72,7 +72,7 @@ func digits(_ bytes: [UInt8]) -> String {
 
 struct BluetoothVectorTests {
     @Test func thereAreVectorsOfEachFormat() {
-        for (format, count) in [("ruuvi", 12), ("bthome", 60), ("atc", 10), ("mibeacon", 25)] {
+        for (format, count) in [("ruuvi", 20), ("bthome", 70), ("atc", 12), ("mibeacon", 35)] {
             #expect(BluetoothVector.all.filter { $0.format == format }.count >= count)
         }
     }

@@ -26,6 +26,23 @@ struct DeviceRosterTests {
         #expect(found.map(\.location) == places.map(\.1))
     }
 
+    /// hdc100x, si7005 and si7020 call themselves by their address.
+    @Test func aNameThatIsTheAddressIsThatOfThePart() {
+        let tree = SysfsTree()
+        let parent = "sys/devices/platform/soc/3f804000.i2c/i2c-1/1-0040"
+        tree.write(parent, ["name": "hdc1080\n"])
+        tree.device(
+            "\(parent)/iio:device0", as: "sys/bus/iio/devices/iio:device0",
+            ["name": "1-0040\n", "in_temp_input": "126000\n"])
+        let found = KernelDevice.all(in: tree.root + "/sys/bus/iio/devices", prefix: "iio:device")
+        #expect(found.map(\.name) == ["hdc1080"])
+        #expect(found.map(\.location) == ["1-0040"])
+        #expect(
+            IIODriver(device: "1-0040", root: tree.root).sample().map(\.text) == [
+                "hdc1080.temperature Cel null:out-of-range"
+            ])
+    }
+
     @Test func devicesAreBoundedAndThoseWithOneNameAndPlaceAreToldApart() {
         let tree = SysfsTree()
         for number in 0..<100 {

@@ -104,6 +104,21 @@ struct IIOBufferDriverTests {
         #expect(adc.receive(now: Instant(nanoseconds: 100)).count == 4)
     }
 
+    @Test func elementsOfOneLabelAreToldApart() {
+        adc()
+        tree.write(Self.device, ["in_voltage0_label": "tap\n", "in_voltage1_label": "tap\n"])
+        let kernel = kernelEnd()
+        defer { close(kernel) }
+        let adc = IIOBufferDriver(
+            device: "mcp3208", channels: ["tap", "tap.2"], trigger: "fast", root: tree.root)
+        _ = adc.sample()
+        write(kernel, scan(0, 4_095, at: 5), 16)
+        #expect(
+            adc.receive(now: Instant(nanoseconds: 9)).map(\.text) == [
+                "mcp3208.tap V 0.000000", "mcp3208.tap.2 V 3.299194",
+            ])
+    }
+
     @Test func aTimeThatCannotBeIsNow() {
         adc()
         let kernel = kernelEnd()

@@ -109,6 +109,17 @@ struct IIOChannelTests {
         #expect(IIOConversion(channel, scale: none) == nil)
     }
 
+    /// "If no offset or scale is present, output should be considered as processed with the unit in
+    /// milliamps" (sysfs-bus-iio, in_currentX_raw).
+    @Test func aCurrentWithoutAScaleIsInMilliamperes() throws {
+        let channel = try #require(IIOChannel(attribute: "in_current0_raw"))
+        let conversion = try #require(IIOConversion(channel))
+        let value = try #require(conversion.value(DecimalValue(coefficient: 1_500)))
+        #expect("\(conversion.unit) \(value)" == "A 1.500")
+        let offset = DecimalValue(coefficient: 3)
+        #expect(IIOConversion(channel, offset: offset)?.unit == "1")
+    }
+
     @Test(arguments: [Int64.max, Int64.min, Int64.min + 1, 1 << 62, 9_999_999_999_999_999])
     func noNumberIsTooLargeToTry(_ raw: Int64) throws {
         let channel = try #require(IIOChannel(attribute: "in_voltage0_raw"))

@@ -162,6 +162,21 @@ struct IIODriverTests {
         #expect(hour.sample().map(\.text) == ["mcp9600.temperature Cel null:frozen"])
     }
 
+    /// The kernel calls every MAX31855 so.
+    @Test func aThermocoupleIsBelievedWhereAThermometerIsNot() {
+        for (number, name) in ["maxim_thermocouple", "tmp117"].enumerated() {
+            tree.device(
+                "sys/devices/spi0.\(number)/iio:device\(number)",
+                as: "sys/bus/iio/devices/iio:device\(number)",
+                ["name": name + "\n", "in_temp_raw": "4800\n", "in_temp_scale": "250\n"])
+        }
+        #expect(
+            driver().sample().map(\.text) == [
+                "maxim_thermocouple.temperature Cel 1200.00",
+                "tmp117.temperature Cel null:out-of-range",
+            ])
+    }
+
     @Test func aQuaternionIsFourChannels() {
         tree.write(
             "sys/bus/iio/devices/iio:device0",
@@ -185,7 +200,7 @@ struct IIODriverTests {
         tree.write("sys/bus/iio/devices/iio:device0", files)
         let wide = driver()
         #expect(wide.sample().count == Limits.channelsPerSensorMax)
-        #expect(wide.remark == "1 devices; 72 channels left out, there are too many")
+        #expect(wide.remark == "1 device; 72 channels left out, there are too many")
     }
 
     @Test func namesOfAnyKindMakeUsableChannels() {

@@ -46,6 +46,20 @@ struct OneWireDriverTests {
         #expect(texts(driver("28-0001a0115e01")) == ["w1.28-0001a0115e01 Cel 21.500"])
     }
 
+    /// A MAX31850 has a DS1825's family, and ones in the upper half of its configuration.
+    @Test func aThermocoupleIsReadAndItsFaultIsNoTemperature() {
+        let (hot, torn) = ("3b-0000000a0001", "3b-0000000a0002")
+        thermometer(hot, "40 4b 90 19 f0 ff ff ff 00 : crc=00 YES\n40 4b t=1204000\n")
+        thermometer(torn, "fd 7f 91 19 f0 ff ff ff 00 : crc=00 YES\nfd 7f t=2047750\n")
+        thermometer("3b-0000000a0003", "50 05 4b 46 7f ff 0c 10 1c : crc=1c YES\n50 05 t=85000\n")
+        thermometer("28-0000000a0004", "40 4b 90 19 f0 ff ff ff 00 : crc=00 YES\n40 4b t=1204000\n")
+        #expect(
+            texts(driver()) == [
+                "w1.28-0000000a0004 Cel null:out-of-range", "w1.\(hot) Cel 1204.000",
+                "w1.\(torn) Cel null:failed", "w1.3b-0000000a0003 Cel null:warming-up",
+            ])
+    }
+
     @Test func severalConvertAtTheSameTime() {
         tree.write("\(Self.folder)/w1_bus_master1", ["therm_bulk_read": "0\n"])
         thermometer("28-0001a0115e01", text(21_500))

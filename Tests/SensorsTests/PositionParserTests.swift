@@ -58,20 +58,48 @@ struct PositionParserTests {
         #expect(parse(some)[2] == "altitude m null:absent")
         #expect(
             parse("GPRMC,1,V,,,,,,,230394,,") == [
-                "lat lat null:warming-up", "lon lon null:warming-up", "speed m/s null:warming-up",
+                "lat lat null:warming-up", "lon lon null:warming-up",
+                "speed [kn_i] null:warming-up",
             ])
     }
 
-    @Test func theSpeedIsInMetresPerSecond() {
+    /// Five seconds of a real one, from the middle of a sentence on.
+    @Test func aReceiverIsUnderstoodAsItSpeaks() throws {
+        let folder = "\(#filePath)".split(separator: "/").dropLast().joined(separator: "/")
+        let text = try SensorFile.read("/\(folder)/Vectors/mtk3339.nmea", limit: 65_536).get()
+        let sentences = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(sentences.count == 21)
+        var parser = PositionParser()
+        let stream = ",046,27*7B\r\n" + sentences.map { $0 + "\r\n" }.joined()
+        let texts = parser.feed(Array(stream.utf8)[...]).map(\.text)
+        #expect(parser.losses == SerialLosses())
+        let values = Dictionary(grouping: texts) { $0.prefix { $0 != " " } }
+        #expect(values["satellites.seen"] == ["satellites.seen 1 14"])
+        #expect(values["speed"]?.count == 5)
+        #expect(Set(values["speed"] ?? []) == ["speed [kn_i] 0.02"])
+        #expect(Set(values["lat"] ?? []) == ["lat lat 45.511678"])
+        #expect(
+            values["lon"] == [
+                "lon lon -122.680085", "lon lon -122.680085", "lon lon -122.680087",
+                "lon lon -122.680087", "lon lon -122.680088",
+            ])
+        #expect(values["altitude"]?[1] == "altitude m 62.1")
+        #expect(values["satellites"]?.last == "satellites 1 13")
+        #expect(values["hdop"]?.last == "hdop 1 0.73")
+        #expect(values["fix"]?.last == "fix 1 2")
+        #expect(values["fix.mode"]?.last == "fix.mode 1 3")
+    }
+
+    @Test func theSpeedKeepsTheDigitsThatItCameWith() {
         #expect(
             parse("GPRMC,1,A,4807.038,N,01131.000,E,0.004,,230394,,").last
-                == "speed m/s 0.0021")
+                == "speed [kn_i] 0.004")
         #expect(
             parse("GPRMC,1,A,4807.038,N,01131.000,E,1800,,230394,,").last
-                == "speed m/s 926.0")
+                == "speed [kn_i] 1800")
         #expect(
             parse("GPRMC,1,A,4807.038,N,01131.000,E,-1,,230394,,").last
-                == "speed m/s null:malformed")
+                == "speed [kn_i] null:malformed")
     }
 
     @Test func whereBothComeThePositionIsThatOfGGA() {

@@ -53,6 +53,7 @@ struct PowerDriverTests {
         tree.write("sys/class/power_supply/ups", ["capacity": "50\n"])
         let power = PowerDriver(supply: nil, root: tree.root)
         #expect(power.sample().map(\.text) == ["power.ups.level %EL 50"])
+        #expect(power.remark == "1 supply")
         tree.remove("sys/class/power_supply/ups")
         #expect(power.sample().map(\.text) == ["power.ups.level %EL null:absent"])
     }
@@ -86,5 +87,9 @@ struct ThermalDriverTests {
         #expect(texts("cpu-thermal") == ["thermal.cpu-thermal Cel 48.312"])
         #expect(texts("10") == ["thermal.acpitz Cel 27.800"])
         #expect(texts("npu") == ["thermal.npu Cel null:absent"])
+        let all = ThermalDriver(zone: nil, root: tree.root)
+        #expect(all.remark == "no such zone")
+        _ = all.sample()
+        #expect(all.remark == "4 zones")
     }
 }

@@ -124,7 +124,8 @@ struct SerialDriverTests {
             #expect(driver.sample().isEmpty)
             #expect(line.received(64) == [0xff, 1, 0x86, 0, 0, 0, 0, 0, 0x79])
             line.send(vector("mh-z19"))
-            #expect(heard(driver, 2) == ["co2 ppm 608", "temperature Cel 31"])
+            // The same three times: nobody knows yet whether it measures.
+            #expect(heard(driver, 2) == ["co2 ppm null:warming-up", "temperature Cel 31"])
         }
     }
 

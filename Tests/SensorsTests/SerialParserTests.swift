@@ -46,7 +46,7 @@ struct SerialParserTests {
             description: "nmea", bytes: Array(sentences.utf8),
             texts: [
                 "lat lat 48.11730", "lon lon 11.51667", "altitude m 545.4", "satellites 1 8",
-                "hdop 1 0.9", "fix 1 1", "speed m/s 11.52",
+                "hdop 1 0.9", "fix 1 1", "speed [kn_i] 22.4",
             ]
         ) { PositionParser() },
         Example(
@@ -175,6 +175,35 @@ struct SerialParserTests {
         let request = parser.request ?? []
         #expect(request.dropFirst().reduce(UInt8(0), &+) == 0)
         #expect(request.count == 9)
+    }
+
+    /// After the opening, what stands still may be made up; but not for longer than it preheats.
+    @Test(arguments: [
+        ([410, 410, 410, 620, 640, 640], 5, ["-", "-", "-", "-", "640", "640"]),
+        ([388, 555, 555, 555, 555], 5, ["-", "-", "-", "-", "-"]),
+        ([500, 505, 505, 800, 810], 5, ["-", "-", "-", "-", "810"]),
+        ([400, 400, 400, 400, 400], 60, ["-", "-", "-", "400", "400"]),
+    ])
+    func whatAnMHZ19MakesUpIsNotTold(
+        _ answers: [Int], _ seconds: Int, _ told: [String]
+    ) {
+        var parser = WinsenParser()
+        for _ in 0..<2 {
+            parser.restart()
+            var texts: [String] = []
+            for (index, answer) in answers.enumerated() {
+                let time = Int64(index * seconds) * 1_000_000_000
+                parser.note(Instant(nanoseconds: 1_000 + time))
+                let high = UInt8(truncatingIfNeeded: answer >> 8)
+                var frame: [UInt8] = [
+                    0xff, 0x86, high, UInt8(truncatingIfNeeded: answer), 0x40, 0, 0, 0,
+                ]
+                frame.append(0 &- frame.dropFirst().reduce(0, &+))
+                texts += parser.feed(frame[...]).prefix(1).map(\.text)
+            }
+            let expected = told.map { "co2 ppm " + ($0 == "-" ? "null:warming-up" : $0) }
+            #expect(texts == expected)
+        }
     }
 
     @Test func answersToCommandsOfOthersArePassedOver() {

@@ -67,6 +67,8 @@ struct SystemDriverTests {
         #expect(use() == "cpu.use % null:warming-up", "no time has passed")
         root.write("proc/stat", "cpu  1 0 1 1 1 0 0 0\n")
         #expect(use() == "cpu.use % null:warming-up", "the counters went back")
+        root.write("proc/stat", "cpu  200 x 60 900 70 0 0 0\n")
+        #expect(use() == "cpu.use % null:malformed", "no column takes another's place")
         root.write("proc/stat", "cpu  9223372036854775807 9223372036854775807 1 1 1\n")
         #expect(use() != nil)
     }

@@ -1,8 +1,10 @@
 /// Xiaomi's thermometers with the firmware of atc1441 or of pvvx (both projects' README,
-/// ATC_MiThermometer): service data under 0x181A, told apart by its length.
+/// ATC_MiThermometer; pvvx's src/custom_beacon.c): service data under 0x181A, told apart by its
+/// length.
 ///
 ///     13  address 6 | temperature 2 | humidity 1 | battery 1 | millivolts 2 | counter 1
 ///     15  address 6 | temperature 2 | humidity 2 | millivolts 2 | battery 1 | counter 1 | flags 1
+///     14  the same without the flags, from devices that have no such pin
 ///     11  counter 1 | sealed: temperature 2 | humidity 2 | battery 1 | flags 1 | tag 4
 ///      8  counter 1 | sealed: temperature 1 | humidity 1 | battery 1 | tag 4
 ///
@@ -19,8 +21,8 @@ enum ATCFormat {
     ) throws(AdvertisementFault) -> SensorAdvertisement {
         switch (data.count, key) {
         case (13, nil): return try original(data, address)
-        case (15, nil): return try custom(data, address)
-        case (13, _?), (15, _?): throw .notEncrypted
+        case (14, nil), (15, nil): return try custom(data, address)
+        case (13, _?), (14, _?), (15, _?): throw .notEncrypted
         case (8, let key), (11, let key): return try sealed(data, address, key)
         // The environmental sensing service is everybody's.
         default: throw .unsupported

@@ -3,8 +3,9 @@
 ///     information 1 | [address 6, reversed] | objects
 ///     information 1 | [address 6, reversed] | sealed objects | counter 4 | tag 4
 ///
-///     information: bit 0 sealed, bit 1 with the address, bit 2 sent when something happens,
-///                  bits 5–7 version 2
+///     information: bit 0 sealed, bit 2 sent when something happens, bits 5–7 version 2; bit 1 with
+///                  the address, which the format now reserves, as the reference parser has it
+///                  (bthome-ble)
 ///     object:      id 1 | as many bytes as its id says, little-endian
 enum BTHomeFormat {
     static let service: UInt16 = 0xfcd2
@@ -76,6 +77,12 @@ enum BTHomeFormat {
             // 0: this button was not pressed, but another one of the device.
             let press = try fields.unsigned(1)
             if press != 0 { result.add(name, "1", press, kind: .event) }
+        case .command:
+            // What the arguments mean is the maker's affair.
+            let count = Int(try fields.unsigned(1) & 0x1f)
+            let opcode = try fields.unsigned(1)
+            _ = try fields.take(count)
+            result.add(name, "1", opcode, kind: .event)
         case .dimmer:
             let direction = try fields.unsigned(1)
             let steps = try fields.unsigned(1)

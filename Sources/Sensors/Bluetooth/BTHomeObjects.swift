@@ -1,5 +1,5 @@
-/// The objects of BTHome version 2 (bthome.io/format, tables "Sensor data", "Binary sensor data",
-/// "Events" and "Device information").
+/// The objects of BTHome version 2 (bthome.io/format of April 2026, tables "Sensor data", "Binary
+/// sensor data", "Events", "Device information" and "Misc data"): all of them.
 struct BTHomeObject: Sendable {
     enum Form: Equatable, Sendable {
         case unsigned(Int)
@@ -13,6 +13,8 @@ struct BTHomeObject: Sendable {
         case state
         case button
         case dimmer
+        /// A length of one byte, of whose five low bits are so many arguments; an opcode; these.
+        case command
     }
 
     let form: Form
@@ -96,12 +98,16 @@ struct BTHomeObject: Sendable {
         0x61: .init(.unsigned(2), "rotational-speed", "1/min"),
         0x62: .init(.signed(4), "speed", "m/s", -6),
         0x63: .init(.signed(4), "acceleration", "m/s2", -6),
+        // 0 dark, 1 twilight, 2 bright.
         0x64: .init(.unsigned(1), "light-level"),
+        0x65: .init(.unsigned(1), "settings-revision"),
     ]
 
     private static let others: [UInt8: BTHomeObject] = [
         0x00: .init(.packet),
         0x3a: .init(.button, "button"),
+        // 0 off, 1 on, 2 toggle, 3 step up, 4 step down.
+        0x3b: .init(.command, "command"),
         0x3c: .init(.dimmer, "dimmer"),
         0x53: .init(.counted),
         0x54: .init(.counted),

@@ -24,6 +24,8 @@ enum MiBeaconFormat {
         // What follows the control word up to the address belongs to the nonce.
         let head = try fields.take(3)
         guard let frame = head.last else { throw .malformed }
+        var words = FieldReader(head)
+        let product = UInt16(truncatingIfNeeded: try words.unsigned(2))
         if control & 1 << 4 != 0 {
             let own = try fields.take(6)
             guard own.elementsEqual(address.bytes.reversed()) else { throw .malformed }
@@ -35,7 +37,7 @@ enum MiBeaconFormat {
         guard control & 1 << 3 != 0 else {
             guard key == nil else { throw .notEncrypted }
             result.sequence = UInt32(frame)
-            try MiBeaconObject.read(fields.remaining, into: &result)
+            try MiBeaconObject.read(fields.remaining, of: product, into: &result)
             return result
         }
         guard version >= 4 else { throw .unsupported }
@@ -52,7 +54,7 @@ enum MiBeaconFormat {
         var number = FieldReader(extended)
         result.counter =
             UInt32(try number.unsigned(extendedCounterByteCount)) << 8 | UInt32(frame)
-        try MiBeaconObject.read(plain[...], into: &result)
+        try MiBeaconObject.read(plain[...], of: product, into: &result)
         return result
     }
 }

@@ -29,17 +29,20 @@ struct SensorAdvertisement: Equatable, Sendable {
     var isTriggered = false
 
     mutating func add(
-        _ name: String, _ unit: String, _ coefficient: Int64, _ exponent: Int8 = 0,
-        kind: Kind = .level
+        _ name: String, _ unit: String, _ coefficient: Int64, kind: Kind, _ exponent: Int8 = 0
     ) {
         let value = DecimalValue(coefficient: coefficient, exponent: exponent)
         values.append(Value(kind: kind, name: name, unit: unit, outcome: .value(value)))
     }
 
-    /// The device says that it could not measure this, or has no such part.
-    mutating func addAbsent(_ name: String, _ unit: String) {
-        values.append(
-            Value(kind: .level, name: name, unit: unit, outcome: .null(.absent)))
+    /// A level; nil: the device says that it could not measure it, or has no such part.
+    mutating func add(
+        _ name: String, _ unit: String, _ coefficient: Int64?, _ exponent: Int8 = 0
+    ) {
+        let outcome: Outcome =
+            coefficient.map { .value(DecimalValue(coefficient: $0, exponent: exponent)) }
+            ?? .null(.absent)
+        values.append(Value(kind: .level, name: name, unit: unit, outcome: outcome))
     }
 
     mutating func add(_ name: String, isOn: Bool) {

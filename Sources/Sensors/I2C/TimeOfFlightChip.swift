@@ -1,7 +1,8 @@
 import NearbyCore
 import Telemetry
 
-/// VL53L0X: a single ranging a sample, of about 33 ms.
+/// VL53L0X: a single ranging a sample, of about 30 ms: ST's 33 ms less the two checks left out,
+/// whose time is not given to the ranging as VL53L0X_SetMeasurementTimingBudget would.
 ///
 /// Source: ST, VL53L0X API (UM2039, STSW-IMG005), whose steps the functions are named after; ST
 /// does not document most registers otherwise. Its default settings are used: 2.8 V bus, up to
@@ -56,9 +57,10 @@ struct TimeOfFlightChip: I2CChip {
         let millimetres = Int64(result[10]) << 8 | Int64(result[11])
         switch result[0] >> 3 & 0xf {
         case 11: break
-        // The laser, the watchdog or the voltage.
-        case 1...3: return channels[0].null(.failed)
-        // No target, or one that sends too little back.
+        // The laser, its watchdog or the calibration; or no ranging was made
+        // (VL53L0X_get_pal_range_status: "HW fail", "none").
+        case 0...3, 5, 7, 12...15: return channels[0].null(.failed)
+        // No target, one that sends too little back, or a phase or distance that cannot be.
         default: return channels[0].null(.outOfRange)
         }
         // 8,190 stands for too far.

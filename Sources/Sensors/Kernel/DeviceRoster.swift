@@ -128,7 +128,7 @@ struct SeenChannels: Sendable {
 
     /// Two sensors may have one label, and names that were cut may have become the same: whoever
     /// comes later gets a number.
-    private static func own(_ name: String, _ taken: inout Set<String>) -> String {
+    static func own(_ name: String, _ taken: inout Set<String>) -> String {
         var own = name
         var number = 2
         while !taken.insert(own).inserted {

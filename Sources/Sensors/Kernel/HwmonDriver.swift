@@ -1,5 +1,4 @@
 import NearbyCore
-import Synchronization
 import Telemetry
 
 /// Hardware monitoring: thermometers, voltages, currents, fans and whatever else the kernel's hwmon
@@ -9,11 +8,9 @@ import Telemetry
 /// whose fault flag is set is null, because its number then means nothing. One with alarm flags has
 /// a second channel that ends in `.alarm`: 1 while any of them is set, otherwise 0.
 public final class HwmonDriver: SensorDriver {
-    public let name: String
     private let root: String
     private let wanted: String?
-    private let clock: @Sendable () -> Instant
-    private let state: Mutex<(roster: DeviceRoster, deviceCount: Int)>
+    private let scan: DeviceScan
 
     /// `device` is a chip's name, where it is attached (`1-0048`), or a number; nil: all but those
     /// that the kernel makes for 1-Wire thermometers, which the driver w1 reads better.
@@ -23,18 +20,16 @@ public final class HwmonDriver: SensorDriver {
         device: String?, staleAfter: Duration = .zero, root: String = "",
         clock: @escaping @Sendable () -> Instant = SensorClock.now
     ) {
-        name = device.map { "hwmon \($0)" } ?? "hwmon"
         wanted = device
         self.root = root
-        self.clock = clock
-        state = Mutex((DeviceRoster(staleAfter: staleAfter), 0))
+        scan = DeviceScan(
+            .init(word: "hwmon", noun: "chip"), wanted: device, staleAfter: staleAfter,
+            clock: clock)
     }
 
-    public var remark: String? {
-        let (count, leftOut) = state.withLock { ($0.deviceCount, $0.roster.leftOutCount) }
-        let some = leftOut == 0 ? "" : "; \(leftOut) channels left out, there are too many"
-        return count == 0 ? "no such chip" : "\(count) chips" + some
-    }
+    public var name: String { scan.name }
+
+    public var remark: String? { scan.remark }
 
     public func sample() -> [Measurement] {
         let all = KernelDevice.all(
@@ -42,15 +37,7 @@ public final class HwmonDriver: SensorDriver {
         let devices = all.filter {
             $0.matches(wanted) && (wanted != nil || $0.name != "w1_slave_temp")
         }
-        let readings = devices.map(Self.read)
-        return state.withLock { state in
-            state.deviceCount = devices.count
-            let measurements = state.roster.settle(readings, now: clock())
-            if measurements.isEmpty, let wanted {
-                return [Measurement(KernelDevice.plain(wanted), "1", .null(.absent))]
-            }
-            return measurements
-        }
+        return scan.settle(devices.map(Self.read))
     }
 
     private static func read(_ device: KernelDevice) -> DeviceReadings {

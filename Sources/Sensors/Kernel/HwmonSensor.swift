@@ -19,6 +19,7 @@ struct HwmonQuantity: Equatable, Sendable {
         HwmonQuantity(type: "energy", unit: "J", exponent: -6),
         // Revolutions per minute.
         HwmonQuantity(type: "fan", unit: "1/min", exponent: 0),
+        // Not in that document, but given by graphics drivers (Documentation/gpu/amdgpu).
         HwmonQuantity(type: "freq", unit: "Hz", exponent: 0),
         // 0 to 255 in the kernel.
         HwmonQuantity(type: "pwm", unit: "%", exponent: -1),

@@ -29,9 +29,12 @@ struct KernelDevice: Equatable, Sendable {
         let devices = sorted.prefix(Limits.kernelDevicesMax).map { entry, _ in
             let folder = "\(parent)/\(entry)"
             let name = nameFiles.lazy.compactMap { text("\(folder)/\($0)") }.first
+            let location = location(of: folder, entry: entry)
+            // Some drivers give the address for a name; their bus knows the part: hdc100x, si7020.
+            let part = name == location ? text("\(folder)/../name") : nil
             return KernelDevice(
-                entry: entry, folder: folder, name: name ?? plain(entry),
-                label: text("\(folder)/label"), location: location(of: folder, entry: entry))
+                entry: entry, folder: folder, name: part ?? name ?? plain(entry),
+                label: text("\(folder)/label"), location: location)
         }
         // One chip may be several devices.
         return devices.map { device in

@@ -6,6 +6,8 @@ import Telemetry
 ///
 /// Several on one bus convert at the same time, so that a bus of ten takes one second and not
 /// eight. One that does not answer is null and costs the others nothing.
+///
+/// Source: the kernel's Documentation/w1/slaves/w1_therm.rst and drivers/w1/slaves/w1_therm.c.
 public final class OneWireDriver: SensorDriver {
     public let name: String
     private let root: String
@@ -49,7 +51,7 @@ public final class OneWireDriver: SensorDriver {
         let readings = wanted.map { id in
             let outcome =
                 present.contains(id)
-                ? Self.read("\(folder)/\(id)", last: believed[id]) : .null(.absent)
+                ? Self.read(id, in: folder, last: believed[id]) : .null(.absent)
             if let value = outcome.value { believed[id] = value.coefficient }
             return DeviceReadings(
                 device: Self.device(id), values: [Measurement("", "Cel", outcome)])
@@ -61,8 +63,9 @@ public final class OneWireDriver: SensorDriver {
         }
     }
 
-    /// Lets all thermometers of these buses convert at once; the kernel returns when they are done.
-    /// Where that fails, each is converted when it is read: why it failed, for the remark.
+    /// Lets all thermometers of these buses convert at once; the kernel returns when they are done,
+    /// and the next `w1_slave` of each gives what came of it. Where that fails, each is converted
+    /// when it is read: why it failed, for the remark.
     private func convertAll(_ buses: [String], in folder: String) -> SensorFile.Fault? {
         var fault: SensorFile.Fault?
         for bus in buses {
@@ -73,10 +76,12 @@ public final class OneWireDriver: SensorDriver {
     }
 
     /// `w1_slave` rather than `temperature`: it has the whole memory, which tells more.
-    private static func read(_ folder: String, last: Int64?) -> Outcome {
+    private static func read(_ id: String, in parent: String, last: Int64?) -> Outcome {
+        let folder = "\(parent)/\(id)"
         switch scratchpad(folder) {
         case .failure(let fault): return .null(fault.reason)
         case .success(let first):
+            if OneWireFamily.isDS1825(id), first.isThermocouple { return thermocouple(first) }
             guard first.isPowerOnValue else { return value(first) }
             if isPlausible(first, last) { return value(first) }
             // It was without power a moment ago; what it converts now is true.
@@ -91,6 +96,12 @@ public final class OneWireDriver: SensorDriver {
     private static func isPlausible(_ pad: OneWireScratchpad, _ last: Int64?) -> Bool {
         if let last, (75_000...95_000).contains(last) { return true }
         return pad.provesConversion
+    }
+
+    /// One that is torn off or shorted says so beside its number. It has no power-on value.
+    private static func thermocouple(_ pad: OneWireScratchpad) -> Outcome {
+        pad.isThermocoupleFault
+            ? .null(.failed) : .value(DecimalValue(coefficient: pad.millidegrees, exponent: -3))
     }
 
     private static func value(_ pad: OneWireScratchpad) -> Outcome {

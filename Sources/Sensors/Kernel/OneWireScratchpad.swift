@@ -37,8 +37,16 @@ struct OneWireScratchpad: Equatable, Sendable {
     /// 0x0C for ever, so that only the other value proves something.
     var provesConversion: Bool { bytes[6] != 0x0C }
 
+    /// Whether the part is a MAX31850 or MAX31851: the upper half of its configuration is ones, the
+    /// first bit of a DS1825's zero. Only within their common family: a GX20MH01, which has the
+    /// DS18B20's, sets that bit too (Maxim 19-6725, "Configuration Register").
+    var isThermocouple: Bool { bytes[4] & 0xF0 == 0xF0 }
+
+    /// Of a thermocouple: open, or shorted to ground or to the supply.
+    var isThermocoupleFault: Bool { bytes[0] & 1 == 1 }
+
     /// What the kernel gives when the conversion was cut short by a supply that broke down
-    /// (0x07FF).
+    /// (0x07FF, 127.94 °C; w1_therm.rst, "features").
     var isBrokenConversion: Bool {
         bytes[6] == 0x0C && bytes[0] == 0xFF && bytes[1] == 0x07
     }
@@ -50,6 +58,9 @@ enum OneWireFamily {
     static let thermometers: [String: String] = [
         "10": "ds18s20", "22": "ds1822", "28": "ds18b20", "3b": "ds1825", "42": "ds28ea00",
     ]
+
+    /// The family of the DS1825, which is that of the MAX31850 and MAX31851 too.
+    static func isDS1825(_ id: String) -> Bool { id.hasPrefix("3b-") }
 
     /// The part's name, as `SensorPart` has it; nil for an id of another kind:
     /// `28-0001a0115e01`, two and twelve digits of base 16.

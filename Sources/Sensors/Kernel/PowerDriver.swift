@@ -1,34 +1,32 @@
 import Glibc
 import NearbyCore
-import Synchronization
 import Telemetry
 
 /// Power supplies: batteries, chargers and the mains, as /sys/class/power_supply has them
 /// (Documentation/ABI/testing/sysfs-class-power). Channels such as `power.BAT0.voltage`.
 public final class PowerDriver: SensorDriver {
-    public let name: String
     private let root: String
     private let wanted: String?
-    private let roster = Mutex(DeviceRoster(prefix: "power."))
+    private let scan: DeviceScan
 
     /// `supply` as the kernel names it, such as `BAT0`; nil: all. `root` is where /sys is looked
     /// up; tests give another.
     public init(supply: String?, root: String = "") {
-        name = supply.map { "power \($0)" } ?? "power"
         wanted = supply
         self.root = root
+        scan = DeviceScan(
+            .init(word: "power", noun: "supply", prefix: "power."), wanted: supply)
     }
+
+    public var name: String { scan.name }
+
+    public var remark: String? { scan.remark }
 
     public func sample() -> [Measurement] {
         let parent = root + "/sys/class/power_supply"
         let entries = SensorFile.names(in: parent).filter { wanted == nil || $0 == wanted }
-        let readings = entries.prefix(Limits.kernelDevicesMax).map { Self.read($0, in: parent) }
-        let measurements = roster.withLock { $0.settle(readings, now: SensorClock.now()) }
-        if measurements.isEmpty, let wanted {
-            let channel = DeviceRoster.joined("power", KernelDevice.plain(wanted))
-            return [Measurement(channel, "1", .null(.absent))]
-        }
-        return measurements
+        return scan.settle(
+            entries.prefix(Limits.kernelDevicesMax).map { Self.read($0, in: parent) })
     }
 
     private static func read(_ entry: String, in parent: String) -> DeviceReadings {
@@ -63,7 +61,9 @@ public final class PowerDriver: SensorDriver {
         return readings
     }
 
-    /// Microvolts, microamperes, microwatts, microwatt-hours; temperatures in tenths of a degree.
+    /// Microvolts, microamperes (negative while a battery discharges), microwatts, microwatt-hours,
+    /// microampere-hours, seconds; temperatures in tenths of a degree. `online` is 2 where the
+    /// voltage can be programmed.
     private static let numbers: [(file: String, channel: String, unit: String, exponent: Int8)] = [
         ("online", "online", "1", 0),
         ("present", "present", "1", 0),

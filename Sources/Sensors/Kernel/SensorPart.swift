@@ -2,8 +2,9 @@ import Telemetry
 
 /// What a part can measure, by the name that its kernel driver gives it.
 ///
-/// The ranges are those of the data sheets' absolute measuring ranges; a value outside comes from a
-/// broken wire, a wrong address or a damaged register, not from the world.
+/// The ranges are those over which the data sheets say that the part measures or works; a value
+/// outside comes from a broken wire, a wrong address or a damaged register, not from the world. A
+/// part of which no document could be found is not here: it is believed.
 struct SensorPart: Sendable {
     /// Whole units of what the channel is measured in.
     var ranges: [String: ClosedRange<Int64>]
@@ -40,38 +41,59 @@ struct SensorPart: Sendable {
     }
 
     private static let table: [String: SensorPart] = {
-        var table: [String: SensorPart] = [
-            // The kernel's driver calls DHT11, DHT21 and DHT22 by one name.
-            "dht11": air(-40...80), "dht22": air(-40...80), "am2302": air(-40...80),
-            "bmp085": air(-40...85, pressure: 30_000...110_000, hasHumidity: false),
-            "bmp180": air(-40...85, pressure: 30_000...110_000, hasHumidity: false),
-            "bmp280": air(-40...85, pressure: 30_000...110_000, hasHumidity: false),
-            "bme280": air(-40...85, pressure: 30_000...110_000),
-            "bme680": air(-40...85, pressure: 30_000...110_000),
-            "bmp380": air(-40...85, pressure: 30_000...125_000, hasHumidity: false),
-            "bmp580": air(-40...85, pressure: 30_000...125_000, hasHumidity: false),
-            "sht21": air(-40...125), "sht3x": air(-40...125), "sts3x": thermometer(-40...125),
-            "sht4x": air(-40...125), "shtc1": air(-40...125), "shtc3": air(-40...125),
-            "si7005": air(-40...125), "si7020": air(-40...125), "htu21": air(-40...125),
-            "hdc100x": air(-40...125), "hdc2010": air(-40...125), "hdc3020": air(-40...125),
-            "aht10": air(-40...85), "aht20": air(-40...85), "hts221": air(-40...120),
-            "scd30": air(-40...70), "scd40": air(-10...60), "scd41": air(-10...60),
-            "ds18b20": thermometer(-55...125), "ds18s20": thermometer(-55...125),
-            "ds1822": thermometer(-55...125), "ds1825": thermometer(-55...125),
-            "ds28ea00": thermometer(-40...85), "w1_slave_temp": thermometer(-55...125),
-            "tmp102": thermometer(-55...150), "tmp103": thermometer(-40...125),
-            "tmp108": thermometer(-40...125), "tmp117": thermometer(-55...150),
-            "tmp421": thermometer(-55...150), "mcp9808": thermometer(-40...125),
-            "adt7410": thermometer(-55...150), "max31865": thermometer(-200...850),
-            "max6675": thermometer(0...1_024), "max31855": thermometer(-270...1_800),
-            "mlx90614": thermometer(-70...382),
-        ]
-        // All of which the kernel's lm75 driver serves.
+        var table = airTable.merging(thermometers) { first, _ in first }
+        // All of which the kernel's lm75 driver serves: guaranteed from −55 to 125 °C
+        // (Documentation/hwmon/lm75.rst); their common register ends at 128.
         for name in [
-            "lm75", "lm75a", "lm75b", "adt75", "at30ts74", "ds1775", "ds75", "ds7505", "g751",
-            "mcp980x", "pct2075", "stds75", "stlm75", "tcn75", "tmp100", "tmp101", "tmp105",
-            "tmp112", "tmp175", "tmp275", "tmp75", "tmp75b", "tmp75c",
+            "as6200", "lm75", "lm75a", "lm75b", "adt75", "ds1775", "ds75", "ds7505", "g751",
+            "max6625", "max6626", "mcp980x", "p3t1750", "p3t1755", "pct2075", "stds75", "stlm75",
+            "tcn75", "tmp100", "tmp101", "tmp105", "tmp1075", "tmp112", "tmp175", "tmp275",
+            "tmp75", "tmp75b", "tmp75c",
         ] { table[name] = thermometer(-55...128) }
         return table
     }()
+
+    /// "Temperature range", "Operating range" and "Pressure range" of the data sheets: Aosong
+    /// AM2302 (1), AHT10 1.1; Bosch BMP280 1.14, BME280, BMP388 1.0, BMP581 1.2; Sensirion SHT3x,
+    /// SHT4x, SHTC1 3, SHTC3, SCD30 1.0, SCD4x 1.3; Silicon Labs Si7005 1.5, Si7020-A20; TE HTU21D;
+    /// TI HDC1000 and HDC2080 ("functional"); ST HTS221.
+    private static let airTable: [String: SensorPart] = [
+        // The kernel's driver calls DHT11, DHT21 and DHT22 by one name.
+        "dht11": air(-40...80), "dht22": air(-40...80), "am2302": air(-40...80),
+        "aht10": air(-40...85), "aht20": air(-40...85),
+        "bmp085": air(-40...85, pressure: 30_000...110_000, hasHumidity: false),
+        "bmp180": air(-40...85, pressure: 30_000...110_000, hasHumidity: false),
+        "bmp280": air(-40...85, pressure: 30_000...110_000, hasHumidity: false),
+        "bme280": air(-40...85, pressure: 30_000...110_000),
+        "bme680": air(-40...85, pressure: 30_000...110_000),
+        "bmp380": air(-40...85, pressure: 30_000...125_000, hasHumidity: false),
+        "bmp580": air(-40...85, pressure: 30_000...125_000, hasHumidity: false),
+        "sht21": air(-40...125), "sht25": air(-40...125), "sht3x": air(-40...125),
+        "sts3x": thermometer(-40...125), "sht4x": air(-40...125), "shtc1": air(-30...100),
+        "shtw1": air(-30...100), "shtc3": air(-40...125),
+        "si7005": air(-40...85), "si7020": air(-40...125),
+        "htu21": air(-40...125), "htu31": air(-40...125), "hdc100x": air(-40...125),
+        "hdc1000": air(-40...125), "hdc1008": air(-40...125), "hdc1010": air(-40...125),
+        "hdc1050": air(-40...125), "hdc1080": air(-40...125), "hdc2010": air(-40...125),
+        "hdc3020": air(-40...125), "hts221": air(-40...120),
+        "scd30": air(-40...70), "scd40": air(-10...60), "scd41": air(-10...60),
+    ]
+
+    /// Maxim's data sheets of the DS18B20, DS18S20, DS1822, DS1825, DS28EA00, MAX31850 (19-6725),
+    /// MAX31855, MAX31865 and MAX6675; Documentation/hwmon/tmp102.rst, tmp103.rst, tmp108.rst,
+    /// adt7410.rst; TI's TMP117 and TMP421; jc42.c (JEDEC JC 42.4, as which an MCP9808 appears);
+    /// Melexis MLX90614 rev. 13.
+    private static let thermometers: [String: SensorPart] = [
+        "ds18b20": thermometer(-55...125), "ds18s20": thermometer(-55...125),
+        "ds1822": thermometer(-55...125), "w1_slave_temp": thermometer(-270...1_768),
+        // The MAX31850 and MAX31851, which read thermocouples, have the DS1825's family number.
+        "ds1825": thermometer(-270...1_768), "ds28ea00": thermometer(-40...85),
+        "tmp102": thermometer(-55...150), "tmp103": thermometer(-40...125),
+        "tmp108": thermometer(-55...150), "tmp117": thermometer(-55...150),
+        // Its distant diodes go further than itself.
+        "tmp421": thermometer(-55...150), "jc42": thermometer(-40...125),
+        "adt7410": thermometer(-55...150), "max31865": thermometer(-200...850),
+        // The kernel calls the MAX6675, 0 to 1,024 °C, and all MAX31855 so.
+        "maxim_thermocouple": thermometer(-270...1_800), "mlx90614": thermometer(-70...380),
+    ]
 }

@@ -3,7 +3,8 @@ import Telemetry
 
 /// Nova Fitness's SDS011 in active mode, as it is delivered: a frame a second.
 ///
-/// Source: Nova Fitness, SDS011 specification V1.3 (2015), "UART communication protocol".
+/// Source: Nova Fitness, SDS011 specification V1.3 (2015), "UART communication protocol", and Laser
+/// Dust Sensor Control Protocol V1.3.
 ///
 ///     +------+------+---------+--------+------+-----+------+
 ///     | 0xaa | 0xc0 | PM2.5 2 | PM10 2 | id 2 | sum | 0xab |

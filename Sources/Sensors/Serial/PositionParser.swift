@@ -7,16 +7,17 @@ import Telemetry
 ///
 ///     $GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47
 ///
-/// The two letters after `$` say which satellites and are not looked at; the number after `*` is
-/// the exclusive or of all bytes between both. GGA gives the position, RMC the speed, GSA whether
-/// it is flat or in space (`fix.mode`: 1 none, 2, 3), GSV how many satellites are seen. RMC gives
-/// the position too where no GGA comes. Without a fix the position is null: warming up until the
-/// first, absent after one.
+/// The two letters after `$` say which satellites (GP, GL, GA, GB or BD, GQ, GI, GN for several)
+/// and matter only where they are counted; the number after `*` is the exclusive or of all bytes
+/// between both. GGA gives the position, RMC the speed in knots with the digits that it has, GSA
+/// whether it is flat or in space (`fix.mode`: 1 none, 2, 3), GSV how many satellites are seen. RMC
+/// gives the position too where no GGA comes. Without a fix the position is null: warming up until
+/// the first, absent after one.
 struct PositionParser: SerialParser {
     let channels = [
         ExpectedChannel("lat", "lat"), ExpectedChannel("lon", "lon"),
         ExpectedChannel("altitude", "m"),
-        ExpectedChannel("speed", "m/s"), ExpectedChannel("satellites", "1"),
+        ExpectedChannel("speed", Self.knot), ExpectedChannel("satellites", "1"),
         ExpectedChannel("hdop", "1"), ExpectedChannel("fix", "1"),
     ]
     private(set) var losses = SerialLosses()
@@ -28,6 +29,8 @@ struct PositionParser: SerialParser {
     private var seen: [(talker: String, count: Int64)] = []
 
     private static let talkersMax = 8
+    /// UCUM's international knot, 1852/3600 m/s; SenML has none.
+    private static let knot = "[kn_i]"
 
     mutating func feed(_ bytes: ArraySlice<UInt8>) -> [Measurement] {
         let measurements = splitter.feed(bytes).flatMap { sentence($0) }
@@ -117,7 +120,7 @@ struct PositionParser: SerialParser {
         }
         let isStill = isFixed && fields.isEmpty(7)
         let speed = Measurement(
-            "speed", "m/s", isStill ? .null(.absent) : outcome(fields.metresPerSecond(7)))
+            "speed", Self.knot, isStill ? .null(.absent) : outcome(fields.magnitude(7)))
         if hasGGA { return [speed] }
         return [
             Measurement("lat", "lat", outcome(fields.latitude(3))),

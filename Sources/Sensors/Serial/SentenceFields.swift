@@ -23,13 +23,9 @@ struct SentenceFields {
         degrees(index, most: 180, positive: "E", negative: "W")
     }
 
-    /// Knots, of which one is 1852/3600 m/s, with one digit more than they had.
-    func metresPerSecond(_ index: Int) -> DecimalValue? {
-        guard let knots = number(index), (0...1_000_000_000_000).contains(knots.coefficient),
-            (-9...0).contains(knots.exponent)
-        else { return nil }
-        return DecimalValue(
-            coefficient: (knots.coefficient * 463 + 45) / 90, exponent: knots.exponent - 1)
+    /// A number that is not negative.
+    func magnitude(_ index: Int) -> DecimalValue? {
+        number(index).flatMap { $0.coefficient >= 0 ? $0 : nil }
     }
 
     /// A sixtieth of the minutes, rounded half up, to two digits more than they had: the rounding

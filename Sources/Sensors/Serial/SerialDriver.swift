@@ -121,6 +121,7 @@ public final class SerialDriver: EventDriver {
             switch port.read(Limits.serialReadBytesMax) {
             case .nothing: return []
             case .bytes(let bytes):
+                state.parser.note(now)
                 let measurements = state.parser.feed(bytes[...]).map { measurement in
                     var named = measurement
                     named.channel = Self.name(measurement.channel, after: prefix)

@@ -12,6 +12,8 @@ protocol SerialParser: Sendable {
     var request: [UInt8]? { get }
     /// What could not be used since the start.
     var losses: SerialLosses { get }
+    /// What time it is: told before the bytes that came by then.
+    mutating func note(_ now: Instant)
     /// What the bytes complete. A value is never told twice.
     mutating func feed(_ bytes: ArraySlice<UInt8>) -> [Measurement]
     /// Forgets what has begun and not ended: the line was opened anew.
@@ -21,6 +23,7 @@ protocol SerialParser: Sendable {
 extension SerialParser {
     var areChannelsCertain: Bool { true }
     var request: [UInt8]? { nil }
+    mutating func note(_ now: Instant) {}
 }
 
 /// How much of what came could not be used, and why.

@@ -5,14 +5,17 @@ import Telemetry
 /// The processor: how busy, how warm, how fast, and whether its supply holds.
 extension SystemDriver {
     /// Per cent of all processors since the last sample; the first sample only takes the counters.
+    /// Null if one of them is no number: those that follow must not take its place (proc_stat(5):
+    /// user, nice, system, idle, iowait, irq, softirq, steal).
     func processor() -> [Measurement] {
         let words: [Substring]
         switch self.words("/proc/stat", at: 0) {
         case .failure(let fault): return [Measurement("cpu.use", "%", .null(fault.reason))]
         case .success(let all): words = all
         }
-        let jiffies = words.dropFirst().prefix(8).compactMap { Int64($0) }
-        guard words.first == "cpu", jiffies.count >= 5 else {
+        let counters = words.dropFirst().prefix(8)
+        let jiffies = counters.compactMap { Int64($0) }
+        guard words.first == "cpu", jiffies.count >= 5, jiffies.count == counters.count else {
             return [Measurement("cpu.use", "%", .null(.malformed))]
         }
         let all = jiffies.reduce(Int64(0)) { $0.addingSaturating($1) }

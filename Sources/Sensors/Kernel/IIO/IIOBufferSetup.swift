@@ -90,11 +90,12 @@ struct IIOBufferSetup: Sendable {
         let path = "\(folder.path)/scan_elements"
         let bases = SensorFile.names(in: path).filter { $0.hasSuffix("_en") }
             .map { String($0.dropLast(3)) }
+        var taken: Set<String> = []
         let found = bases.compactMap {
             base -> (base: String, channel: IIOChannel?, name: String)? in
             if base == "in_timestamp" { return (base, nil, "") }
             guard let channel = IIOChannel(base: base, isProcessed: false) else { return nil }
-            return (base, channel, folder.name(of: channel))
+            return (base, channel, SeenChannels.own(folder.name(of: channel), &taken))
         }
         let names = found.filter { $0.channel != nil }.map(\.name)
         for name in wanted where !names.contains(name) {

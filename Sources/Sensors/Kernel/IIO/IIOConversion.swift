@@ -12,12 +12,14 @@ struct IIOConversion: Equatable, Sendable {
     var lastPlace: Int
 
     /// Of a processed value, or of a raw one with its scale; a raw value without a scale is a bare
-    /// number. Nil where the scale is none.
+    /// number, but for a current. Nil where the scale is none.
     init?(
         _ channel: IIOChannel, offset: DecimalValue? = nil, scale: DecimalValue? = nil
     ) {
-        let hasUnit = (channel.isProcessed || scale != nil) && !channel.isQuaternion
-        let quantity = hasUnit ? IIOQuantity.named(channel.type) : nil
+        let known = channel.isQuaternion ? nil : IIOQuantity.named(channel.type)
+        let isBare = scale == nil && offset == nil && known?.isScaledAlready == true
+        let hasUnit = channel.isProcessed || scale != nil || isBare
+        let quantity = hasUnit ? known : nil
         let factor = (scale ?? DecimalValue(coefficient: 1)).normalized
         guard factor.coefficient != 0,
             let exponent = Int8(exactly: Int(factor.exponent) + (quantity?.exponent ?? 0))

@@ -1,5 +1,4 @@
 import NearbyCore
-import Synchronization
 import Telemetry
 
 /// Industrial I/O: the kernel's drivers for sensors and converters that give physical quantities.
@@ -7,12 +6,10 @@ import Telemetry
 /// Devices are looked for at each sample, so that one that appears later is read, and one that is
 /// gone is null.
 public final class IIODriver: SensorDriver {
-    public let name: String
     private let root: String
     private let wanted: String?
     private let channels: [String]
-    private let clock: @Sendable () -> Instant
-    private let state: Mutex<(roster: DeviceRoster, deviceCount: Int)>
+    private let scan: DeviceScan
 
     /// `device` is a name, a label, where it is attached (`1-0076`), or a number; nil: all there
     /// are. `channels`: those of these names, such as `temperature` or `voltage0`; none: all.
@@ -22,31 +19,21 @@ public final class IIODriver: SensorDriver {
         device: String?, channels: [String] = [], staleAfter: Duration = .zero, root: String = "",
         clock: @escaping @Sendable () -> Instant = SensorClock.now
     ) {
-        name = device.map { "iio \($0)" } ?? "iio"
         wanted = device
         self.channels = channels
         self.root = root
-        self.clock = clock
-        state = Mutex((DeviceRoster(staleAfter: staleAfter), 0))
+        scan = DeviceScan(
+            .init(word: "iio", noun: "device"), wanted: device, staleAfter: staleAfter,
+            clock: clock)
     }
 
-    public var remark: String? {
-        let (count, leftOut) = state.withLock { ($0.deviceCount, $0.roster.leftOutCount) }
-        let some = leftOut == 0 ? "" : "; \(leftOut) channels left out, there are too many"
-        return count == 0 ? "no such device" : "\(count) devices" + some
-    }
+    public var name: String { scan.name }
+
+    public var remark: String? { scan.remark }
 
     public func sample() -> [Measurement] {
         let devices = Self.devices(below: root).filter { $0.matches(wanted) }
-        let readings = devices.map { DeviceReadings(device: $0, values: values(of: $0)) }
-        return state.withLock { state in
-            state.deviceCount = devices.count
-            let measurements = state.roster.settle(readings, now: clock())
-            if measurements.isEmpty, let wanted {
-                return [Measurement(KernelDevice.plain(wanted), "1", .null(.absent))]
-            }
-            return measurements
-        }
+        return scan.settle(devices.map { DeviceReadings(device: $0, values: values(of: $0)) })
     }
 
     static func devices(below root: String) -> [KernelDevice] {

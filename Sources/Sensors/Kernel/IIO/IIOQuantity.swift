@@ -8,22 +8,29 @@ struct IIOQuantity: Sendable {
     var exponent: Int
     /// The last decimal place worth keeping, in `unit`, where a raw channel's step is not finer.
     var lastPlace: Int
+    /// A raw value without a scale and an offset is in the kernel's unit as it is.
+    var isScaledAlready: Bool
 
-    private init(_ word: String, _ unit: String, _ exponent: Int = 0, lastPlace: Int = -6) {
+    private init(
+        _ word: String, _ unit: String, _ exponent: Int = 0, lastPlace: Int = -6,
+        isScaledAlready: Bool = false
+    ) {
         self.word = word
         self.unit = unit
         self.exponent = exponent
         self.lastPlace = lastPlace
+        self.isScaledAlready = isScaledAlready
     }
 
     /// Nil for a type that is not known; it is given without a unit.
     static func named(_ type: String) -> IIOQuantity? { table[type] }
 
-    /// Documentation/ABI/testing/sysfs-bus-iio: "units after application of scale and offset".
+    /// Documentation/ABI/testing/sysfs-bus-iio (6.10, `in_altvoltage` 6.18): "units after
+    /// application of scale and offset".
     private static let table: [String: IIOQuantity] = [
         "voltage": .init("voltage", "V", -3),
         "altvoltage": .init("altvoltage", "V", -3),
-        "current": .init("current", "A", -3),
+        "current": .init("current", "A", -3, isScaledAlready: true),
         "altcurrent": .init("altcurrent", "A", -3),
         "power": .init("power", "W", -3),
         "energy": .init("energy", "J", lastPlace: -3),
