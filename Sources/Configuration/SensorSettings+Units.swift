@@ -104,7 +104,7 @@ extension SerialSettings {
         case .mhz19: [("co2", "ppm"), ("temperature", "Cel")]
         case .nmea:
             [
-                ("lat", "lat"), ("lon", "lon"), ("altitude", "m"), ("speed", "m/s"),
+                ("lat", "lat"), ("lon", "lon"), ("altitude", "m"), ("speed", "[kn_i]"),
                 ("satellites", "1"), ("hdop", "1"), ("fix", "1"), ("fix.mode", "1"),
                 ("satellites.seen", "1"),
             ]

@@ -46,7 +46,7 @@ public struct Unit: Hashable, Sendable, CustomStringConvertible {
     private static let symbols: [(name: String, symbol: String)] = [
         ("Cel", "°C"), ("Ohm", "Ω"), ("m2", "m²"), ("m3", "m³"), ("m/s2", "m/s²"), ("m3/s", "m³/s"),
         ("W/m2", "W/m²"), ("cd/m2", "cd/m²"), ("kg/m3", "kg/m³"), ("ug/m3", "µg/m³"), ("deg", "°"),
-        ("lat", "°"), ("lon", "°"), ("/", ""), ("count", ""),
+        ("lat", "°"), ("lon", "°"), ("[kn_i]", "kn"), ("/", ""), ("count", ""),
     ]
 
     /// SenML's names and their meanings: RFC 8428 §12.1, then RFC 8798's additions and secondary
