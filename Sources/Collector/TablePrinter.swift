@@ -135,8 +135,7 @@ public struct TablePrinter: Sendable {
     }
 
     private static func trimmed(_ line: String) -> String {
-        var scalars = line.unicodeScalars
-        while scalars.last == " " { scalars.removeLast() }
-        return String(scalars)
+        guard let last = line.utf8.lastIndex(where: { $0 != UInt8(ascii: " ") }) else { return "" }
+        return String(decoding: line.utf8[...last], as: UTF8.self)
     }
 }

@@ -55,13 +55,16 @@ struct KernelDevice: Equatable, Sendable {
 
     /// Characters that have a place in a channel's name; the rest becomes `?`.
     static func plain(_ text: String) -> String {
-        printable(String(text.unicodeScalars.prefix(40)))
+        printable(text.utf8.count <= 40 ? text : String(text.unicodeScalars.prefix(40)))
     }
 
     /// The same, however long it is.
     static func printable(_ text: String) -> String {
-        let scalars = text.unicodeScalars.lazy
-        return String(scalars.map { $0.value < 0x20 || $0.value == 0x7f ? "?" : Character($0) })
+        let isControl = { (byte: UInt8) in byte < 0x20 || byte == 0x7f }
+        // As good as always.
+        if !text.utf8.contains(where: isControl) { return text }
+        let bytes = text.utf8.map { isControl($0) ? UInt8(ascii: "?") : $0 }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func text(_ path: String) -> String? {

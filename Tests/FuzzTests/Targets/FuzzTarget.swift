@@ -8,7 +8,8 @@ public struct FuzzTarget: Sendable {
     public static let all: [FuzzTarget] =
         [
             network, radio, [yaml, secret, address], sensors, advertisements,
-            [serial, linePattern, i2c], kernel, stored, shaping,
+            [serial, linePattern, i2c], kernel, stored, shaping, local,
+            [collector, telemeter, node],
         ].flatMap { (group: [FuzzTarget]) -> [FuzzTarget] in group }
 
     /// Nil if there is none of this name.

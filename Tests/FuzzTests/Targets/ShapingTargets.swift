@@ -11,9 +11,9 @@ extension FuzzTarget {
         FuzzTarget("shape") { shape($0) },
         FuzzTarget("utc") { bytes in
             guard let time = UTCText.parse(String(decoding: bytes, as: UTF8.self)) else { return }
-            // With an offset a time may lie a day before 1970 or after 2200.
+            // With an offset, or by a leap second, a time may lie before 1970 or after 2200.
             guard let again = UTCText.parse(UTCText.text(time)) else {
-                precondition(time < 0 || time > 7_289_654_400_000_000_000, "\(time) has no text")
+                precondition(time < 0 || time >= 7_289_654_400_000_000_000, "\(time) has no text")
                 return
             }
             // Milliseconds are printed.
@@ -21,9 +21,10 @@ extension FuzzTarget {
         },
     ]
 
+    private static let names = UnitConversion.names
+
     /// From 1 | to 1 | a number: there and back again, it is the same at its last place.
     private static func convert(_ bytes: [UInt8]) {
-        let names = UnitConversion.names
         guard bytes.count > 2,
             let value = try? DecimalValue(
                 parsing: String(decoding: bytes.dropFirst(2), as: UTF8.self))
@@ -47,7 +48,6 @@ extension FuzzTarget {
         let lines = String(decoding: bytes, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false)
         guard lines.count > 5 else { return }
-        let names = UnitConversion.names
         let units = lines[4].utf8.map { names[Int($0) % names.count] }
         var shape = ChannelShape()
         shape.scale = (try? DecimalValue(parsing: lines[0])) ?? shape.scale
