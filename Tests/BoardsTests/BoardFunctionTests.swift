@@ -11,6 +11,7 @@ struct BoardFunctionTests {
         }
         return files
     }()
+    static let likeRaspberryPi: [String] = files.filter { !$0.hasPrefix("ti,") }
 
     /// Every wire of a bus is on a pin that can be this wire, and no two are the same wire.
     @Test(arguments: files)
@@ -46,14 +47,15 @@ struct BoardFunctionTests {
     /// On all boards with a header like the Raspberry Pi's: pin 3 is data and 5 the clock of an
     /// I²C bus, the board sends on pin 8 and receives on 10, and 19, 21 and 23 are an SPI bus, of
     /// which Rockchip calls what it sends TX.
-    @Test(arguments: files.filter { !$0.hasPrefix("ti,") })
+    @Test(arguments: likeRaspberryPi)
     func headerIsLaidOutLikeTheRaspberryPi(_ file: String) throws {
         let board = try Committed.board(file)
         let pins = try #require(board.headers.first).pins
-        for (number, words) in [
+        let wanted: [(number: Int, words: [String])] = [
             (3, ["SDA"]), (5, ["SCL"]), (8, ["TX", "TXD"]), (10, ["RX", "RXD"]),
             (19, ["MOSI", "TX"]), (21, ["MISO", "RX"]), (23, ["SCLK", "CLK"]),
-        ] {
+        ]
+        for (number, words) in wanted {
             let pin = try #require(pins.first { $0.number == number })
             let found = pin.functions.contains { function in
                 let parts = function.split(separator: "_").map { $0.filter(\.isLetter) }
