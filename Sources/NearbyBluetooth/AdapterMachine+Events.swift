@@ -20,6 +20,7 @@ extension AdapterMachine {
             guard event.index == chosen?.index else { break }
             monitorGone(handle, now)
             if case .passive(handle, _, let next) = scan { scan = .off(next: next) }
+        case .resumed: resumed(event.index)
         case .other: break
         }
     }
@@ -123,6 +124,14 @@ extension AdapterMachine {
     }
 
     // MARK: Advertising
+
+    /// After a sleep the kernel goes on advertising only what was advertised when it began (Linux
+    /// 6.1: not what a link to us had paused); so it is told again.
+    private mutating func resumed(_ index: UInt16?) {
+        guard index == chosen?.index, isAdvertising else { return }
+        isAdvertising = false
+        advertising.succeed()
+    }
 
     private mutating func lost(_ number: UInt8, _ index: UInt16?, _ now: Instant) {
         guard index == chosen?.index, number == instance, isAdvertising else { return }

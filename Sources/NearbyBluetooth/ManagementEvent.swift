@@ -15,6 +15,8 @@ struct ManagementEvent: Equatable, Sendable {
         case advertisingAdded(instance: UInt8)
         case advertisingRemoved(instance: UInt8)
         case monitorRemoved(handle: UInt16)
+        /// The machine was asleep.
+        case resumed
         /// An event or an answer that we have no use for.
         case other(UInt16)
     }
@@ -79,6 +81,7 @@ struct ManagementEvent: Equatable, Sendable {
         case 0x0023: return .advertisingAdded(instance: try reader.readUInt8())
         case 0x0024: return .advertisingRemoved(instance: try reader.readUInt8())
         case 0x002c: return .monitorRemoved(handle: try reader.readLittleEndian16())
+        case 0x002e: return .resumed
         case 0x002f:
             _ = try reader.readLittleEndian16()  // handle, or 0
             return try found(&reader)

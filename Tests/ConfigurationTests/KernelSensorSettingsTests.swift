@@ -37,7 +37,7 @@ struct KernelSensorSettingsTests {
         #expect(power.supply == nil)
     }
 
-    @Test(arguments: [
+    static let mistakesAreToldExamples: [(String, String)] = [
         ("{driver: iio, buffer: true}", "2:33: buffer needs the key device: which device's buffer"),
         (
             "{driver: iio, device: a, trigger: t}",
@@ -83,7 +83,9 @@ struct KernelSensorSettingsTests {
             "2:49: the thermometer (all) is read already by the sensor in line 2; leave one out or "
                 + "name it otherwise"
         ),
-    ])
+    ]
+
+    @Test(arguments: mistakesAreToldExamples)
     func mistakesAreTold(_ sensor: String, _ expected: String) {
         #expect(Sample.mistakes("sensors: [" + sensor + "]") == [expected])
     }

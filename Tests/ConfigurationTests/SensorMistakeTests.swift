@@ -4,7 +4,7 @@ import Testing
 
 /// What people get wrong in an entry under `sensors`, and what they are told.
 struct SensorMistakeTests {
-    @Test(arguments: [
+    static let aPartIsNoDriverExamples: [(String, String)] = [
         ("{driver: bme280}", "unknown driver bme280; write {driver: iio, device: bme280}"),
         ("{driver: DHT22, pin: 4}", "unknown driver DHT22; write {driver: iio, device: dht11}"),
         ("{driver: ds18b20}", "unknown driver ds18b20; write {driver: w1}"),
@@ -15,7 +15,9 @@ struct SensorMistakeTests {
         ),
         ("{driver: ruuvi}", "unknown driver ruuvi; write {driver: ble}"),
         ("{driver: scd41}", "unknown driver scd41; write {driver: i2c, device: scd4x}"),
-    ])
+    ]
+
+    @Test(arguments: aPartIsNoDriverExamples)
     func aPartIsNoDriver(_ entry: String, _ message: String) {
         #expect(Sample.mistakes("sensors: [\(entry)]") == ["2:20: " + message])
     }
@@ -88,7 +90,7 @@ struct SensorMistakeTests {
             ])
     }
 
-    @Test(arguments: [
+    static let aChannelThatCannotBeExamples: [(String, String, String)] = [
         (
             "driver: iio, device: bme280", "temperature",
             "names begin with the device's, such as bme280.temperature: "
@@ -104,8 +106,11 @@ struct SensorMistakeTests {
             "there are rain and rain.rate"
         ),
         ("driver: gpio, pin: GPIO17", "gpio17", "there is only GPIO17"),
-    ])
-    func aChannelThatCannotBe(_ entry: String, _ name: String, _ advice: String) {
+    ]
+
+    @Test(arguments: aChannelThatCannotBeExamples) func aChannelThatCannotBe(
+        _ entry: String, _ name: String, _ advice: String
+    ) {
         let messages = Sample.mistakes("sensors: [{\(entry), channels: {\(name): {scale: 2}}}]")
         #expect(messages.count == 1)
         #expect(
@@ -113,7 +118,7 @@ struct SensorMistakeTests {
                 ": no channel of this sensor is called \(name); \(advice)") == true)
     }
 
-    @Test(arguments: [
+    static let aChannelThatCanBeExamples: [String] = [
         "driver: iio, channels: {bme280@1-0076.pressure: {unit: hPa}}",
         "driver: w1, channels: {w1.28-0001a0115e01: {name: bed}}",
         "driver: ble, address: \"aa:bb:cc:dd:ee:ff\", channels: "
@@ -121,13 +126,13 @@ struct SensorMistakeTests {
         "driver: ble, channels: {\"AA:BB:CC:DD:EE:FF.humidity\": {deadband: 1}}",
         "driver: gpio, pin: GPIO17, count: both, channels: {GPIO17.rate: {deadband: 1}}",
         "driver: serial, device: /dev/x, protocol: nmea, channels: {speed: {deadband: 1}}",
-    ])
-    func aChannelThatCanBe(_ entry: String) {
+    ]
+
+    @Test(arguments: aChannelThatCanBeExamples) func aChannelThatCanBe(_ entry: String) {
         #expect(Sample.mistakes("sensors: [{\(entry)}]") == [])
     }
 
-    /// What can be known without the device; the place is that of the unit.
-    @Test(arguments: [
+    static let aUnitOfAnotherQuantityExamples: [(String, String, String, String)] = [
         (
             "driver: w1", "w1.28-0001a0115e01", "m",
             "w1.28-0001a0115e01 is in Cel; write K, [degF], mCel, or leave it out"
@@ -158,8 +163,10 @@ struct SensorMistakeTests {
             "driver: system", "disk.free /", "s",
             "disk.free / is in B; write GB, GiB, KiB, MB, MiB, bit, kB, or leave it out"
         ),
-    ])
-    func aUnitOfAnotherQuantity(
+    ]
+
+    /// What can be known without the device; the place is that of the unit.
+    @Test(arguments: aUnitOfAnotherQuantityExamples) func aUnitOfAnotherQuantity(
         _ entry: String, _ channel: String, _ unit: String, _ advice: String
     ) {
         let before = "sensors: [{\(entry), channels: {\"\(channel)\": {unit: "
@@ -169,7 +176,7 @@ struct SensorMistakeTests {
             ])
     }
 
-    @Test(arguments: [
+    static let aUnitOfTheQuantityOrOneThatOnlyTheDeviceKnowsExamples: [String] = [
         "driver: w1, channels: {w1.28-0001a0115e01: {unit: \"[degF]\"}}",
         "driver: iio, channels: {bme280.temperature: {unit: m}}",
         "driver: gpio, pin: GPIO5, count: both, unit: kWh, rate-unit: kW, "
@@ -177,7 +184,9 @@ struct SensorMistakeTests {
         "driver: ble, channels: {\"AA:BB:CC:DD:EE:FF.distance\": {unit: cm}}",
         "driver: command, run: [/bin/co2], unit: ppm, channels: {co2: {unit: \"%\"}}",
         "driver: serial, device: /dev/x, protocol: pms7003, channels: {pm2.5: {unit: mg/m3}}",
-    ])
+    ]
+
+    @Test(arguments: aUnitOfTheQuantityOrOneThatOnlyTheDeviceKnowsExamples)
     func aUnitOfTheQuantityOrOneThatOnlyTheDeviceKnows(_ entry: String) {
         #expect(Sample.mistakes("sensors: [{\(entry)}]") == [])
     }

@@ -179,6 +179,19 @@ struct AdapterMachineTests {
         #expect(world.kernel.controllers[0]?.advertising.keys.sorted() == [5])
     }
 
+    /// What a link had paused when the machine fell asleep does not come back by itself (Linux 6.1).
+    @Test func afterASleepTheInstanceIsRegisteredAgain() {
+        var world = started()
+        let before = world.kernel.commands.count
+        world.give(.event(ManagementEvent(index: 7, body: .resumed)))
+        #expect(world.kernel.commands.count == before, "another controller")
+        world.give(.event(ManagementEvent(index: 0, body: .resumed)))
+        world.pass(.seconds(1))
+        #expect(world.kernel.commands[before...].map(\.code).contains(.addAdvertising))
+        #expect(world.machine.summary == "advertising")
+        #expect(world.kernel.controllers[0]?.advertising.keys.sorted() == [5])
+    }
+
     @Test func whoTakesOurInstanceMayKeepIt() {
         var world = started()
         world.kernel.controllers[0]?.advertising[5] = [1]

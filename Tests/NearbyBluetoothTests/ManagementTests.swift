@@ -48,6 +48,7 @@ struct ManagementTests {
         ("2300 0000 0100 05", 0, .advertisingAdded(instance: 5)),
         ("2400 0000 0100 05", 0, .advertisingRemoved(instance: 5)),
         ("2c00 0000 0200 0403", 0, .monitorRemoved(handle: 0x0304)),
+        ("2e00 0000 0800 00 000000000000 00", 0, .resumed),
         ("0200 0000 0300 0500 12", 0, .failed(.setPowered, .rfkilled)),
         ("0100 0000 0300 0500 0a", 0, .failed(.setPowered, .busy)),
         (

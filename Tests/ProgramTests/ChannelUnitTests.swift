@@ -9,7 +9,7 @@ import Testing
 /// The configuration knows units without asking a device; what it knows must be what comes.
 struct ChannelUnitTests {
     /// Entries whose devices are not there: each channel is null, in its unit.
-    @Test(arguments: [
+    static let entries: [String] = [
         "{driver: i2c, device: vl53l0x, bus: 255}",
         "{driver: i2c, device: scd4x, bus: 255, name: air}",
         "{driver: i2c, device: ads1115, bus: 255, inputs: [ain0, ain1-ain3]}",
@@ -28,7 +28,9 @@ struct ChannelUnitTests {
         "{driver: command, run: [/bin/echo, \"5\"], name: co2, unit: ppm}",
         "{driver: thermal, zone: none}", "{driver: w1, ids: [28-0001a0115e01]}",
         "{driver: system}",
-    ])
+    ]
+
+    @Test(arguments: entries)
     func whatIsKnownIsWhatComes(_ entry: String) {
         let yaml = Array("trust: any\nsensors: [\(entry)]\n".utf8)
         guard case .good(let settings) = Settings.decode(yaml, file: "f"),
