@@ -179,7 +179,8 @@ struct AdapterMachineTests {
         #expect(world.kernel.controllers[0]?.advertising.keys.sorted() == [5])
     }
 
-    /// What a link had paused when the machine fell asleep does not come back by itself (Linux 6.1).
+    /// What a link had paused when the machine fell asleep does not come back by itself (Linux
+    /// 6.1).
     @Test func afterASleepTheInstanceIsRegisteredAgain() {
         var world = started()
         let before = world.kernel.commands.count
