@@ -145,9 +145,11 @@ private struct BesetCollector {
             precondition(csv.print(window, clock: clock).hasSuffix("\r\n"), "half a line")
         default:
             for line in table.print(window, clock: clock).split(separator: "\n") {
-                let printable = PrintableText(String(line))
-                precondition(printable.text == line, "a control character in \(line)")
-                precondition(printable.width <= 80, "too wide: \(line)")
+                let isPlain = line.unicodeScalars.allSatisfy {
+                    ![.control, .format].contains($0.properties.generalCategory)
+                }
+                precondition(isPlain, "a control character in \(line)")
+                precondition(PrintableText(String(line)).width <= 80, "too wide: \(line)")
             }
         }
     }
