@@ -20,7 +20,7 @@ must "the kernel's driver takes it" until_true 20 test -e "$INA/buffer/length"
 echo 16 >"$INA/in_oversampling_ratio"
 
 sensing "  - {driver: iio, device: ina226, buffer: true, every: 1s}"
-comes_to_read 30 ina226.voltage1 '"last":5,"min":5,'
+comes_to_read 30 ina226.voltage1 '"last":5.00000,'
 comes_to_read 10 ina226.voltage0 '"unit":"V"'
 comes_to_read 10 ina226.voltage0 '"last":0.0010000,'
 i2c_word 0x40 2 2640
