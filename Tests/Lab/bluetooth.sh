@@ -35,6 +35,15 @@ collect_here() {
     start_here "collect_$1" "$BIN/rivulet" collect --config "$LAB/$1.yaml" --format json --every 1s
 }
 
+# bluetooth_pair: a collector c at hci0 and an agent a at hci1 that have nothing else in common, running.
+bluetooth_pair() {
+    emulated 2
+    only_bluetooth c collector 0
+    only_bluetooth a agent 1 "$SENSOR"
+    collect_here c
+    agent_here a
+}
+
 # links NAME NUMBER: the node's status shows so many Bluetooth links.
 links() { "$BIN/rivulet" status --socket "$LAB/$1.sock" 2>/dev/null | grep -q "^bluetooth .* $2 link"; }
 

@@ -3,11 +3,7 @@
 . Tests/Lab/bluetooth.sh
 daemon=$(ls /usr/libexec/bluetooth/bluetoothd /usr/lib/bluetooth/bluetoothd 2>/dev/null | head -1)
 [ -n "$daemon" ] && command -v dbus-daemon >/dev/null || not_run "there is no bluetoothd, or no dbus-daemon"
-emulated 2
-only_bluetooth c collector 0
-only_bluetooth a agent 1 "$SENSOR"
-collect_here c
-agent_here a
+bluetooth_pair
 must "readings" until_true 40 has_rows c a
 mkdir -p /run/dbus
 rm -f /run/dbus/system_bus_socket

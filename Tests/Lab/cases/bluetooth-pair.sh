@@ -1,10 +1,6 @@
 # An agent and a collector with nothing but Bluetooth in common find each other, and readings arrive.
 . Tests/Lab/bluetooth.sh
-emulated 2
-only_bluetooth c collector 0
-only_bluetooth a agent 1 "$SENSOR"
-collect_here c
-agent_here a
+bluetooth_pair
 connecting=$(milliseconds_until 30 connected a) || fail "the agent has a collector"
 measured "from the start to a collector found by Bluetooth: $connecting ms"
 must "readings" until_true 30 has_rows c a

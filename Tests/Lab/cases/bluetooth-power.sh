@@ -2,11 +2,7 @@
 # controller is as it was found.
 # at most 180 s
 . Tests/Lab/bluetooth.sh
-emulated 2
-only_bluetooth c collector 0
-only_bluetooth a agent 1 "$SENSOR"
-collect_here c
-agent_here a
+bluetooth_pair
 must "readings" until_true 40 has_rows c a
 power 1 off
 must "the agent says so" until_true 10 says agent_a "the controller was switched off"

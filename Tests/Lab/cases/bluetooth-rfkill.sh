@@ -1,11 +1,7 @@
 # rfkill takes the agent's controller away and gives it back; the agent says which it is.
 # at most 180 s
 . Tests/Lab/bluetooth.sh
-emulated 2
-only_bluetooth c collector 0
-only_bluetooth a agent 1 "$SENSOR"
-collect_here c
-agent_here a
+bluetooth_pair
 must "readings" until_true 40 has_rows c a
 switch=$(echo /sys/class/bluetooth/hci1/rfkill*/soft)
 [ -e "$switch" ] || not_run "this kernel has no rfkill for Bluetooth"

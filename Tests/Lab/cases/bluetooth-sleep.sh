@@ -2,11 +2,7 @@
 # at most 180 s
 # in memory
 . Tests/Lab/bluetooth.sh
-emulated 2
-only_bluetooth c collector 0
-only_bluetooth a agent 1 "$SENSOR"
-collect_here c
-agent_here a
+bluetooth_pair
 must "readings" until_true 40 has_rows c a
 grep -qw mem /sys/power/state || not_run "this kernel cannot suspend"
 resumed_before=$(dmesg | grep -c 'PM: suspend exit')

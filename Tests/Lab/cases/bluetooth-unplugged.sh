@@ -1,11 +1,7 @@
 # The controllers are unplugged while readings flow, and plugged in again.
 # at most 180 s
 . Tests/Lab/bluetooth.sh
-emulated 2
-only_bluetooth c collector 0
-only_bluetooth a agent 1 "$SENSOR"
-collect_here c
-agent_here a
+bluetooth_pair
 must "readings" until_true 40 has_rows c a
 stop "$btvirt" KILL
 must "the agent has no adapter" until_true 10 bluetooth_state a "no adapter"
