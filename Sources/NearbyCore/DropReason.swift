@@ -9,6 +9,10 @@ public enum DropReason: String, CaseIterable, Sendable {
     /// A nudge from a neighbour that needs none.
     case beaconNeedless = "beacon-needless"
     case beaconAnswerRate = "beacon-answer-rate"
+    /// Nudges of one pair or one address came faster than they can mean anything.
+    case beaconNudgeShare = "beacon-nudge-share"
+    /// Another run of a connected peer, while the present one still answers.
+    case beaconRestartUnproved = "beacon-restart-unproved"
     case beaconEndpointLimit = "beacon-endpoint-limit"
     case discoveryTableFull = "discovery-table-full"
     case discoveryInfoMalformed = "discovery-info-malformed"
@@ -22,6 +26,12 @@ public enum DropReason: String, CaseIterable, Sendable {
     case handshakeRecordFiltered = "handshake-record-filtered"
     case handshakeUnknown = "handshake-unknown"
     case handshakeTableFull = "handshake-table-full"
+    /// One source address or prefix has its share of handshakes in progress.
+    case handshakeShareFull = "handshake-share-full"
+    /// An unproved handshake made room for a newer one.
+    case handshakeEvicted = "handshake-evicted"
+    /// It came over an interface that is not among `links.udp.interfaces`.
+    case interfaceNotConfigured = "interface-not-configured"
     case handshakeFailed = "handshake-failed"
     case handshakeTimeout = "handshake-timeout"
     case handshakeCertificate = "handshake-certificate"
@@ -42,6 +52,14 @@ public enum DropReason: String, CaseIterable, Sendable {
     case admissionShortIDTaken = "admission-short-id-taken"
     case invitationTimeout = "invitation-timeout"
     case channelTableFull = "channel-table-full"
+    /// Invitations over one first hop, beyond its share of channels.
+    case channelShareFull = "channel-share-full"
+    /// Agents take no invitations over the mesh.
+    case invitationOverMesh = "invitation-over-mesh"
+    /// A role that was announced but not admitted, or a collector that `collectors:` does not list.
+    case roleNotAdmitted = "role-not-admitted"
+    /// The channel's keys have sealed as much as they may.
+    case sealExhausted = "seal-exhausted"
     // Mesh
     case packetMalformed = "packet-malformed"
     case packetHopLimit = "packet-hop-limit"
@@ -50,6 +68,10 @@ public enum DropReason: String, CaseIterable, Sendable {
     case routingMalformed = "routing-malformed"
     case routingTableFull = "routing-table-full"
     case routingInfeasible = "routing-infeasible"
+    /// A seqno too far ahead of the newest one known.
+    case routingSeqnoLeap = "routing-seqno-leap"
+    /// One neighbour announces more destinations than its share.
+    case routingShareFull = "routing-share-full"
     case queueFullControl = "queue-full-control"
     case queueFullFresh = "queue-full-fresh"
     case queueFullReliable = "queue-full-reliable"
@@ -69,6 +91,17 @@ public enum DropReason: String, CaseIterable, Sendable {
     case readingTableFull = "reading-table-full"
     case readingUnknownChannel = "reading-unknown-channel"
     case readingOutsideWindows = "reading-outside-windows"
+    /// Dated so far off that no clock explains it.
+    case readingTimeAbsurd = "reading-time-absurd"
+    /// One peer's share of readings a second, of window series, of births a minute, of bytes.
+    case readingQuota = "reading-quota"
+    case seriesQuota = "series-quota"
+    case birthQuota = "birth-quota"
+    case storeQuota = "store-quota"
+    /// A part of a batch that the store cannot write.
+    case storePartRefused = "store-part-refused"
+    /// A foreign clock that may not move times that are founded better.
+    case clockOverruled = "clock-overruled"
     case journalFull = "journal-full"
     case spoolFailed = "spool-failed"
     case storeBehind = "store-behind"
