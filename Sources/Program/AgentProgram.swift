@@ -69,7 +69,7 @@ public final class AgentProgram {
                     bytesMax: settings.journalSpool, workers: workers) : nil
             telemeter = try Self.telemeter(settings, run: program.run, hasSpool: hasSpool)
         } catch {
-            throw StartError("\(error)")
+            throw StartError(error)
         }
     }
 

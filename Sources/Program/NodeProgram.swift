@@ -48,7 +48,7 @@ package final class NodeProgram {
         } catch let error as IdentityError {
             throw StartError(error)
         } catch {
-            throw StartError("\(error)")
+            throw StartError(error)
         }
         for notice in identity.notices { log.write(.warning, notice) }
         let options = try Self.options(settings, role: role, run: run, identity)
@@ -75,7 +75,7 @@ package final class NodeProgram {
         } catch let error as StartError {
             throw error
         } catch {
-            throw StartError("\(error)")
+            throw StartError(error)
         }
         _ = notifier.stopping()
         onStop?()
@@ -187,8 +187,7 @@ package final class NodeProgram {
             } catch {
                 throw StartError(
                     "line \(peer.mark.line), column \(peer.mark.column): "
-                        + "peer \(peer.text): \(error)"
-                )
+                        + "peer \(peer.text): \(error)", .configuration)
             }
         }
         return options

@@ -64,7 +64,7 @@ public final class NodeRunner {
         } catch let error as TransportError {
             throw StartError(error)
         } catch {
-            throw StartError("\(error)")
+            throw StartError(error)
         }
         var configuration = options.configuration
         configuration.dataPort = transport.port

@@ -43,9 +43,9 @@ struct ShowBoard: ParsableCommand {
         }
         for mistake in mistakes { Swift.print(mistake) }
         if boards.isEmpty {
-            throw Failure("no board file in " + library.folders.joined(separator: ", "))
+            throw Failure("no board file in " + library.folders.joined(separator: ", "), .noInput)
         }
-        if !mistakes.isEmpty { throw ExitCode(1) }
+        if !mistakes.isEmpty { throw Failure("", .data) }
     }
 
     private func show(_ name: String, _ library: BoardLibrary) throws {
@@ -54,7 +54,7 @@ struct ShowBoard: ParsableCommand {
         guard let board = answer.board, let file = answer.file else {
             throw Failure(
                 "no board is called \(PlainText.shown(name)); "
-                    + Suggestion.text(for: name, among: library.names))
+                    + Suggestion.text(for: name, among: library.names), .noInput)
         }
         let isHere = library.board(of: MachineIdentity()).file == file
         print(board, file, root: isHere ? "" : nil)
