@@ -48,7 +48,6 @@ struct Span: ExpressibleByArgument {
     var defaultValueDescription: String { "\(duration.components.seconds)s" }
 }
 
-
 /// The settings in a file, or every mistake in it.
 func loaded(_ path: String) throws -> Settings {
     switch Settings.load(path) {

@@ -41,9 +41,11 @@ struct Connect: ParsableCommand {
         let peer = try ask(socket, "connect \(ticket.joined())")
         let deadline = MonotonicClock.now() + wait.duration
         while MonotonicClock.now() < deadline {
-            if let name = try? ask(socket, "connected \(peer)") {
-                return print("connected to \(name)")
-            }
+            do {
+                return print("connected to \(try ask(socket, "connected \(peer)"))")
+            } catch let failure as Failure where failure.description.hasPrefix("refused: ") {
+                throw Failure(failure.description, .unavailable)
+            } catch {}
             usleep(100_000)
         }
         throw Failure(
