@@ -169,7 +169,8 @@ public struct UDPSettings: Sendable {
                 "Where to listen; 0 takes any free port."),
             Key(
                 "interfaces", .list(element: "an interface's name such as wlan0", most: 16),
-                .described("all that lead to neighbours"), "The only interfaces to use."),
+                .described("all that lead to neighbours"),
+                "The only interfaces to use: nothing is taken or sent over others."),
             Key("beacon", .flag, .value("true"), "Whether to look for others by multicast."),
             Key(
                 "peers",

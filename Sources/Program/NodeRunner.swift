@@ -150,6 +150,8 @@ public final class NodeRunner {
 
     private func apply(_ events: [InterfaceEvent]) {
         let now = MonotonicClock.now()
+        transport.configuredLinks = monitor.configuredLinks
+        beaconSocket?.configuredLinks = monitor.configuredLinks
         for event in events {
             switch event {
             case .up(let interface):
