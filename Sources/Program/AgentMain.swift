@@ -17,7 +17,7 @@ public func agentMain(_ arguments: [String]) -> Int32 {
     switch Settings.load(arguments[1]) {
     case .bad(let mistakes):
         for mistake in mistakes { log.write(.error, mistake.description) }
-        return ExitStatus.configuration.rawValue
+        return ExitStatus(mistakes).rawValue
     case .good(let settings):
         guard settings.role == .agent || settings.role == .relay else {
             log.write(.error, "role \(settings.role.rawValue): start it with `rivulet collect`")

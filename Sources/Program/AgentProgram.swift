@@ -296,6 +296,7 @@ public final class AgentProgram {
             for mistake in mistakes { log.write(.error, mistake.description) }
             log.write(.error, "\(path): not taken up; the agent goes on as before")
         case .good(let settings):
+            NodeProgram.tell(settings, log)
             use(settings.sensors)
             log.write(.notice, "\(path): sensors taken up; other keys at the next start")
         }

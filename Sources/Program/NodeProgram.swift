@@ -51,8 +51,17 @@ package final class NodeProgram {
             throw StartError(error)
         }
         for notice in identity.notices { log.write(.warning, notice) }
+        Self.tell(settings, log)
         let options = try Self.options(settings, role: role, run: run, identity)
         runner = try NodeRunner(options, identity: identity, loop: loop, log: log)
+    }
+
+    /// What is wrong with these settings here, though nothing that prevents a start.
+    static func tell(_ settings: Settings, _ log: StandardErrorLog) {
+        for warning in settings.warnings { log.write(.warning, warning.description) }
+        for finding in MachineCheck.findings(settings, isStarting: true) {
+            log.write(finding.isError ? .error : .warning, finding.description)
+        }
     }
 
     /// Starts everything and serves until SIGTERM, SIGINT, or `end`.

@@ -80,7 +80,7 @@ extension GPIODriver.Settings {
 }
 
 extension LineName {
-    fileprivate init(_ gpio: GPIOSettings) {
+    init(_ gpio: GPIOSettings) {
         self =
             if let pin = gpio.pin { .pin(pin, chip: gpio.chip) } else {
                 .line(UInt32(clamping: gpio.line ?? 0), chip: gpio.chip ?? "")

@@ -12,10 +12,14 @@ public protocol SensorDriver: AnyObject, Sendable {
     /// What `rivulet status` should say beside the name, such as how many lines were bad. Asked on
     /// the logic thread: it must not wait for a sample that hangs.
     var remark: String? { get }
+    /// Why the last sample has no value, beyond the reason that its nulls have; nil where there is
+    /// nothing to add. Asked on the logic thread too.
+    var fault: String? { get }
 }
 
 extension SensorDriver {
     public var remark: String? { nil }
+    public var fault: String? { nil }
 }
 
 /// A sensor that also speaks by itself, through a descriptor: an edge of a line, a serial port.
