@@ -21,7 +21,7 @@ extension SensorSettings {
             BLEDriver(
                 .init(
                     address: ble.address.flatMap(AdvertiserAddress.value), name: ble.name,
-                    key: ble.key, every: every, silentAfter: ble.silentAfter))
+                    key: ble.key, every: every, silentAfter: ble.silentAfter, state: directory))
         case .serial(let serial):
             SerialDriver(
                 device: serial.device, kind: serial.spoken.rawValue, baud: serial.baud,

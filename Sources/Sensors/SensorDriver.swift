@@ -54,6 +54,9 @@ public protocol AdvertisementDriver: SensorDriver {
     func hear(
         _ data: [UInt8], from address: AdvertiserAddress, signal: Int8, now: Instant
     ) -> [Measurement]
+    /// The sensor is no longer used: what should outlast it goes to disk. May block; called once,
+    /// the last of all.
+    func finish()
 }
 
 /// What a driver read, before it has a number.
