@@ -141,6 +141,14 @@ let package = Package(
             name: "soak-agent",
             dependencies: ["Program", "Configuration", "NearbyCore", "NearbyLinux", "Telemetry"],
             path: "Tests/Soak", swiftSettings: settings),
+        // A member and an outsider that attack, for Tests/Hostile/run.sh.
+        .executableTarget(
+            name: "rogue",
+            dependencies: [
+                "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
+                "Telemetry", "Configuration",
+            ],
+            path: "Tests/Hostile/Rogue", swiftSettings: settings),
         // Golden vectors, and the oracle of windows.
         .target(name: "VectorFile", path: "Tests/VectorFile", swiftSettings: settings),
         .target(
