@@ -180,6 +180,7 @@ public final class CollectorProgram {
             case .sendUnreliable(let bytes, let peer):
                 program.runner.give(.sendUnreliable(bytes, to: peer, .control), at: now)
             case .commit(let batch): store?.commit(batch, clock: ownClock)
+            case .clock(let notice): log.write(.warning, notice.text)
             case .drop(let reason, let count): drops[reason, default: 0] += count
             }
         }
