@@ -20,7 +20,8 @@ extension CollectorMachine {
         _ input: ClockBook.Input, now: Instant, into outputs: inout [Output]
     ) {
         for case .mapping(let mapping) in clocks.handle(input, now: now) where isDurable {
-            ledger.add(mapping, now: now)
+            let dropped = ledger.add(mapping, now: now)
+            if dropped > 0 { outputs.append(.drop(.storeBehind, count: dropped)) }
         }
     }
 

@@ -56,6 +56,8 @@ extension Settings {
         let collector = section.section("collector", Self.collector)
         window = collector.duration("window")
         keep = collector.duration("keep")
+        peerReadings = collector.integer("peer-readings")
+        peerStore = collector.integer("peer-store")
         let store = collector.text("store") ?? state + "/readings.sqlite"
         self.store = store == "off" ? nil : store
         statusLED = StatusLEDSettings(

@@ -46,6 +46,10 @@ public struct Settings: Sendable {
     public var store: String?
     /// 1 h to 100 years.
     public var keep: Duration
+    /// Readings a second that are taken of one agent, 1 to 1,000,000.
+    public var peerReadings: Int
+    /// What one agent may add to the store in a day, bytes, 1 MiB to 1 TiB.
+    public var peerStore: Int
 
     static let file = KeyTable(
         "the configuration",
@@ -147,6 +151,14 @@ public struct Settings: Sendable {
             Key(
                 "window", .duration(.seconds(1) ... .seconds(3_600)), .value("10s"),
                 "The span that one row of the table covers."),
+            Key(
+                "peer-readings", .integer(1...1_000_000), .value("10000"),
+                "Readings a second that one agent may bring in the long run; a minute's worth may "
+                    + "come at once. Beyond, they are not taken and the agent keeps them."),
+            Key(
+                "peer-store", .size((1 << 20)...(1 << 40)), .value("4GiB"),
+                "What one agent may add to the database in a day, by 64 bytes a reading; never "
+                    + "more than a quarter of what is free on its disk."),
         ], later: ["sinks"])
 }
 

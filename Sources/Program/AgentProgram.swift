@@ -185,7 +185,7 @@ public final class AgentProgram {
         switch job {
         case .append: give(.spoolFailed, now)
         case .fetch(let stretch, _): give(.fetched(stretch, nil), now)
-        case .open, .forget: break
+        case .open, .forget, .end: break
         }
     }
 
@@ -195,6 +195,7 @@ public final class AgentProgram {
         for driver in events.use([]) { driver.finish() }
         let end = MonotonicClock.now() + .seconds(5)
         give(.flush, MonotonicClock.now())
+        spool?.post(.end(lastSequence: telemeter.readingCount))
         while let spool, !spool.isIdle, MonotonicClock.now() < end {
             usleep(1_000)
             for answer in spool.answers.take() { answered(answer) }
