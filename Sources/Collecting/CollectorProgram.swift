@@ -12,7 +12,17 @@ import Telemetry
 public struct CollectOptions {
     public enum Format: String, CaseIterable { case table, json, csv }
 
+    /// When a table is coloured; `auto`: on a terminal.
+    public enum ColourChoice: String, CaseIterable { case auto, always, never }
+
     public var format = Format.table
+    public var colour = ColourChoice.auto
+    /// Only the nodes whose names or PeerIDs match any of these; empty: all.
+    public var nodes: [Glob] = []
+    /// Only these channels.
+    public var channels: [Glob] = []
+    /// How much is logged; nil: what suits the output.
+    public var logLevel: StandardErrorLog.Level?
     /// The span of a window; nil: as configured.
     public var every: Duration?
     /// Ends after this time.
@@ -23,6 +33,9 @@ public struct CollectOptions {
     public var traces = false
 
     public init() {}
+
+    /// Tables are drawn over each other.
+    var hasScreen: Bool { format == .table && Terminal.isThere }
 }
 
 /// `rivulet collect`: takes readings in, stores them and gives receipts, aggregates them over
@@ -36,23 +49,30 @@ public final class CollectorProgram {
     private var storeFault: String?
     private var ownClock = ClockReading(rank: .none, unixOffset: .zero)
     private var aggregator: WindowAggregator
-    private var table: TablePrinter
-    private var csv = CSVPrinter()
+    private let output: WindowOutput
+    /// Lines of the log for the screen.
+    private let logLines: Mailbox<String>
+    private let resizes: SignalSource
+    private var screenTimer: EventLoop.TimerID?
     private var drops: [DropReason: Int] = [:]
     private var collectorTimer: EventLoop.TimerID?
     private var windowTimer: EventLoop.TimerID?
     private var clock: Collector.WallClock
-    private let isTerminal = isatty(STDOUT_FILENO) == 1
     private var readingCount = 0
-    /// Why standard output takes nothing any more.
-    private var outputFault: StartError?
 
     public init(_ settings: Settings, _ options: CollectOptions) throws(StartError) {
         self.options = options
+        do throws(SystemError) {
+            logLines = try Mailbox()
+            // Before there is another thread.
+            resizes = try SignalSource(options.hasScreen ? [SIGWINCH] : [])
+        } catch {
+            throw StartError(error)
+        }
         // On a terminal the table has the screen; the log keeps to what matters.
         log = StandardErrorLog(
-            threshold: isatty(STDOUT_FILENO) == 1 && options.format == .table
-                ? .warning : .information)
+            threshold: options.logLevel ?? (options.hasScreen ? .warning : .information),
+            showsTimes: true, screen: options.hasScreen ? logLines : nil)
         let path = settings.role == .collector ? settings.store : nil
         program = try NodeProgram(settings, role: path == nil ? .viewer : .collector, log: log)
         machine = CollectorMachine(isDurable: path != nil, boot: ThisMachine.bootID)
@@ -74,8 +94,9 @@ public final class CollectorProgram {
         windows.width = options.every ?? settings.window
         windows.phase = offset
         aggregator = WindowAggregator(settings: windows, seed: systemRandom())
-        table = TablePrinter(
-            settings: TablePrinter.Settings(isLive: isTerminal, lines: Self.terminalLines))
+        let role = path == nil ? "viewer" : "collector"
+        output = WindowOutput(
+            options, title: "\(role) in network \(settings.network)", width: windows.width)
     }
 
     /// Serves until SIGTERM, SIGINT, or as the options say; the last window is printed at the end.
@@ -98,9 +119,38 @@ public final class CollectorProgram {
         }
         windowTimer = loop.addTimer { [unowned self] in give(.deadlineReached, $0) }
         try openStore()
+        try openScreen()
         let end = options.limit.map { MonotonicClock.now() + $0 } ?? .distantFuture
         try program.serve(until: end)
-        if let outputFault { throw outputFault }
+        if let fault = output.fault { throw fault }
+    }
+
+    // MARK: The screen
+
+    private func openScreen() throws(StartError) {
+        let loop = program.loop
+        output.onEnd = { [unowned self] in program.loop.stop() }
+        guard options.hasScreen else { return }
+        do throws(SystemError) {
+            try loop.register(resizes) { [unowned self] _ in output.resize(MonotonicClock.now()) }
+            try loop.register(logLines) { [unowned self] in
+                output.tell(.message($0), MonotonicClock.now())
+            }
+        } catch {
+            throw StartError(error)
+        }
+        screenTimer = loop.addTimer { [unowned self] in tick($0) }
+        tick(MonotonicClock.now())
+    }
+
+    private func tick(_ now: Instant) {
+        output.tell(.tick, now)
+        guard let screenTimer, output.needsTicks else { return }
+        program.loop.set(screenTimer, to: now + .seconds(1))
+    }
+
+    private func name(_ peer: PeerID) -> String {
+        program.runner.node.name(of: peer) ?? String(peer.description.prefix(11))
     }
 
     // MARK: The store
@@ -139,6 +189,7 @@ public final class CollectorProgram {
     private func stop() {
         let end = MonotonicClock.now() + .seconds(5)
         give(.finish, MonotonicClock.now())
+        defer { tellLast() }
         guard let store else { return }
         while MonotonicClock.now() < end, storeFault == nil {
             let now = MonotonicClock.now()
@@ -146,6 +197,14 @@ public final class CollectorProgram {
             guard machine.uncommittedCount > 0 else { return }
             usleep(2_000)
             for answer in store.answers.take() { answered(answer) }
+        }
+    }
+
+    /// What the log said since the loop ended, below the screen.
+    private func tellLast() {
+        for line in logLines.take() {
+            var bytes = Array((line + "\n").utf8)
+            _ = Glibc.write(STDERR_FILENO, &bytes, bytes.count)
         }
     }
 
@@ -158,8 +217,11 @@ public final class CollectorProgram {
                 bytes, from: peer, hops: UInt8(clamping: hops))
             take(machine.handle(input, now: now), now)
         case .notice(let notice): log.write(notice.level, notice.text(program.runner))
-        case .peer(let peer, .connected): take(machine.handle(.connected(peer), now: now), now)
+        case .peer(let peer, .connected):
+            self.output.tell(.connected(peer, name: name(peer)), now)
+            take(machine.handle(.connected(peer), now: now), now)
         case .peer(let peer, .notConnected):
+            self.output.tell(.disconnected(peer), now)
             take(machine.handle(.disconnected(peer), now: now), now)
         case .peer, .collector, .viewers, .transmit, .multicast, .broadcast: break
         }
@@ -171,16 +233,24 @@ public final class CollectorProgram {
             case .accepted(let delivery):
                 readingCount += delivery.readings.count
                 if options.traces { trace(delivery) }
-                give(.delivery(delivery), now)
-            case .born(_, let birth):
                 log.write(
-                    .information, "\(birth.node.name) has \(birth.channels.count) channels")
+                    .debug,
+                    "\(delivery.birth.node.name): \(delivery.readings.count) new readings over "
+                        + "\(delivery.hops) hops")
+                self.output.tell(.readings(delivery.peer, count: delivery.readings.count), now)
+                give(.delivery(delivery), now)
+            case .born(let peer, let birth):
+                let count = birth.channels.count
+                log.write(.information, "\(birth.node.name) has \(count) channels")
+                self.output.tell(.birth(peer, name: birth.node.name, channelCount: count), now)
             case .send(let bytes, let peer):
                 program.runner.give(.sendReliable(bytes, to: peer), at: now)
             case .sendUnreliable(let bytes, let peer):
                 program.runner.give(.sendUnreliable(bytes, to: peer, .control), at: now)
             case .commit(let batch): store?.commit(batch, clock: ownClock)
-            case .drop(let reason, let count): drops[reason, default: 0] += count
+            case .drop(let reason, let count):
+                log.write(.debug, "dropped \(count): \(reason.rawValue)")
+                drops[reason, default: 0] += count
             }
         }
         if let collectorTimer { program.loop.set(collectorTimer, to: machine.nextDeadline) }
@@ -197,36 +267,8 @@ public final class CollectorProgram {
     }
 
     private func show(_ window: Window) {
-        guard !window.rows.isEmpty else { return }
-        let text =
-            switch options.format {
-            case .table: table.print(window, clock: clock)
-            case .json: JSONPrinter().print(window, clock: clock)
-            case .csv: csv.print(window, clock: clock)
-            }
-        write(text)
-        if options.once { program.loop.stop() }
-    }
-
-    /// Standard output may be a pipe whose reader went away: then there is nobody to collect for.
-    /// Any other fault is told at the end.
-    private func write(_ text: String) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes {
-                Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                if errno != EPIPE {
-                    let text = String(cString: strerror(errno))
-                    outputFault = StartError(
-                        "standard output: \(text): nothing more is collected", .inputOutput)
-                }
-                return program.loop.stop()
-            }
-            bytes = bytes.dropFirst(count)
-        }
+        let isShown = output.show(window, clock: clock, now: MonotonicClock.now())
+        if isShown, options.once { program.loop.stop() }
     }
 
     private func trace(_ delivery: Delivery) {
@@ -252,10 +294,5 @@ public final class CollectorProgram {
                         .map { ($0.key.rawValue, .integer($0.value)) })
             ),
         ]
-    }
-
-    private static var terminalLines: Int {
-        var size = winsize()
-        return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? Int(size.ws_row) : 0
     }
 }

@@ -56,8 +56,7 @@ extension Settings {
         let collector = section.section("collector", Self.collector)
         window = collector.duration("window")
         keep = collector.duration("keep")
-        let store = collector.text("store") ?? state + "/readings.sqlite"
-        self.store = store == "off" ? nil : store
+        store = Self.store(collector, state: state)
         statusLED = StatusLEDSettings(
             section.section("status-led", StatusLEDSettings.table), role: role,
             isGiven: section.node("status-led") != nil)
@@ -71,6 +70,12 @@ extension Settings {
                 "a \(role.rawValue) reads no sensors; leave them out, and run an agent beside it: "
                     + "deploy/examples/lone-board.yaml")
         }
+    }
+
+    /// - Parameter collector: the section `collector`.
+    static func store(_ collector: Section, state: String) -> String? {
+        let store = collector.text("store") ?? state + "/readings.sqlite"
+        return store == "off" ? nil : store
     }
 
     // MARK: Who is let in

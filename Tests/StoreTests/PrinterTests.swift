@@ -43,35 +43,40 @@ import Testing
     @Test func readingsComeByChannelAndTime() throws {
         #expect(
             try lines(.table) == [
-                "TIME                      NODE        CHANNEL                 VALUE UNIT   HOP",
-                "2026-11-21T05:20:03Z      north       air                     20.03 °C       1",
-                "2026-11-21T05:20:06Z      north       air                   timeout °C       1",
-                "2026-11-21T05:20:02Z      north       rain                    20.02 °C       1",
-                "2026-11-21T05:20:05Z      north       rain                    20.05 °C       1",
-                "2026-11-21T05:20:01Z      north       soil                    20.01 °C       1",
-                "2026-11-21T05:20:04Z      north       soil                    20.04 °C       1",
+                "TIME (UTC)               NODE         CHANNEL                   VALUE UNIT   HOP",
+                "2026-11-21 05:20:03      north        air                       20.03 °C       1",
+                "2026-11-21 05:20:06      north        air                     timeout °C       1",
+                "2026-11-21 05:20:02      north        rain                      20.02 °C       1",
+                "2026-11-21 05:20:05      north        rain                      20.05 °C       1",
+                "2026-11-21 05:20:01      north        soil                      20.01 °C       1",
+                "2026-11-21 05:20:04      north        soil                      20.04 °C       1",
             ])
     }
 
     @Test func boundsAndNamesNarrowAQuery() throws {
         let utc = Fixture.unixOffset.nanoseconds
         let some = try lines(.csv) {
-            $0.channel = "rain"
-            $0.peer = .id(Fixture.peer(1))
+            $0.channels = [Glob("rain")]
+            $0.peers = [.id(Fixture.peer(1))]
             $0.from = utc + 2_000_000_000
             $0.to = utc + 5_000_000_000
         }
         #expect(some.count == 2)
         #expect(
             some.last
-                == "2026-11-21T05:20:02Z,network,\(Fixture.peer(1)),north,0000000000000100,2,"
-                + "rain,Cel,20.02,,1")
-        #expect(try lines(.csv) { $0.peer = .name("south") }.isEmpty)
-        #expect(try lines(.csv) { $0.channel = "wind" }.isEmpty)
+                == "2026-11-21T05:20:02Z,network,\(Fixture.peer(1)),0000000000000100,north,rain,"
+                + "Cel,2,20.02,,1")
+        #expect(try lines(.csv) { $0.peers = [.name(Glob("south"))] }.isEmpty)
+        #expect(try lines(.csv) { $0.channels = [Glob("wind")] }.isEmpty)
+        let globs = try lines(.csv) {
+            $0.channels = [Glob("r*"), Glob("so?l")]
+            $0.peers = [.name(Glob("south")), .name(Glob("n[a-o]rth"))]
+        }
+        #expect(globs.count == 5)
     }
 
     @Test func timesWithoutARightClockAreMarked() throws {
-        #expect(try lines(.table, rank: ClockRank.none)[1].hasPrefix("~2026-11-21T05:20:03Z "))
+        #expect(try lines(.table, rank: ClockRank.none)[1].hasPrefix("~2026-11-21 05:20:03 "))
         #expect(try lines(.json, rank: ClockRank.none)[0].contains("\"clock\":\"estimate\""))
         #expect(try lines(.table, rank: nil)[1].hasPrefix("unknown "))
         #expect(try lines(.json, rank: nil)[0].hasPrefix("{\"time\":null,\"clock\":\"unknown\""))
@@ -82,14 +87,15 @@ import Testing
         let table = try lines(.table, width: .seconds(10))
         #expect(
             table == [
-                "START                 NODE      CHANNEL        MEAN      MIN      MAX     N LOST",
-                "2026-11-21T05:20:00Z  north     air          20.030    20.03    20.03     1    0",
-                "2026-11-21T05:20:00Z  north     rain         20.035    20.02    20.05     2    0",
-                "2026-11-21T05:20:00Z  north     soil         20.025    20.01    20.04     2    0",
+                "START (UTC)          NODE     CHANNEL        MEAN     MIN     MAX UNIT    N LOST",
+                "2026-11-21 05:20:00  north    air          20.030   20.03   20.03 °C      1    0",
+                "2026-11-21 05:20:00  north    rain         20.035   20.02   20.05 °C      2    0",
+                "2026-11-21 05:20:00  north    soil         20.025   20.01   20.04 °C      2    0",
             ])
         let object = try lines(.json, width: .seconds(10))[0]
-        #expect(object.contains("\"count\":1,\"nulls\":1,\"min\":20.03,\"mean\":20.03"))
-        #expect(object.contains("\"expected\":6,\"received\":6"))
+        #expect(object.contains("\"count\":1,\"nulls\":1,\"rate\":0.1,\"last\":null"))
+        #expect(object.contains("\"reason\":\"timeout\",\"min\":20.03,\"mean\":20.03"))
+        #expect(object.contains("\"lost\":0,"))
         #expect(try lines(.json, width: .seconds(2)).count == 6)
     }
 
