@@ -91,6 +91,7 @@ package final class NodeProgram {
             giveBackPagesLater()
         }
         runner.onLinks = { [unowned self] in avahi?.linksChanged() }
+        runner.advertisedName = { [unowned self] in avahi?.name(of: $0) }
     }
 
     private func received(signal: Int32) {
@@ -189,6 +190,7 @@ package final class NodeProgram {
         let tag = NetworkTag(value: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
         var configuration = NodeConfiguration(
             name: settings.name, role: role, networkTag: tag, run: run, seed: systemRandom())
+        configuration.software = ProgramVersion.text
         configuration.secrets = settings.secrets
         configuration.preference = EncryptionPreference(settings.encryption)
         var options = NodeOptions(configuration: configuration)

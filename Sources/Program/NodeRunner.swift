@@ -36,6 +36,8 @@ public final class NodeRunner {
     public var onOutput: ((Node.Output, Instant) -> Void)?
     /// Called when the links in use, or their addresses, have changed.
     var onLinks: (() -> Void)?
+    /// The name by which a service of the system tells of a peer.
+    var advertisedName: ((PeerID) -> String?)?
     /// Called for what others advertise over Bluetooth LE, once `listen` asks for it.
     public var onAdvertisement: ((HeardAdvertisement, Instant) -> Void)?
     public private(set) var transport: UDPTransport

@@ -8,7 +8,7 @@ struct Rivulet: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rivulet",
         abstract: "Readings from small boards, over whatever network there is.",
-        version: "0.1.0",
+        version: ProgramVersion.text,
         subcommands: [
             Collect.self, Check.self, Status.self, Query.self, MakeTicket.self,
             Connect.self, MakeSecret.self, Reference.self, ShowBoard.self, FindSensors.self,

@@ -7,11 +7,11 @@ struct Status: ParsableCommand {
             "What a running node knows: neighbours, routes, queues, and a counter for every drop.")
 
     @Flag(help: "Everything, as one JSON object.") var json = false
-    @Option(help: "The node's control socket.") var socket = "/run/rivulet/agent.sock"
+    @OptionGroup var node: NodeSocket
 
     func run() throws {
         do {
-            print(try StatusQuery(socket: socket).text(json: json))
+            print(try node.query().text(json: json))
         } catch {
             throw Failure(error)
         }

@@ -41,9 +41,11 @@ struct Connect: ParsableCommand {
         let peer = try ask(node, "connect \(ticket.joined())")
         let deadline = MonotonicClock.now() + wait.duration
         while MonotonicClock.now() < deadline {
-            if let name = try? ask(node, "connected \(peer)") {
-                return print("connected to \(name)")
-            }
+            do {
+                return print("connected to \(try ask(node, "connected \(peer)"))")
+            } catch let failure as Failure where failure.description.hasPrefix("refused: ") {
+                throw Failure(failure.description, .unavailable)
+            } catch {}
             usleep(100_000)
         }
         throw Failure(

@@ -40,6 +40,7 @@ extension Node {
                 challenge(channel, at: endpoint, now)
             }
         }
+        book.heard(peer, hops: hopsInHand)
         // A frame that was under way on the replaced channel belongs to the old session.
         guard association.token == channel.token || kind == .message else { return }
         interpret(association.session.handle(.received(kind, body), now: now), of: association, now)

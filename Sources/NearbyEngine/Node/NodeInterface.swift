@@ -6,6 +6,8 @@ public struct NodeConfiguration: Sendable {
     /// 1–63 bytes of UTF-8; identifies nothing.
     public var name: String
     public var role: Role
+    /// The version of the program, told to admitted peers; at most 31 bytes of printable ASCII.
+    public var software = ""
     /// Tells this network's beacons from others'.
     public var networkTag: NetworkTag
     /// The raw network secrets, 16 bytes each: the first is used, all are accepted. Empty:
@@ -89,6 +91,11 @@ extension Node {
         /// Another link carries the channel from now on.
         case neighbourMoved(PeerID, name: String, at: Endpoint)
         case neighbourLost(PeerID, name: String)
+        /// A node in reach that cannot be a neighbour; once for each.
+        case nodeRefused(RefusedNode)
+        /// Nodes behind others that were in reach and no longer are, and one that is again.
+        case nodesVanished([KnownNode])
+        case nodeReturned(KnownNode)
         /// Somebody uses our key: two cards with one identity.
         case ownIdentityElsewhere(Endpoint)
     }
