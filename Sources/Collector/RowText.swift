@@ -11,9 +11,18 @@ struct NodeLabels {
         for row in rows { peers[Self.name(row), default: []].insert(row.peer) }
         for row in rows where labels[row.peer] == nil {
             let name = Self.name(row)
-            let isShared = (peers[name]?.count ?? 0) > 1
-            labels[row.peer] = isShared ? "\(name) (\(row.peer.description.prefix(5)))" : name
+            let others = peers[name] ?? []
+            labels[row.peer] = others.count > 1 ? "\(name) (\(Self.begin(row.peer, others)))" : name
         }
+    }
+
+    /// As many groups of the PeerID as tell it from these.
+    private static func begin(_ peer: PeerID, _ peers: Set<PeerID>) -> Substring {
+        let lengths = [5, 11, 17, 23]
+        let length = lengths.first { length in
+            Set(peers.map { $0.description.prefix(length) }).count == peers.count
+        }
+        return peer.description.prefix(length ?? peer.description.count)
     }
 
     var all: [String] { labels.values.sorted() }

@@ -37,17 +37,17 @@ package struct ScaledUnit: Hashable {
     package func text(_ value: DecimalValue, width: Int) -> String {
         if divisor == 1 { return NumberText.compact(value, width: width) }
         if isBinary { return binary(value.double, width: width) }
-        let exponent = Int8(clamping: Int(value.exponent) - Int(power))
+        let number = value.normalized
+        let exponent = Int8(clamping: Int(number.exponent) - Int(power))
         return NumberText.compact(
-            DecimalValue(coefficient: value.coefficient, exponent: exponent), width: width)
+            DecimalValue(coefficient: number.coefficient, exponent: exponent), width: width)
     }
 
-    /// - Parameter places: of the number in the unit without a prefix.
+    /// - Parameter places: of a number in the unit without a prefix.
     package func mean(_ value: Double, places: Int, width: Int) -> String {
         if divisor == 1 { return NumberText.mean(value, places: places, width: width) }
         if isBinary { return binary(value, width: width) }
-        return NumberText.compact(
-            value / divisor, places: places + Int(power), width: min(width, 8))
+        return NumberText.compact(value / divisor, places: 4, width: width)
     }
 
     /// Four digits.

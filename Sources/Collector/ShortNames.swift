@@ -28,7 +28,8 @@ struct ShortNames {
             let own = common.map { [$0] } ?? heads
             let text =
                 own.lazy.map { entry.printable.shortened(to: columns, head: $0) }
-                .first { !taken.contains($0) } ?? Self.numbered(entry.printable, columns, taken, from: &number)
+                .first { !taken.contains($0) }
+                ?? Self.numbered(entry.printable, columns, taken, from: &number)
             taken.insert(text)
             shown[entry.name] = text
         }

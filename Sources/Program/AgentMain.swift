@@ -55,7 +55,7 @@ enum AgentCommand: Equatable {
         usage: rivulet-agent [--config FILE] [--quiet | --verbose | --log-level LEVEL]
         """
 
-    static let help = """
+    static let helpText = """
         Runs an agent or a relay, as its configuration says, until SIGTERM or Ctrl-C. SIGHUP takes
         up changed sensors. `rivulet check FILE` checks a configuration, `rivulet status` shows
         what the agent does.
@@ -82,7 +82,7 @@ public func agentMain(_ arguments: [String]) -> Int32 {
     do throws(StartError) {
         switch try AgentCommand(arguments) {
         case .help:
-            print(AgentCommand.help)
+            print(AgentCommand.helpText)
             return 0
         case .version:
             print(ProgramVersion.text)

@@ -203,7 +203,8 @@ public struct StorePrinter: Sendable {
             let width = column.width + (column.isName ? min(spare, 48) : 0)
             var text = PrintableText(cell)
             if text.width > width {
-                text = column.isName
+                text =
+                    column.isName
                     ? PrintableText(text.shortened(to: width, head: (width - 1) / 2)) : text
                 line += column.isTime ? text.text : text.fitted(to: width)
             } else {

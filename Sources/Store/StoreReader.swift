@@ -71,7 +71,8 @@ public final class StoreReader {
         while try rows.step() {
             guard let peer = PeerID(bytes: rows.bytes(0)), let run = RunID(stored: rows.bytes(2)),
                 let number = UInt16(exactly: rows.integer(3)), let unit = Unit(rows.text(5)),
-                let scale = Int8(exactly: rows.integer(6)), let boot = BootID(stored: rows.bytes(7)),
+                let scale = Int8(exactly: rows.integer(6)),
+                let boot = BootID(stored: rows.bytes(7)),
                 query.matches(peer, rows.text(1)), query.channels.allow(rows.text(4))
             else { continue }
             if known[boot] == nil {

@@ -127,7 +127,8 @@ struct Query: ParsableCommand {
         query.channels = channel.map(Glob.init)
         query.peers = node.map { text in PeerID(text: text).map { .id($0) } ?? .name(Glob(text)) }
         let now = Self.now
-        query.from = last.map { now.subtractingSaturating($0.duration.nanoseconds) }
+        query.from =
+            last.map { now.subtractingSaturating($0.duration.nanoseconds) }
             ?? from?.time.utc(in: times, now: now)
         query.to = to?.time.utc(in: times, now: now)
         return query
@@ -147,7 +148,8 @@ struct Moment: ExpressibleByArgument {
     let time: WrittenTime
 
     init?(argument: String) {
-        if argument.hasPrefix("-"), let age = Settings.writtenDuration(String(argument.dropFirst())) {
+        if argument.hasPrefix("-"), let age = Settings.writtenDuration(String(argument.dropFirst()))
+        {
             time = .ago(age)
         } else if let written = WrittenTime(argument) {
             time = written

@@ -9,7 +9,8 @@ import Testing
         title: "collector in network garden", width: .seconds(10),
         settings: .init(isLive: true, lines: 12, width: 70))
 
-    private mutating func tell(_ event: CollectorScreen.Event, at milliseconds: Int64 = 0) -> String {
+    private mutating func tell(_ event: CollectorScreen.Event, at milliseconds: Int64 = 0) -> String
+    {
         screen.handle(event, now: Fixture.at(milliseconds))
     }
 
