@@ -59,6 +59,8 @@ public final class CollectorProgram {
     private var windowTimer: EventLoop.TimerID?
     private var clock: Collector.WallClock
     private var readingCount = 0
+    /// The one window that was asked for is printed.
+    private var isDone = false
 
     public init(_ settings: Settings, _ options: CollectOptions) throws(StartError) {
         self.options = options
@@ -93,6 +95,7 @@ public final class CollectorProgram {
         var windows = WindowAggregator.Settings()
         windows.width = options.every ?? settings.window
         windows.phase = offset
+        windows.seriesPerPeerMax = settings.seriesPerAgent
         aggregator = WindowAggregator(settings: windows, seed: systemRandom())
         let role = path == nil ? "viewer" : "collector"
         output = WindowOutput(
@@ -248,6 +251,7 @@ public final class CollectorProgram {
             case .sendUnreliable(let bytes, let peer):
                 program.runner.give(.sendUnreliable(bytes, to: peer, .control), at: now)
             case .commit(let batch): store?.commit(batch, clock: ownClock)
+            case .clock(let notice): log.write(.warning, notice.text)
             case .drop(let reason, let count):
                 log.write(.debug, "dropped \(count): \(reason.rawValue)")
                 drops[reason, default: 0] += count
@@ -260,6 +264,11 @@ public final class CollectorProgram {
         for output in aggregator.handle(input, now: now) {
             switch output {
             case .window(let window): show(window)
+            case .shareFull(let peer, let node):
+                log.write(
+                    .warning,
+                    "\(node.name) (\(peer)) has more channels than one agent's share of windows: "
+                        + "the rest is stored and not shown (collector.series-per-agent)")
             case .drop(let reason, let count): drops[reason, default: 0] += count
             }
         }
@@ -267,8 +276,11 @@ public final class CollectorProgram {
     }
 
     private func show(_ window: Window) {
-        let isShown = output.show(window, clock: clock, now: MonotonicClock.now())
-        if isShown, options.once { program.loop.stop() }
+        guard !isDone else { return }
+        let shown = output.show(window, clock: clock, now: MonotonicClock.now())
+        guard options.once, shown?.hasReadings == true else { return }
+        isDone = true
+        program.loop.stop()
     }
 
     private func trace(_ delivery: Delivery) {

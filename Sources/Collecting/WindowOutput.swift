@@ -4,7 +4,7 @@ import NearbyCore
 import NearbyLinux
 import Program
 
-/// Windows on standard output: a screen on a terminal, else tables, JSON or CSV one after the other.
+/// Windows on standard output: a screen on a terminal, else tables, JSON or CSV.
 final class WindowOutput {
     private let options: CollectOptions
     /// Nil unless tables go to a terminal.
@@ -40,10 +40,10 @@ final class WindowOutput {
     /// Whether a second that passes is to be told with `.tick`.
     var needsTicks: Bool { screen?.needsTicks ?? false }
 
-    /// Returns whether there was something to show.
-    func show(_ window: Window, clock: Collector.WallClock, now: Instant) -> Bool {
+    /// Returns what there was to show.
+    func show(_ window: Window, clock: Collector.WallClock, now: Instant) -> Window? {
         let window = filtered(window)
-        guard !window.rows.isEmpty else { return false }
+        guard !window.rows.isEmpty else { return nil }
         switch options.format {
         case .table:
             if screen != nil {
@@ -54,7 +54,7 @@ final class WindowOutput {
         case .json: write(JSONPrinter().print(window, clock: clock))
         case .csv: write(csv.print(window, clock: clock))
         }
-        return true
+        return window
     }
 
     /// What the screen shows beside tables.

@@ -34,7 +34,7 @@ package struct PrintableText {
         return rest > 0 ? String(scalars) + "…" + String(repeating: " ", count: rest - 1) : ""
     }
 
-    /// At most `columns` wide: `head` columns of the beginning, `…`, and as much of the end as fits.
+    /// At most `columns` wide: `head` columns of the begin, `…`, and as much of the end as fits.
     package func shortened(to columns: Int, head: Int) -> String {
         guard width > columns else { return text }
         var begin = String.UnicodeScalarView()

@@ -201,8 +201,8 @@ public final class ControlSocket {
         }
     }
 
-    /// The socket's own directory, such as /run/rivulet, is made if only that is missing. Others may
-    /// look into it; the socket's own mode says who may connect.
+    /// The socket's own directory, such as /run/rivulet, is made if only that is missing. Others
+    /// may look into it; the socket's own mode says who may connect.
     private static func makeDirectory(of path: String) throws(ControlError) {
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
         let directory = String(path[..<slash])

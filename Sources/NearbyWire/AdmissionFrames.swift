@@ -37,8 +37,8 @@ public enum WireVersion {
 ///     | [software (counted, ≤ 31)] | later fields, skipped
 ///
 /// Role in the high four bits, preference in the low four. Flag bit 0: has a route to a collector.
-/// The proof is HMAC-SHA-256 with the admission key over role ‖ exporter ‖ client ‖ server. Software
-/// is the version of the sender's program, for people; who does not send it is not refused.
+/// The proof is HMAC-SHA-256 with the admission key over role ‖ exporter ‖ client ‖ server.
+/// Software is the version of the sender's program, for people; who does not say it is not refused.
 public struct AdmitFrame: Hashable, Sendable {
     public var versions: ClosedRange<UInt8>
     public var role: Role

@@ -97,7 +97,7 @@ public func agentMain(_ arguments: [String]) -> Int32 {
     switch Settings.load(path) {
     case .bad(let mistakes):
         for mistake in mistakes { plain.write(.error, mistake.description) }
-        return ExitStatus.configuration.rawValue
+        return ExitStatus(mistakes).rawValue
     case .good(let settings):
         guard settings.role == .agent || settings.role == .relay else {
             plain.write(

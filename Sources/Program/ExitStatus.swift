@@ -1,3 +1,4 @@
+import Configuration
 import DurableFiles
 import Glibc
 import NearbyDTLS
@@ -37,6 +38,12 @@ public enum ExitStatus: Int32, Sendable {
         case let error as IdentityError: self.init(error)
         default: self = .inputOutput
         }
+    }
+
+    /// What mistakes in a configuration come to: that it cannot be read, or that it is wrong.
+    public init(_ mistakes: [Mistake]) {
+        let code = mistakes.first?.systemCode ?? 0
+        self = code == 0 ? .configuration : ExitStatus(code: code)
     }
 
     /// - Parameter code: errno's.

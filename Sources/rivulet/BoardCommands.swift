@@ -81,13 +81,17 @@ struct FindSensors: ParsableCommand {
 
     @Option(help: "Read those of this configuration instead, once.") var config: String?
 
-    func run() {
-        if let config {
-            for line in SensorTrial.lines(ofSensorsInFile: config) { print(line) }
-            return
-        }
+    func run() throws {
+        if let config { return try show(SensorTrial.read(sensorsInFile: config)) }
         let yaml = AttachedSensors().yaml(drivers: SensorSettings.names)
         guard read else { return print(yaml, terminator: "") }
-        for line in SensorTrial.lines(ofSensorsIn: yaml) { print(line) }
+        try show(SensorTrial.read(sensorsIn: yaml))
+    }
+
+    private func show(_ outcome: SensorTrial.Outcome) throws {
+        switch outcome {
+        case .lines(let lines): for line in lines { print(line) }
+        case .bad(let mistakes): throw Failure(mistakes)
+        }
     }
 }

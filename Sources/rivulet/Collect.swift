@@ -105,7 +105,6 @@ func loaded(_ path: String) throws -> Settings {
     switch Settings.load(path) {
     case .good(let settings): return settings
     case .bad(let mistakes):
-        throw Failure(
-            mistakes.map(\.description).joined(separator: "\n"), .configuration)
+        throw Failure(mistakes)
     }
 }

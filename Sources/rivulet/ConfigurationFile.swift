@@ -14,11 +14,11 @@ struct ConfigurationFile: ParsableArguments {
     }
 
     /// The settings, or every mistake in them.
-    func settings() throws -> Settings { try loaded(try path(orGive: nil)) }
+    func settings() throws -> Settings { try loaded(try required()) }
 
     /// What the file says of the places where a node keeps things, whatever else is wrong in it.
     func paths(orGive other: String? = nil) throws -> (paths: ConfiguredPaths, file: String) {
-        let path = try path(orGive: other)
+        let path = try required(orGive: other)
         do {
             return (try ConfiguredPaths.load(path), path)
         } catch {
@@ -26,7 +26,8 @@ struct ConfigurationFile: ParsableArguments {
         }
     }
 
-    private func path(orGive other: String?) throws -> String {
+    /// - Parameter other: what could be given in its place.
+    func required(orGive other: String? = nil) throws -> String {
         if let path { return path }
         let ways = ["--config FILE", other].compactMap { $0 }.joined(separator: " or ")
         throw Failure(

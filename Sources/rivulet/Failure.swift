@@ -1,3 +1,4 @@
+import Configuration
 import Glibc
 import Program
 
@@ -14,6 +15,12 @@ struct Failure: Error, CustomStringConvertible {
     init(_ cause: any Error) {
         description = "\(cause)"
         status = (cause as? Failure)?.status ?? ExitStatus(cause)
+    }
+
+    /// A line for each.
+    init(_ mistakes: [Mistake]) {
+        description = mistakes.map(\.description).joined(separator: "\n")
+        status = ExitStatus(mistakes)
     }
 
     /// Ends the program.

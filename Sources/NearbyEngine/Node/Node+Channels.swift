@@ -77,7 +77,7 @@ extension Node {
 
     /// Seals a frame on this very channel and sends it over a path of its own, past all queues.
     mutating func send(_ payload: [UInt8], on channel: Channel, over path: Path, _ now: Instant) {
-        guard let datagram = channel.seal?.seal(payload, priority: .control) else { return }
+        guard let datagram = seal(payload, on: channel, .control, now) else { return }
         transmit(datagram, over: path, now)
     }
 

@@ -91,13 +91,4 @@ extension Node {
         else { return }
         close(channel, .leaving, now)
     }
-
-    /// New keys by a new handshake beside the old channel; only its client begins.
-    private mutating func renewKeys(_ association: Association, _ now: Instant) {
-        association.rekeyAt = now + Limits.rekeyRetry
-        guard let channel = channels[association.token], channel.isClient else { return }
-        let path = neighbours[association.peer].map { Path.link($0.endpoint) } ?? channel.path
-        beginHandshake(
-            with: association.peer, over: path, attemptNumber: channel.attemptNumber &+ 1, now)
-    }
 }

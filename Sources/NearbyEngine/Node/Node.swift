@@ -84,6 +84,8 @@ public struct Node {
             received(bytes, from: .link(source), isMulticast: isMulticast, now)
         case .staticPeers(let endpoints):
             interpret(discovery.handle(.staticPeers(endpoints), now: now), now)
+        case .rememberedPeers(let endpoints):
+            interpret(discovery.handle(.rememberedPeers(endpoints), now: now), now)
         case .advertisedPeers(let endpoints, let service):
             interpret(discovery.handle(.advertisedPeers(endpoints, by: service), now: now), now)
         case .sendUnreliable(let message, let peer, let priority):

@@ -26,6 +26,8 @@ public struct NodeConfiguration: Sendable {
     public var seed: UInt64
     /// New keys for a channel after this time.
     public var rekeyAfter: Duration
+    /// Or after so many frames of one priority in one direction, whatever comes first.
+    public var rekeyFrames = Limits.rekeyFrames
 
     public init(name: String, role: Role, networkTag: NetworkTag, run: RunID, seed: UInt64) {
         self.name = name
@@ -52,6 +54,8 @@ extension Node {
         case datagram([UInt8], from: Endpoint, isMulticast: Bool)
         /// Addresses to try without having heard of anybody there.
         case staticPeers([Endpoint])
+        /// Addresses where peers were admitted in earlier runs: tried where multicast is silent.
+        case rememberedPeers([Endpoint])
         /// All addresses that a service of the system names at present.
         case advertisedPeers([Endpoint], by: AdvertisingService)
         /// At most 1,000 bytes; lost if the network loses it.
