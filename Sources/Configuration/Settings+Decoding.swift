@@ -81,6 +81,8 @@ extension Settings {
         window = collector.duration("window")
         keep = collector.duration("keep")
         seriesPerAgent = collector.integer("series-per-agent")
+        readingsPerAgent = collector.integer("readings-per-agent")
+        storePerAgent = collector.integer("store-per-agent")
         store = Self.store(collector, state: state)
         statusLED = StatusLEDSettings(
             section.section("status-led", StatusLEDSettings.table), role: role,

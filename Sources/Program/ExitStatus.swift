@@ -75,6 +75,7 @@ public enum ExitStatus: Int32, Sendable {
         case .damaged: self = .data
         case .unreadable(_, let error): self.init(code: error.code)
         case .missing: self = .noInput
+        case .open: self = .notPermitted
         case .foreign: self = .configuration
         }
     }

@@ -82,18 +82,24 @@ public struct StorePrinter: Sendable {
 
     public mutating func line(_ gap: StoredGap) -> String {
         let range = gap.gap.range
-        let count = range.upperBound - range.lowerBound
+        // Of an open one nobody knows where it ends.
+        let count = gap.gap.isOpen ? nil : range.upperBound - range.lowerBound
         let reason = gap.gap.reason.description
         let run = gap.gap.run.description
         switch format {
         case .table:
             return header(.gaps)
                 + table(
-                    .gaps, [gap.node, run, String(range.lowerBound), String(count), reason])
+                    .gaps,
+                    [
+                        gap.node, run, String(range.lowerBound),
+                        count.map(String.init) ?? "unknown", reason,
+                    ])
         case .csv:
             return header(.gaps)
                 + CSVPrinter.record([
-                    gap.peer.description, run, gap.node, String(range.lowerBound), String(count),
+                    gap.peer.description, run, gap.node, String(range.lowerBound),
+                    count.map(String.init) ?? "",
                     reason,
                 ])
         case .json:

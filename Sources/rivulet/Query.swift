@@ -168,7 +168,7 @@ extension StoreError {
         case .readOnly: .notPermitted
         case .busy: .tryAgain
         case .file(let error): ExitStatus(error)
-        case .full, .missingBirth, .other: .inputOutput
+        case .full, .other: .inputOutput
         }
     }
 }
