@@ -99,11 +99,9 @@ public struct CollectorScreen: Sendable {
     }
 
     private func waiting(_ now: Instant) -> [String] {
-        let first = "waiting for readings; a table follows every \(seconds(width))"
-        guard !heard.isEmpty else {
-            return ["\(title) · \(first)", "no node is heard yet; Ctrl-C ends this"]
-        }
-        return ["\(title) · \(first)"] + sorted.map { line($0, now) }
+        let first = [title, "waiting for readings; a table follows every \(seconds(width))"]
+        if heard.isEmpty { return first + ["no node is heard yet; Ctrl-C ends this"] }
+        return first + sorted.map { line($0, now) }
     }
 
     /// `hears north: 12 channels, 34 readings, the last 2s ago`

@@ -16,7 +16,8 @@ import Testing
 
     @Test mutating func itSaysAtOnceThatItWaits() {
         let text = tell(.tick)
-        #expect(text.contains("collector in network garden · waiting for readings"))
+        #expect(text.contains("collector in network garden\n"))
+        #expect(text.contains("waiting for readings; a table follows every 10 s\n"))
         #expect(text.contains("no node is heard yet"))
     }
 
