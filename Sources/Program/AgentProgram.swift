@@ -50,9 +50,12 @@ public final class AgentProgram {
     }
 
     /// `path` is read again at SIGHUP.
-    public init(_ settings: Settings, path: String) throws(StartError) {
+    public init(
+        _ settings: Settings, path: String,
+        log: StandardErrorLog = StandardErrorLog(showsTimes: true)
+    ) throws(StartError) {
         self.path = path
-        log = StandardErrorLog()
+        self.log = log
         program = try NodeProgram(settings, role: Role(settings.role), log: log)
         workers = program.workers
         events = EventSensors(program.loop, log)

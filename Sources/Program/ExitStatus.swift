@@ -66,7 +66,7 @@ public enum ExitStatus: Int32, Sendable {
         case .notASocket, .badPath: self = .usage
         case .timedOut, .brokenOff: self = .tryAgain
         case .replyTooLong: self = .data
-        case .system(let error): self.init(code: error.code)
+        case .system(let error), .noDirectory(_, let error): self.init(code: error.code)
         }
     }
 

@@ -178,15 +178,31 @@ package final class NodeProgram {
         loop.set(timer, to: max(started + .seconds(5), MonotonicClock.now() + .seconds(1)))
     }
 
-    /// Without its control socket a node still does its work.
+    /// Without its control socket a node still does its work. Where it may not make the one that is
+    /// configured, it makes one in its state directory.
     private func openControl() {
-        do {
-            control = try ControlSocket(path: settings.control, loop: loop) {
-                [unowned self] _, line in
-                .lines(answer(line))
-            }
+        let fallback = Settings.fallbackControl(state: settings.state)
+        do throws(ControlError) {
+            control = try controlSocket(settings.control)
         } catch {
             log.write(.warning, "\(error)")
+            guard error.isOfThePlace, fallback != settings.control else { return }
+            do throws(ControlError) {
+                control = try controlSocket(fallback)
+                log.write(
+                    .notice,
+                    "the control socket is \(fallback): `rivulet status` finds it through the "
+                        + "configuration, or with --socket \(fallback)")
+            } catch {
+                log.write(.warning, "\(error): `rivulet status` cannot ask this node")
+            }
+        }
+    }
+
+    private func controlSocket(_ path: String) throws(ControlError) -> ControlSocket {
+        try ControlSocket(path: path, loop: loop) { [unowned self] _, line in
+            log.write(.debug, "asked for \(line.prefix { $0 != " " })")
+            return .lines(answer(line))
         }
     }
 

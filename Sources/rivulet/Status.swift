@@ -13,11 +13,11 @@ struct Status: ParsableCommand {
     @Flag(help: "Everything, as one JSON object.") var json = false
     @Flag(name: .shortAndLong, help: "With addresses and a counter for every drop.")
     var verbose = false
-    @Option(help: "The node's control socket.") var socket = "/run/rivulet/agent.sock"
+    @OptionGroup var node: NodeSocket
 
     func run() throws {
         do {
-            print(try StatusQuery(socket: socket).text(json: json, isVerbose: verbose))
+            print(try node.query().text(json: json, isVerbose: verbose))
         } catch {
             throw Failure(error)
         }
