@@ -1,6 +1,11 @@
 import NearbyCore
 import Telemetry
 
+extension Limits {
+    /// Mappings that wait for the store to open; what comes beyond is told when it moves again.
+    static let earlyMappingsMax = 16_384
+}
+
 /// What is known of the agents' clocks and of our own.
 extension CollectorMachine {
     mutating func exchange(
@@ -21,7 +26,13 @@ extension CollectorMachine {
     ) {
         for output in clocks.handle(input, now: now) {
             switch output {
-            case .mapping(let mapping): if isDurable { ledger.add(mapping, now: now) }
+            case .mapping(let mapping):
+                if !isDurable { continue }
+                if let early = earlyMappings?.count {
+                    if early < Limits.earlyMappingsMax { earlyMappings?.append(mapping) }
+                } else {
+                    ledger.add(mapping, now: now)
+                }
             case .notice(let notice): outputs.append(.clock(notice))
             case .drop(let reason): outputs.append(.drop(reason, count: 1))
             }
@@ -40,7 +51,9 @@ extension CollectorMachine {
         delivery.rank = clocks.rank(of: boot)
     }
 
-    /// The latest stretch of each boot, in the order in which the store heard of the boots.
+    /// The latest stretch of each boot, in the order in which the store heard of the boots. What
+    /// was told meanwhile of boots that the store knows is left out: it is not known to come from
+    /// the agent whose boot it is.
     mutating func restore(
         _ mappings: [ClockMapping], of runs: [StoredRun], now: Instant,
         into outputs: inout [Output]
@@ -54,5 +67,11 @@ extension CollectorMachine {
             guard let mapping = latest.removeValue(forKey: run.birth.boot) else { continue }
             note(.stored(mapping, from: run.key.peer), now: now, into: &outputs)
         }
+        let stored = Set(mappings.map(\.boot))
+        for mapping in earlyMappings ?? []
+        where mapping.boot == clocks.ownBoot || !stored.contains(mapping.boot) {
+            ledger.add(mapping, now: now)
+        }
+        earlyMappings = nil
     }
 }

@@ -58,6 +58,8 @@ public struct CollectorMachine: Sendable {
     /// What of each run is durable, as far as this process committed or found it.
     var committed: [RunKey: NumberRanges] = [:]
     var clocks: ClockBook
+    /// What was told of clocks before the store said what it has; nil afterwards.
+    var earlyMappings: [ClockMapping]? = []
     var exchange = ClockExchange()
     private var heldCount = 0
     /// The earliest time at which a held report may expire.
