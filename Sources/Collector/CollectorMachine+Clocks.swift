@@ -31,9 +31,9 @@ extension CollectorMachine {
                 if let early = earlyMappings?.count {
                     if early < Limits.earlyMappingsMax { earlyMappings?.append(mapping) }
                 } else {
-                    ledger.add(mapping, now: now)
+                    store(mapping, now: now, into: &outputs)
                 }
-            case .notice(let notice): outputs.append(.clock(notice))
+            case .notice(let notice): outputs.append(.notice(.clock(notice)))
             case .drop(let reason): outputs.append(.drop(reason, count: 1))
             }
         }
@@ -70,8 +70,15 @@ extension CollectorMachine {
         let stored = Set(mappings.map(\.boot))
         for mapping in earlyMappings ?? []
         where mapping.boot == clocks.ownBoot || !stored.contains(mapping.boot) {
-            ledger.add(mapping, now: now)
+            store(mapping, now: now, into: &outputs)
         }
         earlyMappings = nil
+    }
+
+    private mutating func store(
+        _ mapping: ClockMapping, now: Instant, into outputs: inout [Output]
+    ) {
+        let dropped = ledger.add(mapping, now: now)
+        if dropped > 0 { outputs.append(.drop(.storeBehind, count: dropped)) }
     }
 }
