@@ -23,6 +23,7 @@ package final class NodeProgram {
     package var onClock: ((ClockReading, Instant) -> Void)?
     /// What a program adds to its summary for people, and to its status.
     package var summaryLine: (() -> String)?
+    var sensorLines: (() -> [String])?
     package var statusDetails: (() -> [(String, JSONValue)])?
     /// For what may block.
     package let workers = WorkerPool()
@@ -209,7 +210,8 @@ package final class NodeProgram {
         let words = request.split(separator: " ", maxSplits: 1).map(String.init)
         switch (words.first, words.dropFirst().first) {
         case ("status", nil): return [status.description]
-        case ("summary", nil): return summary
+        case ("summary", nil): return summary(isVerbose: false)
+        case ("summary", "verbose"): return summary(isVerbose: true)
         case ("ticket", let seconds?): return [issueTicket(validFor: seconds)]
         case ("connect", let ticket?): return [use(ticket: ticket)]
         case ("connected", let peer?): return [nameIfConnected(peer)]
