@@ -179,7 +179,9 @@ let package = Package(
             ]),
         tests(of: "Configuration", ["Telemetry"]),
         tests(of: "Boards", ["Configuration"]),
-        tests(of: "Program", ["Boards", "Configuration", "NearbyCore", "Sensors", "Telemetry"]),
+        tests(
+            of: "Program",
+            ["Boards", "Configuration", "NearbyCore", "NearbyLinux", "Sensors", "Telemetry"]),
         tests(of: "Collector", ["NearbyCore", "Telemetry", "SlowStatistics"]),
         // What the tests kill while it writes.
         .executableTarget(
