@@ -20,9 +20,7 @@ extension Settings {
         }
         var settings = Settings(Section(root, Self.file, mistakes), mistakes)
         settings.file = file
-        settings.warnings = mistakes.warnings.sorted {
-            ($0.mark, $0.message) < ($1.mark, $1.message)
-        }
+        settings.warnings = mistakes.warningsInOrder
         return mistakes.mistakes.isEmpty ? .good(settings) : .bad(mistakes.inOrder)
     }
 
