@@ -89,7 +89,7 @@ extension Node {
         /// Another link carries the channel from now on.
         case neighbourMoved(PeerID, name: String, at: Endpoint)
         case neighbourLost(PeerID, name: String)
-        /// Somebody uses our key: two cards with one identity.
+        /// Somebody has proved our own key there: two cards with one identity.
         case ownIdentityElsewhere(Endpoint)
     }
 }
