@@ -146,7 +146,11 @@ extension Node {
         drops.count(reason)
         if channel.expectedPeer == own { return remove(channel) }
         let peer = channel.peer ?? channel.expectedPeer
-        outputs.append(.notice(.refused(peer, reason, at: channel.path.endpoint, text: text)))
+        if let peer, let endpoint = channel.path.endpoint, let cause = RefusedNode.Cause(reason) {
+            refuse(peer, at: endpoint, cause, now)
+        } else {
+            outputs.append(.notice(.refused(peer, reason, at: channel.path.endpoint, text: text)))
+        }
         let isMeshCall = channel.key.path.endpoint == nil
         remove(channel)
         guard let peer else { return }
