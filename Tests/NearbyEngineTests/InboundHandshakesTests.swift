@@ -89,6 +89,18 @@ struct InboundHandshakesTests {
         #expect(table.admission(of: Self.ipv6(Self.linkLocal, 50), now: at(280)) == token(12))
     }
 
+    @Test func whoWasAnnouncedGoesBeforeThoseOfWhomNothingWasHeard() {
+        let table = table((0..<16).map { Self.ipv6(Self.linkLocal, $0) })
+        let address = TransportAddress.ipv6(high: Self.linkLocal, low: 99, port: 1)
+        let path = Path.link(Endpoint(link: LinkID(value: 1), address: address))
+        let expected = Origin(path, firstHop: nil, isExpected: true)
+        #expect(table.admission(of: expected, now: at(100)) == .refused(.handshakeTableFull))
+        #expect(table.admission(of: expected, now: at(250)) == token(0))
+        #expect(
+            table.admission(of: Origin(path, firstHop: nil), now: at(250))
+                == .refused(.handshakeTableFull))
+    }
+
     @Test func whatOneNeighbourForwardsTakesHalfOfTheTable() {
         let ghosts = table((0..<8).map { Self.mesh($0, over: 1) })
         #expect(

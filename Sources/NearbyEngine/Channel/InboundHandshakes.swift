@@ -5,7 +5,8 @@ import NearbyCore
 ///
 /// A cookie proves no more than an address, and each handshake costs about 100 kB. So one address
 /// has a share, a full table evicts the oldest instead of refusing everybody, and a subnet has a
-/// share only once the table is full: the boards of one LAN that start together are no attack.
+/// share only once the table is full: the boards of one LAN that start together are no attack. Who
+/// was announced by beacons with the network's proof goes before those of whom nothing was heard.
 /// Whoever has just begun is given the time that an honest handshake takes.
 struct InboundHandshakes: Sendable {
     /// Whom a handshake counts against.
@@ -20,9 +21,13 @@ struct InboundHandshakes: Sendable {
 
         fileprivate let source: Group
         fileprivate let group: Group
+        fileprivate let isExpected: Bool
 
-        /// - Parameter firstHop: the neighbour that handed us the packet, if it came over the mesh.
-        init(_ path: Path, firstHop: PeerID?) {
+        /// - Parameters:
+        ///   - firstHop: the neighbour that handed us the packet, if it came over the mesh.
+        ///   - isExpected: beacons with the network's proof named this address.
+        init(_ path: Path, firstHop: PeerID?, isExpected: Bool = false) {
+            self.isExpected = isExpected
             switch path {
             case .link(let endpoint):
                 source = .endpoint(
@@ -71,6 +76,7 @@ struct InboundHandshakes: Sendable {
         let victim =
             entries.first {
                 heavy.contains($0.origin.source) || heavy.contains($0.origin.group)
+                    || origin.isExpected && !$0.origin.isExpected
             }.flatMap { now - $0.begun >= Limits.handshakeGraceOfMany ? $0 : nil }
             ?? entries.first.flatMap { now - $0.begun >= Limits.handshakeGrace ? $0 : nil }
         return victim.map { .inPlaceOf($0.token) } ?? .refused(.handshakeTableFull)
@@ -138,8 +144,8 @@ extension Limits {
     static let handshakesPerSource = 4
     /// The oldest handshake makes room for another after so long.
     static let handshakeGrace = Duration.seconds(1)
-    /// And one of an address that has more than others, or of a subnet that has half of the table,
-    /// after so long.
+    /// And one of an address that has more than others, of a subnet that has half of the table, or
+    /// of somebody unheard of for one that was heard, after so long.
     static let handshakeGraceOfMany = Duration.milliseconds(250)
     /// A client that says nothing more for so long after its cookie has gone: it repeats each of
     /// its flights at least once a second.

@@ -45,7 +45,10 @@ extension Node {
             return drive(channel, now)
         }
         guard !key.isClient else { return drops.count(.handshakeUnknown) }
-        let origin = InboundHandshakes.Origin(key.path, firstHop: firstHopInHand)
+        let known = introduction.flatMap { sightings[$0.peer] }?.endpoints ?? []
+        let origin = InboundHandshakes.Origin(
+            key.path, firstHop: firstHopInHand,
+            isExpected: key.path.endpoint.map(known.contains) ?? false)
         let admission = inboundHandshakes.admission(of: origin, now: now)
         if case .refused(let reason) = admission { return drops.count(reason) }
         guard channels.count < Limits.channelsMax else {
