@@ -39,6 +39,8 @@ package final class NodeProgram {
     private var watchdog: EventLoop.TimerID?
     private var pagesTimer: EventLoop.TimerID?
     private var givesBackPages = false
+    private var refusals = RefusalLog()
+    private var refusalTimer: EventLoop.TimerID?
 
     package init(_ settings: Settings, role: Role, log: StandardErrorLog) throws(StartError) {
         self.settings = settings
@@ -124,6 +126,26 @@ package final class NodeProgram {
         avahi?.stop()
         runner.stopBluetooth()
         control?.close()
+    }
+
+    /// Writes what a person should read; refusals that repeat as sums.
+    package func tell(_ notice: Node.Notice, _ now: Instant) {
+        let line = notice.text(runner)
+        guard case .refused(let peer, let reason, let endpoint, _) = notice else {
+            return log.write(notice.level, line)
+        }
+        tell(refusals.handle(.refused(peer, reason, at: endpoint, line: line), now: now))
+    }
+
+    private func tell(_ outputs: [RefusalLog.Output]) {
+        for case .write(let line) in outputs { log.write(.warning, line) }
+        let timer =
+            refusalTimer
+            ?? loop.addTimer { [unowned self] now in
+                tell(refusals.handle(.deadlineReached, now: now))
+            }
+        refusalTimer = timer
+        loop.set(timer, to: refusals.nextDeadline)
     }
 
     private func startAvahi() {

@@ -31,8 +31,8 @@ extension Node.Notice {
         case .nodesReturned(let nodes):
             "in reach again: " + runner.list(nodes, "via")
         case .ownIdentityElsewhere(let endpoint):
-            "\(runner.text(endpoint)) says that it has our key: if a card was cloned, "
-                + "delete identity.pem on the copy"
+            "the node at \(runner.text(endpoint)) has our key too: a card was copied; delete "
+                + "identity.pem in the state directory of the copy and restart it"
         }
     }
 }

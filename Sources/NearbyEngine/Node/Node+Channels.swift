@@ -106,6 +106,7 @@ extension Node {
             case .send(let frame): send(frame, on: channel, over: channel.path, now)
             case .admitted(let terms, let isEncrypted):
                 channel.peerTerms = terms
+                if !channel.isClient { inboundHandshakes.end(channel.token) }
                 channel.seal?.isEncrypted = isEncrypted
             case .invited: advance(channel, .decide(verdict(for: channel, now)), now)
             case .accepted: opened(channel, now)
@@ -259,8 +260,8 @@ extension Node {
     mutating func channelDeadlineReached(_ token: ChannelToken, _ now: Instant) {
         guard let channel = channels[token] else { return }
         switch channel.stage {
-        case .handshaking where now >= channel.startedAt + Limits.handshakeTimeout:
-            fail(channel, .handshakeTimeout, "no keys after \(Limits.handshakeTimeout)", now)
+        case .handshaking where now >= channel.patienceEnd:
+            fail(channel, .handshakeTimeout, "no keys after \(now - channel.startedAt)", now)
         case .handshaking:
             tryNextAddress(channel, now)
             channel.handshake?.deadlineReached(now: now)
@@ -276,7 +277,7 @@ extension Node {
     private mutating func unknownChannel(_ index: UInt32, from path: Path, _ now: Instant) {
         switch path {
         case .link(let endpoint):
-            nudge(endpoint, attempt: 0, now)
+            nudge(endpoint, attempt: nil, now)
         case .mesh(let source):
             guard mayHint(source, now) else { return }
             originate(UnknownChannelHint(index: index).bytes, to: source, .control, now)

@@ -89,6 +89,7 @@ extension Node {
             let peer = channel.peer, associations[peer]?.token == channel.token
         else { return drops.count(.frameUnknownType) }
         let endpoint = channel.challenges.remove(at: position).endpoint
+        interpret(invitation.handle(.answered(channel.token), now: now), now)
         guard links[endpoint.link] != nil || endpoint.link.value == 0 else { return }
         let isNew = neighbours[peer] == nil
         if isNew, invitation.isFull, resumptions[peer] == nil {

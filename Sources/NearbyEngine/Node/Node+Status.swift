@@ -81,6 +81,7 @@ extension Node {
             ("announced sightings", sightings.count, Limits.discoveryPeersMax),
             ("pairs", invitation.pairCount, Limits.pairsMax),
             ("channels", channels.count, Limits.channelsMax),
+            ("handshakes of others", inboundHandshakes.count, inboundHandshakes.limit),
             ("destinations", routing.destinationCount, Limits.routesMax),
             ("calls", calls.count, 1 + Limits.viewersMax),
             (

@@ -100,7 +100,7 @@ extension Node {
         /// Nodes behind others that were in reach and no longer are, and those that are again.
         case nodesVanished([KnownNode])
         case nodesReturned([KnownNode])
-        /// Somebody uses our key: two cards with one identity.
+        /// Somebody has proved our own key there: two cards with one identity.
         case ownIdentityElsewhere(Endpoint)
     }
 }
