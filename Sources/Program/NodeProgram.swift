@@ -53,6 +53,13 @@ package final class NodeProgram {
         for notice in identity.notices { log.write(.warning, notice) }
         let options = try Self.options(settings, role: role, run: run, identity)
         runner = try NodeRunner(options, identity: identity, loop: loop, log: log)
+        let own = runner.node.ownPeer
+        if role == .collector, !settings.collectors.isEmpty, !settings.collectors.contains(own) {
+            log.write(
+                .warning,
+                "collectors: does not name this collector, \(own); nodes with the same list give "
+                    + "it no readings: add it to theirs, and here")
+        }
     }
 
     /// Starts everything and serves until SIGTERM, SIGINT, or `end`.
@@ -175,6 +182,7 @@ package final class NodeProgram {
             name: settings.name, role: role, networkTag: tag, run: run, seed: systemRandom())
         configuration.secrets = settings.secrets
         configuration.preference = EncryptionPreference(settings.encryption)
+        configuration.collectors = Set(settings.collectors)
         var options = NodeOptions(configuration: configuration)
         options.port = settings.udp.port
         options.interfaces = settings.udp.interfaces

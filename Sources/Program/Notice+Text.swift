@@ -7,7 +7,7 @@ extension Node.Notice {
         switch self {
         case .neighbourUp, .neighbourMoved: .information
         case .neighbourLost: .notice
-        case .refused: .warning
+        case .refused, .noCollector: .warning
         case .ownIdentityElsewhere: .error
         }
     }
@@ -24,6 +24,9 @@ extension Node.Notice {
         case .refused(let peer, let reason, let endpoint, let text):
             "\(peer.map { "\($0)" } ?? "a stranger")"
                 + "\(endpoint.map { " at " + runner.text($0) } ?? ""): \(reason.rawValue): \(text)"
+        case .noCollector(let peer, let name, let role):
+            "\(name) (\(peer)) calls itself a collector and was admitted as \(role): it gets no "
+                + "readings; if it is no node of yours, change the network's secret"
         case .ownIdentityElsewhere(let endpoint):
             "\(runner.text(endpoint)) says that it has our key: if a card was cloned, "
                 + "delete identity.pem on the copy"

@@ -46,6 +46,8 @@ final class Channel {
     let expectedPeer: PeerID?
     let startedAt: Instant
     var stage = Stage.handshaking
+    /// When the last authentic frame came.
+    var heardAt: Instant
     /// A datagram of the other side has come.
     var isAnswered = false
     /// Until the first sealed frame of the other side was opened.
@@ -71,6 +73,7 @@ final class Channel {
         self.expectedPeer = expectedPeer
         self.handshake = handshake
         startedAt = now
+        heardAt = now
         path = key.path
     }
 

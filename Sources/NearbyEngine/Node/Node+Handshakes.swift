@@ -44,6 +44,7 @@ extension Node {
             return drive(channel, now)
         }
         guard !key.isClient else { return drops.count(.handshakeUnknown) }
+        if let reason = refusal(ofHandshakeOver: key.path) { return drops.count(reason) }
         guard inboundHandshakeCount < Limits.inboundHandshakesMax,
             channels.count < Limits.channelsMax
         else { return drops.count(.handshakeTableFull) }

@@ -81,7 +81,7 @@ extension Node {
             ("announced sightings", sightings.count, Limits.discoveryPeersMax),
             ("pairs", invitation.pairCount, Limits.pairsMax),
             ("channels", channels.count, Limits.channelsMax),
-            ("destinations", routing.destinationCount, Limits.routesMax),
+            ("destinations", routing.destinationCount, RoutingMachine.destinationsMax),
             ("calls", calls.count, 1 + Limits.viewersMax),
             (
                 "neighbours", neighbours.count,
