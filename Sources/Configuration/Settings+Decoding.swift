@@ -1,4 +1,5 @@
 import Glibc
+import NearbyCore
 
 extension Settings {
     /// What a check found: settings where nothing is wrong, otherwise every mistake in the file's
@@ -85,6 +86,11 @@ extension Settings {
         statusLED = StatusLEDSettings(
             section.section("status-led", StatusLEDSettings.table), role: role,
             isGiven: section.node("status-led") != nil)
+        collectors = section.list("collectors") { PeerID(text: $0) != nil }
+            .compactMap { PeerID(text: $0.text) }
+        if case .sequence(let items)? = section.node("collectors")?.value, items.isEmpty {
+            section.add("collectors", "collectors is empty; name one at least, or leave it out")
+        }
         decodeTrust(section)
         decodeLabels(section, mistakes)
         sensors = SensorSettings.decode(section, mistakes)

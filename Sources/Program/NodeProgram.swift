@@ -78,6 +78,19 @@ package final class NodeProgram {
                     + "uses this state directory")
         }
         rememberPeers()
+        tellIfUnnamed(role)
+    }
+
+    /// A collector that its own configuration does not name takes no readings of those who go by
+    /// the same list.
+    private func tellIfUnnamed(_ role: Role) {
+        let own = runner.node.ownPeer
+        guard role == .collector, !settings.collectors.isEmpty, !settings.collectors.contains(own)
+        else { return }
+        log.write(
+            .warning,
+            "collectors: does not name this collector, \(own); nodes with the same list give "
+                + "it no readings: add it to theirs, and here")
     }
 
     private func rememberPeers() {
@@ -257,6 +270,7 @@ package final class NodeProgram {
         configuration.software = ProgramVersion.text
         configuration.secrets = settings.secrets
         configuration.preference = EncryptionPreference(settings.encryption)
+        configuration.collectors = Set(settings.collectors)
         var options = NodeOptions(configuration: configuration)
         options.port = settings.udp.port
         options.interfaces = settings.udp.interfaces

@@ -46,6 +46,8 @@ final class Channel {
     let expectedPeer: PeerID?
     let startedAt: Instant
     var stage = Stage.handshaking
+    /// When the last authentic frame came.
+    var heardAt: Instant
     /// A datagram of the other side has come.
     var isAnswered = false
     /// Its latest; at a server, the one with the cookie is the first.
@@ -74,6 +76,7 @@ final class Channel {
         self.handshake = handshake
         startedAt = now
         lastHeard = now
+        heardAt = now
         path = key.path
     }
 

@@ -18,6 +18,7 @@ extension Node {
             // The first frame of the other side shows that it has the keys; OpenSSL's object may
             // go.
             channel.handshake = nil
+            channel.heardAt = now
             payloadReceived(payload, on: channel, from: path, header.priority, now)
         }
     }
@@ -126,9 +127,11 @@ extension Node {
         guard let peer = channel.peer, let terms = channel.peerTerms, channel.path.endpoint != nil,
             neighbours[peer] == nil
         else { return DecisionFrame(verdict: .accepted, retryAfter: .zero) }
+        let (routing, collectors) = (routing, configuration.collectors)
         let (decision, steps) = invitation.decision(
             forInvitationFrom: peer, hasRoute: terms.hasRoute,
-            neighbourCount: Int(terms.neighbourCount), reach: routing.reach, now: now)
+            neighbourCount: Int(terms.neighbourCount),
+            reach: { routing.reach(via: $0, collectors: collectors) }, now: now)
         interpret(steps, now)
         return decision
     }
@@ -182,6 +185,7 @@ extension Node {
         associations[peer] = association
         remember(peer, run: channel.peerTerms?.run)
         calls[peer]?.nextAttempt = nil
+        calls[peer]?.attempts = 0
         association.firstHop =
             neighbours[peer] == nil ? routing.nextHop(to: peer.short) : peer
         if let endpoint = channel.path.endpoint {
@@ -197,6 +201,7 @@ extension Node {
         } else {
             outputs.append(.peer(peer, .connected))
         }
+        checkRole(of: peer, now)
         announceAddressees(now)
     }
 

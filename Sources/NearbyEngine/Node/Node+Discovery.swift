@@ -232,7 +232,8 @@ extension Node {
         if invitation.isFull { flags.insert(.full) }
         let cost =
             configuration.role == .collector
-            ? 0 : routing.routes.filter { $0.kind == .collector }.map(\.metric).min()
+            ? 0
+            : routing.routes.filter { isCollector($0.destination, $0.kind) }.map(\.metric).min()
         if cost != nil { flags.insert(.hasRoute) }
         if configuration.preference != .required { flags.insert(.offersPlain) }
         if configuration.preference != .none { flags.insert(.offersEncryption) }

@@ -45,6 +45,7 @@ extension Node {
             return drive(channel, now)
         }
         guard !key.isClient else { return drops.count(.handshakeUnknown) }
+        if let reason = refusal(ofHandshakeOver: key.path) { return drops.count(reason) }
         let known = introduction.flatMap { sightings[$0.peer] }?.endpoints ?? []
         let origin = InboundHandshakes.Origin(
             key.path, firstHop: firstHopInHand,

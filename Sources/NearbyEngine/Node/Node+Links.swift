@@ -85,6 +85,8 @@ extension Node {
     mutating func pathResponse(
         _ frame: PathFrame, on channel: Channel, from path: Path, _ now: Instant
     ) {
+        // Over the mesh the answer has said all by having come.
+        if path.endpoint == nil { return }
         guard let position = channel.challenges.firstIndex(where: { $0.token == frame.token }),
             let peer = channel.peer, associations[peer]?.token == channel.token
         else { return drops.count(.frameUnknownType) }

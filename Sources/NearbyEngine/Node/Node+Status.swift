@@ -82,7 +82,7 @@ extension Node {
             ("pairs", invitation.pairCount, Limits.pairsMax),
             ("channels", channels.count, Limits.channelsMax),
             ("handshakes of others", inboundHandshakes.count, inboundHandshakes.limit),
-            ("destinations", routing.destinationCount, Limits.routesMax),
+            ("destinations", routing.destinationCount, RoutingMachine.destinationsMax),
             ("calls", calls.count, 1 + Limits.viewersMax),
             (
                 "neighbours", neighbours.count,
