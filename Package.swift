@@ -187,7 +187,12 @@ let package = Package(
             ]),
         tests(of: "Configuration", ["Telemetry"]),
         tests(of: "Boards", ["Configuration"]),
-        tests(of: "Program", ["Boards", "Configuration", "NearbyCore", "Sensors", "Telemetry"]),
+        tests(
+            of: "Program",
+            [
+                "Boards", "Configuration", "FailingFiles", "NearbyCore", "NearbyLinux", "Sensors",
+                "Telemetry",
+            ]),
         tests(of: "Collector", ["NearbyCore", "Telemetry", "SlowStatistics"]),
         // What the tests kill while it writes.
         .executableTarget(
