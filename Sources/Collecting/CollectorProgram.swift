@@ -44,6 +44,8 @@ public final class CollectorProgram {
     private var clock: Collector.WallClock
     private let isTerminal = isatty(STDOUT_FILENO) == 1
     private var readingCount = 0
+    /// The one window that was asked for is printed.
+    private var isDone = false
     /// Why standard output takes nothing any more.
     private var outputFault: StartError?
 
@@ -73,6 +75,7 @@ public final class CollectorProgram {
         var windows = WindowAggregator.Settings()
         windows.width = options.every ?? settings.window
         windows.phase = offset
+        windows.seriesPerPeerMax = settings.seriesPerAgent
         aggregator = WindowAggregator(settings: windows, seed: systemRandom())
         table = TablePrinter(
             settings: TablePrinter.Settings(isLive: isTerminal, lines: Self.terminalLines))
@@ -180,6 +183,7 @@ public final class CollectorProgram {
             case .sendUnreliable(let bytes, let peer):
                 program.runner.give(.sendUnreliable(bytes, to: peer, .control), at: now)
             case .commit(let batch): store?.commit(batch, clock: ownClock)
+            case .clock(let notice): log.write(.warning, notice.text)
             case .drop(let reason, let count): drops[reason, default: 0] += count
             }
         }
@@ -190,6 +194,11 @@ public final class CollectorProgram {
         for output in aggregator.handle(input, now: now) {
             switch output {
             case .window(let window): show(window)
+            case .shareFull(let peer, let node):
+                log.write(
+                    .warning,
+                    "\(node.name) (\(peer)) has more channels than one agent's share of windows: "
+                        + "the rest is stored and not shown (collector.series-per-agent)")
             case .drop(let reason, let count): drops[reason, default: 0] += count
             }
         }
@@ -197,7 +206,7 @@ public final class CollectorProgram {
     }
 
     private func show(_ window: Window) {
-        guard !window.rows.isEmpty else { return }
+        guard !window.rows.isEmpty, !isDone else { return }
         let text =
             switch options.format {
             case .table: table.print(window, clock: clock)
@@ -205,7 +214,9 @@ public final class CollectorProgram {
             case .csv: csv.print(window, clock: clock)
             }
         write(text)
-        if options.once { program.loop.stop() }
+        guard options.once, window.hasReadings else { return }
+        isDone = true
+        program.loop.stop()
     }
 
     /// Standard output may be a pipe whose reader went away: then there is nobody to collect for.

@@ -23,7 +23,9 @@ struct CollectedPeer: Sendable {
 
     enum Result {
         case needsBirth
-        case taken(Delivery, duplicates: Int, refused: Int, unknownChannels: Int)
+        /// - Parameter absurd: with times that cannot be; they are not settled, so that an agent
+        ///   whose clock was misread loses nothing.
+        case taken(Delivery, duplicates: Int, refused: Int, unknownChannels: Int, absurd: Int)
     }
 
     /// Those that were heard of last first, at most `Limits.collectorRunsMax`.
@@ -86,8 +88,10 @@ struct CollectedPeer: Sendable {
 
     /// - Parameter isBounded: refuses what would leave too many holes, instead of forgetting the
     ///   oldest ones.
+    /// - Parameter latest: the latest time that a boot's clock can have shown.
     mutating func take(
-        _ incoming: HeldReport, from peer: PeerID, refusingAtLimit isBounded: Bool
+        _ incoming: HeldReport, from peer: PeerID, refusingAtLimit isBounded: Bool,
+        latest: (BootID) -> Instant
     ) -> Result {
         let report = incoming.report
         guard let index = runs.firstIndex(where: { $0.birth.covers(report.birth) })
@@ -99,6 +103,10 @@ struct CollectedPeer: Sendable {
         var duplicates = 0
         var refused = 0
         runs[index].sequences.raiseFloor(to: report.lowestHeld)
+        let all = readings.count
+        let latest = latest(birth.boot)
+        readings.removeAll { $0.time > latest || $0.time < .zero }
+        let absurd = all - readings.count
         readings.removeAll { reading in
             switch runs[index].sequences.accept(reading.sequence, refusingAtLimit: isBounded) {
             case .fresh: return false
@@ -112,6 +120,8 @@ struct CollectedPeer: Sendable {
             hops: incoming.hops,
             expected: runs[index].sequences.expected, missing: runs[index].sequences.missing)
         use(index)
-        return .taken(delivery, duplicates: duplicates, refused: refused, unknownChannels: unknown)
+        return .taken(
+            delivery, duplicates: duplicates, refused: refused, unknownChannels: unknown,
+            absurd: absurd)
     }
 }

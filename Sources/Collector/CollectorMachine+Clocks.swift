@@ -19,14 +19,18 @@ extension CollectorMachine {
     mutating func note(
         _ input: ClockBook.Input, now: Instant, into outputs: inout [Output]
     ) {
-        for case .mapping(let mapping) in clocks.handle(input, now: now) where isDurable {
-            ledger.add(mapping, now: now)
+        for output in clocks.handle(input, now: now) {
+            switch output {
+            case .mapping(let mapping): if isDurable { ledger.add(mapping, now: now) }
+            case .notice(let notice): outputs.append(.clock(notice))
+            case .drop(let reason): outputs.append(.drop(reason, count: 1))
+            }
         }
     }
 
     /// Puts the readings on our clock, as well as we know the agent's.
     mutating func date(_ delivery: inout Delivery, into outputs: inout [Output]) {
-        let boot = delivery.birth.boot
+        let boot = clocks.boot(delivery.birth.boot, of: delivery.peer)
         if let newest = delivery.readings.map(\.time).max() {
             let input = ClockBook.Input.arrived(
                 boot: boot, newest: newest, arrival: delivery.arrival, from: delivery.peer)

@@ -47,6 +47,8 @@ public struct CollectorMachine: Sendable {
         case sendUnreliable([UInt8], to: PeerID)
         /// To be written in one transaction; answered by `.committed` or `.refused`.
         case commit(StoreBatch)
+        /// What people should know of the clocks.
+        case clock(ClockNotice)
         case drop(DropReason, count: Int)
     }
 
@@ -154,6 +156,7 @@ public struct CollectorMachine: Sendable {
         var birth = copy
         birth.sent = nil
         birth.clock = nil
+        birth.boot = clocks.boot(birth.boot, of: peer)
         let key = RunKey(peer: peer, run: birth.run)
         let isNew = state.take(birth) {
             ledger.numbers(of: key).union(committed[key] ?? NumberRanges())
@@ -179,11 +182,14 @@ public struct CollectorMachine: Sendable {
         peers[peer, default: CollectedPeer()].lastHeard = max(lastHeard, incoming.arrival)
         // Nothing is taken that cannot be committed: the agent keeps it and sends it again.
         if isDurable, ledger.isFull { return outputs.append(.drop(.storeBehind, count: 1)) }
-        let result = peers[peer]?.take(incoming, from: peer, refusingAtLimit: isDurable)
+        let result = peers[peer]?.take(
+            incoming, from: peer, refusingAtLimit: isDurable,
+            latest: { [clocks] in clocks.latestTime(of: $0, of: peer, now: incoming.arrival) })
         switch result {
         case .needsBirth: hold(incoming, from: peer, into: &outputs)
-        case .taken(var delivery, let duplicates, let refused, let unknown):
+        case .taken(var delivery, let duplicates, let refused, let unknown, let absurd):
             date(&delivery, into: &outputs)
+            if absurd > 0 { outputs.append(.drop(.readingTimeAbsurd, count: absurd)) }
             if duplicates > 0 { outputs.append(.drop(.reportDuplicate, count: duplicates)) }
             if refused > 0 { outputs.append(.drop(.readingTableFull, count: refused)) }
             if isDurable { note(delivery, hasDuplicates: duplicates > 0, incoming.arrival) }

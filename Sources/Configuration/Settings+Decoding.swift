@@ -80,6 +80,7 @@ extension Settings {
         let collector = section.section("collector", Self.collector)
         window = collector.duration("window")
         keep = collector.duration("keep")
+        seriesPerAgent = collector.integer("series-per-agent")
         let store = collector.text("store") ?? state + "/readings.sqlite"
         self.store = store == "off" ? nil : store
         statusLED = StatusLEDSettings(

@@ -52,6 +52,8 @@ public struct Settings: Sendable {
     public var store: String?
     /// 1 h to 100 years.
     public var keep: Duration
+    /// Channels of one agent that windows are kept for.
+    public var seriesPerAgent: Int
 
     static let file = KeyTable(
         "the configuration",
@@ -153,6 +155,10 @@ public struct Settings: Sendable {
             Key(
                 "window", .duration(.seconds(1) ... .seconds(3_600)), .value("10s"),
                 "The span that one row of the table covers."),
+            Key(
+                "series-per-agent", .integer(1...65_536), .value("4096"),
+                "Channels of one agent that windows are shown for, those of its last runs "
+                    + "included. What is beyond is stored only."),
         ], later: ["sinks"])
 }
 

@@ -82,7 +82,7 @@ final class CollectorSide: ReadingsSide {
                 if !isDurable { truth.fail("viewer \(host.number) wants to store") }
                 post(.commit(batch))
             case .accepted(let delivery): store.accepted(delivery)
-            case .born, .drop: break
+            case .born, .clock, .drop: break
             }
         }
         checkTables()
