@@ -34,6 +34,8 @@ public final class CollectorProgram {
     private var machine: CollectorMachine
     private let store: StoreThread?
     private var storeFault: String?
+    /// Nothing is taken any more; the loop runs until what came is committed.
+    private var isStopping = false
     private var ownClock = ClockReading(rank: .none, unixOffset: .zero)
     private var aggregator: WindowAggregator
     private var table: TablePrinter
@@ -57,7 +59,9 @@ public final class CollectorProgram {
                 ? .warning : .information)
         let path = settings.role == .collector ? settings.store : nil
         program = try NodeProgram(settings, role: path == nil ? .viewer : .collector, log: log)
-        machine = CollectorMachine(isDurable: path != nil, boot: ThisMachine.bootID)
+        machine = CollectorMachine(
+            isDurable: path != nil, boot: ThisMachine.bootID,
+            quotas: CollectorQuotas(settings))
         do throws(SystemError) {
             store = try path.map { path throws(SystemError) in
                 var stored = Store.Settings()
@@ -124,9 +128,11 @@ public final class CollectorProgram {
         case .opened(let runs, let clocks, let notices):
             for notice in notices { log.write(.warning, notice) }
             take(machine.handle(.restored(runs, clocks), now: now), now)
-        case .committed:
+        case .committed(let refused, let freeBytes):
             if storeFault != nil { log.write(.notice, "the store works again") }
             storeFault = nil
+            if let freeBytes { take(machine.handle(.storeSpace(freeBytes), now: now), now) }
+            if !refused.isEmpty { take(machine.handle(.partsRefused(refused), now: now), now) }
             take(machine.handle(.committed, now: now), now)
         case .untidy(let fault): log.write(.warning, "\(fault): windows are computed later")
         case .refused(let fault):
@@ -136,26 +142,36 @@ public final class CollectorProgram {
             storeFault = fault
             take(machine.handle(.refused, now: now), now)
         }
+        if isStopping { flush(now) }
     }
 
-    /// The last window is printed, and what waits is committed.
+    /// The last window is printed, and what waits is committed: the loop goes on until the store
+    /// has it, for five seconds at most.
     private func stop() {
-        let end = MonotonicClock.now() + .seconds(5)
-        give(.finish, MonotonicClock.now())
-        guard let store else { return }
-        while MonotonicClock.now() < end, storeFault == nil {
-            let now = MonotonicClock.now()
-            take(machine.handle(.flush, now: now), now)
-            guard machine.uncommittedCount > 0 else { return }
-            usleep(2_000)
-            for answer in store.answers.take() { answered(answer) }
+        let now = MonotonicClock.now()
+        give(.finish, now)
+        isStopping = true
+        guard store != nil, storeFault == nil, !flush(now) else { return }
+        do throws(SystemError) {
+            try program.loop.run(until: now + .seconds(5))
+        } catch {
+            log.write(.error, "\(error): readings may not be in the store; agents keep them")
         }
+    }
+
+    /// Returns whether nothing waits for the store; then, and without a store, the loop ends.
+    @discardableResult
+    private func flush(_ now: Instant) -> Bool {
+        take(machine.handle(.flush, now: now), now)
+        if !machine.isCommitting || storeFault != nil { program.loop.stop() }
+        return !machine.isCommitting
     }
 
     // MARK: Readings
 
     private func interpret(_ output: Node.Output, _ now: Instant) {
         switch output {
+        case .message where isStopping: break
         case .message(let bytes, let peer, _, let hops):
             let input = CollectorMachine.Input.received(
                 bytes, from: peer, hops: UInt8(clamping: hops))
@@ -183,7 +199,7 @@ public final class CollectorProgram {
             case .sendUnreliable(let bytes, let peer):
                 program.runner.give(.sendUnreliable(bytes, to: peer, .control), at: now)
             case .commit(let batch): store?.commit(batch, clock: ownClock)
-            case .clock(let notice): log.write(.warning, notice.text)
+            case .notice(let notice): log.write(.warning, notice.text(program.runner))
             case .drop(let reason, let count): drops[reason, default: 0] += count
             }
         }
@@ -255,6 +271,7 @@ public final class CollectorProgram {
             ("readings", .integer(readingCount)),
             ("reportsHeld", .integer(machine.heldReportCount)),
             ("readingsUncommitted", .integer(machine.uncommittedCount)),
+            ("queuedBytes", .integer(machine.queuedByteCount)),
             ("store", .text(storeState)),
             (
                 "collectorDrops",

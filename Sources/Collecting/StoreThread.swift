@@ -1,4 +1,5 @@
 import Collector
+import Glibc
 import NearbyCore
 import NearbyLinux
 import Program
@@ -10,7 +11,8 @@ import Telemetry
 final class StoreThread: @unchecked Sendable {
     enum Answer: Sendable {
         case opened([StoredRun], [ClockMapping], notices: [String])
-        case committed
+        /// Without these parts; and what the disk has left, bytes, if it can be known.
+        case committed(without: [StoreBatch.Refusal], freeBytes: Int?)
         case refused(String)
         /// Windows or retention had to be left for later.
         case untidy(String)
@@ -41,11 +43,11 @@ final class StoreThread: @unchecked Sendable {
         post {
             guard self.openIfNeeded(), let store = self.store else { return }
             do throws(StoreError) {
-                try store.commit(batch)
+                let refused = try store.commit(batch)
+                self.answer(.committed(without: refused, freeBytes: self.freeBytes))
             } catch {
                 return self.failed(error)
             }
-            self.answer(.committed)
             self.tidy(store, clock)
         }
     }
@@ -90,6 +92,14 @@ final class StoreThread: @unchecked Sendable {
             answer(.refused(error.description))
             return false
         }
+    }
+
+    private var freeBytes: Int? {
+        var space = statvfs()
+        guard statvfs(path, &space) == 0 else { return nil }
+        let (bytes, isPast) = Int(space.f_bavail).multipliedReportingOverflow(
+            by: Int(space.f_frsize))
+        return isPast ? nil : bytes
     }
 
     private func answer(_ answer: Answer) { _ = answers.post(answer) }

@@ -1,17 +1,15 @@
 import NearbyCore
 import Telemetry
 
-/// A report with the circumstances of its arrival.
-struct HeldReport: Sendable {
-    var report: Report
-    var arrival: Instant
-    var hops: UInt8
-
-    init(_ report: Report, arrival: Instant, hops: UInt8) {
-        self.report = report
-        self.arrival = arrival
-        self.hops = hops
-    }
+extension Limits {
+    /// Runs of one agent that a collector keeps state for; that which was silent longest goes.
+    public static let collectorRunsMax = 16
+    /// The same with those whose readings are on their way into the store, and which do not go: as
+    /// many as an agent brings from its disk.
+    public static let collectorPendingRunsMax = 80
+    /// What the births of one agent may take in memory, bytes, and those of all.
+    public static let birthBytesPerPeerMax = 4 << 20
+    public static let birthBytesMax = 64 << 20
 }
 
 /// What the collector knows of one agent.
@@ -19,48 +17,104 @@ struct CollectedPeer: Sendable {
     struct Run: Sendable {
         var birth: Birth
         var sequences = SequenceLedger()
+        /// Whether the log has said that readings of it were settled elsewhere.
+        var isElsewhereTold = false
+        /// Whether what went with its end was recorded.
+        var isEndRecorded = false
     }
 
     enum Result {
         case needsBirth
-        /// - Parameter absurd: with times that cannot be; they are not settled, so that an agent
-        ///   whose clock was misread loses nothing.
-        case taken(Delivery, duplicates: Int, refused: Int, unknownChannels: Int, absurd: Int)
+        case taken(Taken)
     }
 
-    /// Those that were heard of last first, at most `Limits.collectorRunsMax`.
+    /// What a report brought.
+    struct Taken {
+        var delivery: Delivery
+        var duplicates = 0
+        var refused = 0
+        var unknownChannels = 0
+        /// With times that cannot be; they are not settled, so that an agent whose clock was
+        /// misread loses nothing.
+        var absurd = 0
+        /// Numbers that the agent holds no more and that never came here.
+        var elsewhere: [Range<UInt64>] = []
+    }
+
+    /// What became of a gap.
+    enum GapResult { case runUnknown, known, refused, taken }
+
+    /// Those that were heard of last first. Beyond `Limits.collectorRunsMax` only such as are
+    /// pending, and at most `Limits.collectorPendingRunsMax`.
     private var runs: [Run] = []
+    /// What the births take in memory, roughly.
+    private(set) var birthByteCount = 0
+    /// What of its runs is durable.
+    var committed = CommittedRuns()
     var lastHeard = Instant.zero
     var lastAsked: Instant?
-    var held: [HeldReport] = []
 
-    /// Returns whether it is new: another run, or the next birth of a known one.
+    // MARK: Runs
+
+    /// Whether this is another run, or the next birth of a known one.
+    ///
+    /// - Parameter birth: without the time of sending, which differs between copies.
+    func isNew(_ birth: Birth) -> Bool {
+        guard let known = self.birth(of: birth.run) else { return true }
+        return known != birth && (!known.covers(birth.reference) || known.number == birth.number)
+    }
+
+    /// A birth that is new. False if it cannot be kept, because all that is kept is in use.
     ///
     /// - Parameters:
-    ///   - birth: without the time of sending, which differs between copies.
-    ///   - settled: what came of the run if it is not known, or not any more.
-    mutating func take(_ birth: Birth, settled: () -> NumberRanges) -> Bool {
+    ///   - queued: what of the run came and is not committed yet, if it had to be forgotten.
+    ///   - isPending: whether readings of a run wait for the store, which needs the birth.
+    mutating func take(
+        _ birth: Birth, queued: () -> NumberRanges, isPending: (RunID) -> Bool
+    ) -> Bool {
+        let byteCount = birth.memoryByteCount
         if let index = index(of: birth.run) {
-            let known = runs[index].birth
-            defer { use(index) }
-            guard known != birth,
-                !known.covers(birth.reference) || known.number == birth.number
-            else {
-                return false
-            }
+            birthByteCount += byteCount - runs[index].birth.memoryByteCount
             runs[index].birth = birth
-            return true
+            use(index)
+        } else {
+            var run = Run(birth: birth)
+            let known = queued().union(committed[birth.run] ?? NumberRanges())
+            for range in known.ranges { run.sequences.giveUp(range) }
+            runs.insert(run, at: 0)
+            birthByteCount += byteCount
         }
-        var run = Run(birth: birth)
-        for range in settled().ranges { run.sequences.giveUp(range) }
-        runs.insert(run, at: 0)
-        if runs.count > Limits.collectorRunsMax { runs.removeLast() }
-        return true
+        while runs.count > Limits.collectorRunsMax
+            || birthByteCount > Limits.birthBytesPerPeerMax
+        {
+            guard let gone = runs.lastIndex(where: { !isPending($0.birth.run) }), gone > 0
+            else { break }
+            forget(runs[gone].birth.run)
+        }
+        guard
+            runs.count > Limits.collectorPendingRunsMax
+                || birthByteCount > Limits.birthBytesPerPeerMax
+        else { return true }
+        if !isPending(birth.run) { forget(birth.run) }
+        return false
+    }
+
+    /// The birth came again.
+    mutating func touch(_ run: RunID) {
+        if let index = index(of: run) { use(index) }
+    }
+
+    mutating func forget(_ run: RunID) {
+        guard let index = index(of: run) else { return }
+        birthByteCount -= runs.remove(at: index).birth.memoryByteCount
     }
 
     /// A run that is in the store already.
     mutating func restore(_ stored: StoredRun) {
-        if index(of: stored.key.run) == nil { _ = take(stored.birth) { NumberRanges() } }
+        if index(of: stored.key.run) == nil {
+            _ = take(stored.birth, queued: { NumberRanges() }, isPending: { _ in false })
+        }
+        committed.formUnion(stored.settled, of: stored.key.run)
         guard let index = index(of: stored.key.run) else { return }
         for range in stored.settled.ranges { runs[index].sequences.giveUp(range) }
     }
@@ -72,12 +126,32 @@ struct CollectedPeer: Sendable {
         index(of: run).map { runs[$0].sequences.settled }
     }
 
-    /// Readings that nobody will send. Returns whether the run is known.
-    mutating func take(_ gap: Gap) -> Bool {
-        guard let index = index(of: gap.run) else { return false }
-        runs[index].sequences.giveUp(gap.range)
-        use(index)
+    /// Whether the log is to say now that readings of a run were settled elsewhere.
+    mutating func tellElsewhere(of run: RunID) -> Bool {
+        guard let index = index(of: run), !runs[index].isElsewhereTold else { return false }
+        runs[index].isElsewhereTold = true
         return true
+    }
+
+    func isEndRecorded(of run: RunID) -> Bool {
+        index(of: run).map { runs[$0].isEndRecorded } ?? false
+    }
+
+    /// What went with the end of a killed run: numbers that were in memory only and never came,
+    /// and whatever followed the last that is known. Nothing if the run is not known.
+    mutating func takeLostEnd(of previous: PreviousRun) -> [Range<UInt64>] {
+        guard let index = index(of: previous.run), !runs[index].isEndRecorded,
+            previous.lastSequence < Gap.openEnd - 1
+        else { return [] }
+        runs[index].isEndRecorded = true
+        let settled = runs[index].sequences.settled
+        let first = previous.lastSequence + 1
+        let end = max(first, settled.ranges.last?.upperBound ?? 0)
+        guard end < Gap.openEnd else { return [] }
+        let lost = settled.missing(in: first..<end)
+        // These lie between numbers that are settled, so they need no more ranges.
+        for range in lost { runs[index].sequences.giveUp(range) }
+        return lost + [end..<Gap.openEnd]
     }
 
     private mutating func use(_ index: Int) {
@@ -85,6 +159,16 @@ struct CollectedPeer: Sendable {
     }
 
     private func index(of run: RunID) -> Int? { runs.firstIndex { $0.birth.run == run } }
+
+    // MARK: Readings
+
+    /// Readings that nobody will send.
+    mutating func take(_ gap: Gap) -> GapResult {
+        guard let index = index(of: gap.run) else { return .runUnknown }
+        defer { use(index) }
+        if runs[index].sequences.settled.missing(in: gap.range).isEmpty { return .known }
+        return runs[index].sequences.announceLost(gap.range) ? .taken : .refused
+    }
 
     /// - Parameter isBounded: refuses what would leave too many holes, instead of forgetting the
     ///   oldest ones.
@@ -102,7 +186,7 @@ struct CollectedPeer: Sendable {
         var (readings, unknown) = report.readings(using: birth)
         var duplicates = 0
         var refused = 0
-        runs[index].sequences.raiseFloor(to: report.lowestHeld)
+        let elsewhere = runs[index].sequences.raiseFloor(to: report.lowestHeld)
         let all = readings.count
         let latest = latest(birth.boot)
         readings.removeAll { $0.time > latest || $0.time < .zero }
@@ -121,7 +205,8 @@ struct CollectedPeer: Sendable {
             expected: runs[index].sequences.expected, missing: runs[index].sequences.missing)
         use(index)
         return .taken(
-            delivery, duplicates: duplicates, refused: refused, unknownChannels: unknown,
-            absurd: absurd)
+            Taken(
+                delivery: delivery, duplicates: duplicates, refused: refused,
+                unknownChannels: unknown, absurd: absurd, elsewhere: elsewhere))
     }
 }

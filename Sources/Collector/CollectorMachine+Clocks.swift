@@ -21,8 +21,11 @@ extension CollectorMachine {
     ) {
         for output in clocks.handle(input, now: now) {
             switch output {
-            case .mapping(let mapping): if isDurable { ledger.add(mapping, now: now) }
-            case .notice(let notice): outputs.append(.clock(notice))
+            case .mapping(let mapping):
+                guard isDurable else { break }
+                let dropped = ledger.add(mapping, now: now)
+                if dropped > 0 { outputs.append(.drop(.storeBehind, count: dropped)) }
+            case .notice(let notice): outputs.append(.notice(.clock(notice)))
             case .drop(let reason): outputs.append(.drop(reason, count: 1))
             }
         }

@@ -4,14 +4,6 @@ import Telemetry
 extension Limits {
     /// Agents that a collector keeps state for; the one that was silent longest goes.
     public static let collectorPeersMax = 1_024
-    /// Runs of one agent that a collector keeps state for; that which was silent longest goes.
-    public static let collectorRunsMax = 16
-    /// Reports of one agent that wait for their birth.
-    public static let heldReportsPerPeerMax = 16
-    /// Reports of all agents that wait for their births.
-    public static let heldReportsMax = 1_024
-    /// How long a report waits for its birth.
-    public static let heldReportTime: Duration = .seconds(10)
 }
 
 /// The collector's side of readings: understands reports by their births, drops what came twice,
@@ -28,6 +20,10 @@ public struct CollectorMachine: Sendable {
         case ownClock(ClockReading)
         /// What the store holds: as soon as it is open.
         case restored([StoredRun], [ClockMapping])
+        /// The store goes on without these parts of the batch; `.committed` follows.
+        case partsRefused([StoreBatch.Refusal])
+        /// What the store's disk has left, bytes.
+        case storeSpace(Int)
         /// The batch of the last `.commit` is durable.
         case committed
         /// It is not, and nothing of it is; it will be handed over again.
@@ -47,36 +43,41 @@ public struct CollectorMachine: Sendable {
         case sendUnreliable([UInt8], to: PeerID)
         /// To be written in one transaction; answered by `.committed` or `.refused`.
         case commit(StoreBatch)
-        /// What people should know of the clocks.
-        case clock(ClockNotice)
+        case notice(CollectorNotice)
         case drop(DropReason, count: Int)
     }
 
     let isDurable: Bool
     var peers: [PeerID: CollectedPeer] = [:]
     var ledger = CommitLedger()
-    /// What of each run is durable, as far as this process committed or found it.
-    var committed: [RunKey: NumberRanges] = [:]
+    var held = HeldReports()
+    var quotas = QuotaTable()
+    var lostEnds = LostEnds()
     var clocks: ClockBook
     var exchange = ClockExchange()
-    private var heldCount = 0
-    /// The earliest time at which a held report may expire.
-    private var expiry = Instant.distantFuture
+    /// What the births of all `peers` take in memory, roughly.
+    var birthByteCount = 0
     /// Fields of later versions that were passed over.
     public private(set) var skippedFieldCount = 0
 
     /// - Parameters:
     ///   - isDurable: whether there is a store, and receipts are given.
     ///   - boot: our own.
-    public init(isDurable: Bool = false, boot: BootID = BootID(high: 0, low: 0)) {
+    ///   - quotas: what each agent may bring, if there is a store.
+    public init(
+        isDurable: Bool = false, boot: BootID = BootID(high: 0, low: 0),
+        quotas: CollectorQuotas = CollectorQuotas()
+    ) {
         self.isDurable = isDurable
+        self.quotas.settings = quotas
         clocks = ClockBook(boot: boot)
     }
 
     public var nextDeadline: Instant? {
         let earliest = min(
-            heldCount == 0 ? .distantFuture : expiry, ledger.deadline ?? .distantFuture,
-            exchange.nextDeadline ?? .distantFuture)
+            held.nextDeadline ?? .distantFuture, ledger.deadline ?? .distantFuture,
+            exchange.nextDeadline ?? .distantFuture, quotas.nextDeadline ?? .distantFuture,
+            lostEnds.nextDeadline ?? .distantFuture)
         return earliest == .distantFuture ? nil : earliest
     }
 
@@ -86,13 +87,19 @@ public struct CollectorMachine: Sendable {
     /// Readings that are not in the store yet.
     public var uncommittedCount: Int { ledger.readingCount }
 
+    /// Whether anything is on its way into the store, births and clocks included.
+    public var isCommitting: Bool { !ledger.isEmpty }
+
+    /// What waits for the store or for births takes in memory, bytes, roughly.
+    public var queuedByteCount: Int { ledger.byteCount + held.byteCount }
+
     /// Whether the store refused what it was given last.
     public var isStoreRefusing: Bool { ledger.isRefused }
 
     public var peerCount: Int { peers.count }
 
     /// Reports that wait for their birth.
-    public var heldReportCount: Int { heldCount }
+    public var heldReportCount: Int { held.count }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
         var outputs: [Output] = []
@@ -105,11 +112,18 @@ public struct CollectorMachine: Sendable {
         case .restored(let runs, let mappings):
             for run in runs { restore(run, into: &outputs) }
             restore(mappings, of: runs, now: now, into: &outputs)
+        case .partsRefused(let parts): partsRefused(parts, now: now, into: &outputs)
+        case .storeSpace(let bytes): quotas.freeBytes = bytes
         case .committed: batchCommitted(into: &outputs)
         case .refused: ledger.refused(now: now) { peers[$0.peer]?.birth(of: $0.run) }
         case .flush: commit(now: now, isLast: true, into: &outputs)
         case .deadlineReached:
-            expireHeld(now: now, into: &outputs)
+            let expired = held.expire(now: now)
+            if expired > 0 { outputs.append(.drop(.reportWithoutBirth, count: expired)) }
+            recordLostEnds(now: now, into: &outputs)
+            for kept in quotas.takeKept(now: now) {
+                outputs.append(.notice(.quotaKept(kept.quota, of: kept.peer)))
+            }
             if exchange.nextDeadline ?? .distantFuture <= now {
                 exchange(.deadlineReached, now: now, into: &outputs)
             }
@@ -148,66 +162,143 @@ public struct CollectorMachine: Sendable {
     }
 
     private mutating func take(
-        _ copy: Birth, from peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) {
-        makeRoom(for: peer, into: &outputs)
-        var state = peers[peer] ?? CollectedPeer()
-        state.lastHeard = now
-        var birth = copy
-        birth.sent = nil
-        birth.clock = nil
-        birth.boot = clocks.boot(birth.boot, of: peer)
-        let key = RunKey(peer: peer, run: birth.run)
-        let isNew = state.take(birth) {
-            ledger.numbers(of: key).union(committed[key] ?? NumberRanges())
-        }
-        if isNew {
-            outputs.append(.born(peer, birth))
-            if isDurable { ledger.add(birth, of: peer, now: now) }
-        }
-        note(.born(copy, from: peer), now: now, into: &outputs)
-        let waiting = state.held
-        heldCount -= waiting.count
-        state.held = []
-        peers[peer] = state
-        for held in waiting { take(held, from: peer, into: &outputs) }
-    }
-
-    private mutating func take(
         _ incoming: HeldReport, from peer: PeerID, into outputs: inout [Output]
     ) {
-        makeRoom(for: peer, into: &outputs)
+        guard makeRoom(for: peer, into: &outputs) else { return }
         // A report that was held came earlier than what released it.
         let lastHeard = peers[peer]?.lastHeard ?? incoming.arrival
         peers[peer, default: CollectedPeer()].lastHeard = max(lastHeard, incoming.arrival)
         // Nothing is taken that cannot be committed: the agent keeps it and sends it again.
-        if isDurable, ledger.isFull { return outputs.append(.drop(.storeBehind, count: 1)) }
+        if isDurable {
+            if ledger.isFull(for: peer) {
+                return outputs.append(.drop(.storeBehind, count: 1))
+            }
+            guard mayBring([.readings, .store], peer, now: incoming.arrival, into: &outputs)
+            else { return }
+        }
         let result = peers[peer]?.take(
             incoming, from: peer, refusingAtLimit: isDurable,
             latest: { [clocks] in clocks.latestTime(of: $0, of: peer, now: incoming.arrival) })
         switch result {
         case .needsBirth: hold(incoming, from: peer, into: &outputs)
-        case .taken(var delivery, let duplicates, let refused, let unknown, let absurd):
-            date(&delivery, into: &outputs)
-            if absurd > 0 { outputs.append(.drop(.readingTimeAbsurd, count: absurd)) }
-            if duplicates > 0 { outputs.append(.drop(.reportDuplicate, count: duplicates)) }
-            if refused > 0 { outputs.append(.drop(.readingTableFull, count: refused)) }
-            if isDurable { note(delivery, hasDuplicates: duplicates > 0, incoming.arrival) }
-            if unknown > 0 { outputs.append(.drop(.readingUnknownChannel, count: unknown)) }
-            if !delivery.readings.isEmpty { outputs.append(.accepted(delivery)) }
-            if unknown > 0 { ask(peer, about: incoming, into: &outputs) }
+        case .taken(let taken): record(taken, of: incoming, into: &outputs)
         case nil: break
         }
     }
 
-    /// The agent that was silent longest goes; equal silence is decided by PeerID.
-    mutating func makeRoom(for peer: PeerID, into outputs: inout [Output]) {
-        guard peers[peer] == nil, peers.count >= Limits.collectorPeersMax else { return }
-        let oldest = peers.min { ($0.value.lastHeard, $0.key) < ($1.value.lastHeard, $1.key) }
-        guard let oldest, let gone = peers.removeValue(forKey: oldest.key) else { return }
-        heldCount -= gone.held.count
-        committed = committed.filter { $0.key.peer != oldest.key }
+    private mutating func record(
+        _ taken: CollectedPeer.Taken, of incoming: HeldReport, into outputs: inout [Output]
+    ) {
+        var delivery = taken.delivery
+        let unknown = taken.unknownChannels
+        date(&delivery, into: &outputs)
+        if taken.duplicates > 0 {
+            outputs.append(.drop(.reportDuplicate, count: taken.duplicates))
+        }
+        if taken.absurd > 0 { outputs.append(.drop(.readingTimeAbsurd, count: taken.absurd)) }
+        if taken.refused > 0 { outputs.append(.drop(.readingTableFull, count: taken.refused)) }
+        if isDurable { note(delivery, taken, now: incoming.arrival, into: &outputs) }
+        if unknown > 0 { outputs.append(.drop(.readingUnknownChannel, count: unknown)) }
+        if !delivery.readings.isEmpty { outputs.append(.accepted(delivery)) }
+        if unknown > 0 { ask(delivery.peer, about: incoming, into: &outputs) }
+    }
+
+    // MARK: Births
+
+    private mutating func take(
+        _ copy: Birth, from peer: PeerID, now: Instant, into outputs: inout [Output]
+    ) {
+        guard makeRoom(for: peer, into: &outputs) else { return }
+        peers[peer, default: CollectedPeer()].lastHeard = now
+        var birth = copy
+        birth.sent = nil
+        birth.clock = nil
+        birth.boot = clocks.boot(birth.boot, of: peer)
+        if peers[peer]?.isNew(birth) == true {
+            guard adopt(birth, of: peer, now: now, into: &outputs) else { return }
+        } else {
+            peers[peer]?.touch(birth.run)
+        }
+        if isDurable, copy.sent != nil, let previous = copy.previous,
+            peers[peer]?.isEndRecorded(of: previous.run) == false
+        {
+            lostEnds.add(previous, of: peer, now: now)
+        }
+        note(.born(copy, from: peer), now: now, into: &outputs)
+        for report in held.takeAll(of: peer) { take(report, from: peer, into: &outputs) }
+    }
+
+    /// Returns whether the birth is kept.
+    private mutating func adopt(
+        _ birth: Birth, of peer: PeerID, now: Instant, into outputs: inout [Output]
+    ) -> Bool {
+        guard mayBring([.births, .store], peer, now: now, into: &outputs) else { return false }
+        quotas.spend(1, of: .births, by: peer, now: now)
+        if isDurable, ledger.isFull(for: peer) {
+            outputs.append(.drop(.storeBehind, count: 1))
+            return false
+        }
+        while birthByteCount + birth.memoryByteCount > Limits.birthBytesMax {
+            guard evict(exceptFor: peer, into: &outputs) else {
+                outputs.append(.drop(.readingTableFull, count: 1))
+                return false
+            }
+        }
+        guard var state = peers[peer] else { return false }
+        let key = RunKey(peer: peer, run: birth.run)
+        birthByteCount -= state.birthByteCount
+        let isKept = state.take(
+            birth, queued: { ledger.numbers(of: key) },
+            isPending: { ledger.isPending(RunKey(peer: peer, run: $0)) })
+        birthByteCount += state.birthByteCount
+        peers[peer] = state
+        guard isKept else {
+            outputs.append(.drop(.readingTableFull, count: 1))
+            return false
+        }
+        outputs.append(.born(peer, birth))
+        if isDurable {
+            let byteCount = birth.memoryByteCount + Limits.storedReadingBytes
+            quotas.spend(byteCount, of: .store, by: peer, now: now)
+            ledger.add(birth, of: peer, now: now)
+        }
+        return true
+    }
+
+    /// Whether none of an agent's quotas is spent; a refusal is counted, and told once.
+    mutating func mayBring(
+        _ needed: [Quota], _ peer: PeerID, now: Instant, into outputs: inout [Output]
+    ) -> Bool {
+        for quota in needed where quotas.isSpent(quota, of: peer, now: now) {
+            outputs.append(.drop(quota.dropReason, count: 1))
+            if quotas.refuse(quota, of: peer, now: now) {
+                outputs.append(.notice(.quotaReached(quota, of: peer)))
+            }
+            return false
+        }
+        return true
+    }
+
+    // MARK: Agents
+
+    /// Whether there is room for the agent, or is now: that which was silent longest goes.
+    mutating func makeRoom(for peer: PeerID, into outputs: inout [Output]) -> Bool {
+        guard peers[peer] == nil, peers.count >= Limits.collectorPeersMax else { return true }
+        if evict(exceptFor: peer, into: &outputs) { return true }
         outputs.append(.drop(.readingTableFull, count: 1))
+        return false
+    }
+
+    /// Of which nothing waits for the store, which would need its births. Equal silence is decided
+    /// by PeerID.
+    mutating func evict(exceptFor peer: PeerID, into outputs: inout [Output]) -> Bool {
+        let idle = peers.filter { $0.key != peer && !ledger.isPending($0.key) }
+        let oldest = idle.min { ($0.value.lastHeard, $0.key) < ($1.value.lastHeard, $1.key) }
+        guard let oldest, let gone = peers.removeValue(forKey: oldest.key) else { return false }
+        birthByteCount -= gone.birthByteCount
+        _ = held.takeAll(of: oldest.key)
+        outputs.append(.drop(.readingTableFull, count: 1))
+        return true
     }
 
     // MARK: Reports without a birth
@@ -215,19 +306,8 @@ public struct CollectorMachine: Sendable {
     private mutating func hold(
         _ report: HeldReport, from peer: PeerID, into outputs: inout [Output]
     ) {
-        if peers[peer, default: CollectedPeer()].held.count >= Limits.heldReportsPerPeerMax {
-            peers[peer]?.held.removeFirst()
-            heldCount -= 1
-            outputs.append(.drop(.reportWithoutBirth, count: 1))
-        }
-        if heldCount >= Limits.heldReportsMax {
-            outputs.append(.drop(.reportWithoutBirth, count: 1))
-        } else {
-            if heldCount == 0 { expiry = .distantFuture }
-            expiry = min(expiry, report.arrival + Limits.heldReportTime)
-            peers[peer]?.held.append(report)
-            heldCount += 1
-        }
+        let dropped = held.add(report, of: peer)
+        if dropped > 0 { outputs.append(.drop(.reportWithoutBirth, count: dropped)) }
         ask(peer, about: report, into: &outputs)
     }
 
@@ -239,20 +319,5 @@ public struct CollectorMachine: Sendable {
         peers[peer]?.lastAsked = now
         let request = TelemetryMessage.birthRequest(held.report.birth)
         outputs.append(.send(request.bytes, to: peer))
-    }
-
-    private mutating func expireHeld(now: Instant, into outputs: inout [Output]) {
-        guard heldCount > 0, now >= expiry else { return }
-        var expired = 0
-        expiry = .distantFuture
-        for peer in peers.keys.sorted() {
-            guard let held = peers[peer]?.held, !held.isEmpty else { continue }
-            let kept = held.filter { now < $0.arrival + Limits.heldReportTime }
-            expired += held.count - kept.count
-            peers[peer]?.held = kept
-            for report in kept { expiry = min(expiry, report.arrival + Limits.heldReportTime) }
-        }
-        heldCount -= expired
-        if expired > 0 { outputs.append(.drop(.reportWithoutBirth, count: expired)) }
     }
 }

@@ -32,11 +32,21 @@ struct SequenceLedger: Sendable {
         return .fresh
     }
 
-    /// The agent holds nothing below: it is settled elsewhere, or lost and announced.
-    mutating func raiseFloor(to lowestHeld: UInt64) { settled.insert(0..<lowestHeld) }
+    /// The agent holds nothing below: it is settled elsewhere, or lost and announced. Returns what
+    /// of it never came here.
+    mutating func raiseFloor(to lowestHeld: UInt64) -> [Range<UInt64>] {
+        let missing = lowestHeld > 1 ? settled.missing(in: 1..<lowestHeld) : []
+        settled.insert(0..<lowestHeld)
+        return missing
+    }
 
-    /// These need not come: lost and announced, or in the store from before.
+    /// In the store from before, or lost with the end of the run: these need not come.
     mutating func giveUp(_ range: Range<UInt64>) { settled.insert(range) }
+
+    /// Lost, as the agent says. False if that would leave too many holes: it will say so again.
+    mutating func announceLost(_ range: Range<UInt64>) -> Bool {
+        settled.insert(range, limit: Limits.sequenceRangesMax)
+    }
 }
 
 extension Limits {

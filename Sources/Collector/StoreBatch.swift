@@ -96,6 +96,24 @@ public struct StoreBatch: Hashable, Sendable {
         }
     }
 
+    /// What of a batch was left out, the rest being durable.
+    public struct Refusal: Hashable, Sendable {
+        public enum Reason: Hashable, Sendable {
+            /// The store has no birth of this run: it lost it, and can be given it again.
+            case birthMissing
+            /// It is nothing that can be written; what the store says of it.
+            case unwritable(String)
+        }
+
+        public var key: RunKey
+        public var reason: Reason
+
+        public init(key: RunKey, reason: Reason) {
+            self.key = key
+            self.reason = reason
+        }
+    }
+
     /// Every run of `parts` and `gaps` has a birth here or in an earlier batch.
     public var births: [PeerBirth] = []
     /// At most one a run.

@@ -81,6 +81,8 @@ extension Settings {
         window = collector.duration("window")
         keep = collector.duration("keep")
         seriesPerAgent = collector.integer("series-per-agent")
+        readingsPerAgent = collector.integer("readings-per-agent")
+        storePerAgent = collector.integer("store-per-agent")
         let store = collector.text("store") ?? state + "/readings.sqlite"
         self.store = store == "off" ? nil : store
         statusLED = StatusLEDSettings(

@@ -54,6 +54,10 @@ public struct Settings: Sendable {
     public var keep: Duration
     /// Channels of one agent that windows are kept for.
     public var seriesPerAgent: Int
+    /// Readings a second that are taken of one agent, 1 to 1,000,000.
+    public var readingsPerAgent: Int
+    /// What one agent may add to the store in a day, bytes, 1 MiB to 1 TiB.
+    public var storePerAgent: Int
 
     static let file = KeyTable(
         "the configuration",
@@ -159,6 +163,14 @@ public struct Settings: Sendable {
                 "series-per-agent", .integer(1...65_536), .value("4096"),
                 "Channels of one agent that windows are shown for, those of its last runs "
                     + "included. What is beyond is stored only."),
+            Key(
+                "readings-per-agent", .integer(1...1_000_000), .value("10000"),
+                "Readings a second that one agent may bring in the long run; a minute's worth may "
+                    + "come at once. Beyond, they are not taken and the agent keeps them."),
+            Key(
+                "store-per-agent", .size((1 << 20)...(1 << 40)), .value("4GiB"),
+                "What one agent may add to the database in a day, by 64 bytes a reading; never "
+                    + "more than a quarter of what is free on its disk."),
         ], later: ["sinks"])
 }
 

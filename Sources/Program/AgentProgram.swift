@@ -190,7 +190,7 @@ public final class AgentProgram {
         switch job {
         case .append: give(.spoolFailed, now)
         case .fetch(let stretch, _): give(.fetched(stretch, nil), now)
-        case .open, .forget: break
+        case .open, .forget, .end: break
         }
     }
 
@@ -207,6 +207,7 @@ public final class AgentProgram {
         listeners = AdvertisementSensors()
         let end = MonotonicClock.now() + .seconds(5)
         give(.flush, MonotonicClock.now())
+        spool?.post(.end(lastSequence: telemeter.readingCount))
         while let spool, !spool.isIdle, MonotonicClock.now() < end {
             guard (try? program.loop.run(until: end)) != nil else { return }
         }

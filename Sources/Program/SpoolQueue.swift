@@ -11,6 +11,8 @@ final class SpoolQueue: @unchecked Sendable {
         case append(birth: [UInt8], [SpoolBlock])
         case fetch(RunRange, SpoolPlace)
         case forget(RunID, NumberRanges)
+        /// The run ends in order, with this number.
+        case end(lastSequence: UInt64)
     }
 
     enum Answer: Sendable {
@@ -109,6 +111,9 @@ final class SpoolQueue: @unchecked Sendable {
                 return .fetched(stretch, try spool.read(place))
             case .forget(let run, let unneeded):
                 spool.forget(run, unneeded)
+                return .done
+            case .end(let lastSequence):
+                try spool.noteEnd(lastSequence: lastSequence)
                 return .done
             }
         } catch {

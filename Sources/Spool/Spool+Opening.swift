@@ -20,7 +20,7 @@ extension Spool {
         through files: any FileOperations = SystemFiles()
     ) throws(FileError) -> Opened {
         try files.makeDirectories(directory, permissions: 0o700)
-        let spool = Spool(directory: directory, settings: settings, through: files)
+        let spool = Spool(directory: directory, run: run, settings: settings, through: files)
         var found = Found()
         let numbers = try files.list(directory).compactMap(number).sorted()
         for number in numbers {
@@ -28,8 +28,10 @@ extension Spool {
         }
         let runs = found.takeRuns(spool)
         let previous = try noteRun(run, directory, files).map { last in
-            let end = runs.first { $0.birth.run == last }?.blocks.last?.range.upperBound
-            return PreviousRun(run: last, lastSequence: (end ?? 1) - 1)
+            let end = runs.first { $0.birth.run == last.run }?.blocks.last?.range.upperBound
+            return PreviousRun(
+                run: last.run, lastSequence: last.lastSequence ?? (end ?? 1) - 1,
+                endedInOrder: last.endedInOrder)
         }
         return Opened(spool: spool, runs: runs, previous: previous, notices: found.notices)
     }
@@ -103,15 +105,41 @@ extension Spool {
         found.add(scan, path)
     }
 
+    /// The run that was noted before, and how it ended.
+    private struct NotedRun {
+        var run: RunID
+        /// If it ended in order.
+        var lastSequence: UInt64?
+        var endedInOrder: Bool?
+    }
+
     /// Returns the run that was noted before.
+    ///
+    ///     last-run   run, 16 hexadecimal digits · what follows · newline
+    ///     what follows   " -" while it runs · " " and its last sequence number when it ended in
+    ///                    order · nothing from earlier versions
     private static func noteRun(
         _ run: RunID, _ directory: String, _ files: any FileOperations
-    ) throws(FileError) -> RunID? {
+    ) throws(FileError) -> NotedRun? {
         let path = directory + "/last-run"
         let text = try AtomicFile.read(path, limit: 64, through: files)
-        try AtomicFile.write(Array("\(run)\n".utf8), to: path, permissions: 0o600, through: files)
+        try AtomicFile.write(Array("\(run) -\n".utf8), to: path, permissions: 0o600, through: files)
         guard let text, text.last == UInt8(ascii: "\n") else { return nil }
-        return UInt64(String(decoding: text.dropLast(), as: UTF8.self), radix: 16).map(RunID.init)
+        let words = String(decoding: text.dropLast(), as: UTF8.self).split(separator: " ")
+        guard let first = words.first, let noted = UInt64(first, radix: 16) else { return nil }
+        let last = words.count > 1 ? UInt64(words[1]) : nil
+        return NotedRun(
+            run: RunID(value: noted), lastSequence: last,
+            endedInOrder: words.count > 1 ? last != nil : nil)
+    }
+
+    /// The run ends in order: whatever it measured up to this number is settled or on disk. Nothing
+    /// is noted down if the last batch did not reach the disk.
+    public func noteEnd(lastSequence: UInt64) throws(FileError) {
+        guard isWhole else { return }
+        try AtomicFile.write(
+            Array("\(run) \(lastSequence)\n".utf8), to: directory + "/last-run",
+            permissions: 0o600, through: files)
     }
 }
 

@@ -39,9 +39,10 @@ public final class Spool {
         var blocks: [RunRange] = []
     }
 
-    private let directory: String
+    let directory: String
+    let run: RunID
     private let settings: Settings
-    private let files: any FileOperations
+    let files: any FileOperations
     private var segments: [UInt64: Segment] = [:]
     /// The segment of this start, and the birth that stands in it last.
     private var current: (number: UInt64, file: FileDescriptor, birth: [UInt8])?
@@ -49,8 +50,14 @@ public final class Spool {
     /// Since the start: what the card has to bear.
     public private(set) var bytesWritten = 0
 
-    init(directory: String, settings: Settings, through files: any FileOperations) {
+    /// Whether the last batch is on disk.
+    private(set) var isWhole = true
+
+    init(
+        directory: String, run: RunID, settings: Settings, through files: any FileOperations
+    ) {
         self.directory = directory
+        self.run = run
         self.settings = settings
         self.files = files
     }
@@ -75,7 +82,9 @@ public final class Spool {
         }
         do {
             try write(birth, records, of: blocks, into: &result)
+            isWhole = true
         } catch {
+            isWhole = false
             abandonCurrent()
             throw error
         }

@@ -87,22 +87,35 @@ struct CommitStatements {
 
     /// Beside what is settled already; ranges that cannot be read are replaced.
     func settle(_ settled: NumberRanges, run: RunRow) throws(StoreError) {
-        var all = settled
-        selectSettled.bind(1, run.id)
-        if try selectSettled.step() {
-            if let known = try? NumberRanges(parsingStored: selectSettled.bytes(0)) {
-                all.formUnion(known)
-            }
-            selectSettled.reset()
-        }
+        let all = try self.settled(of: run).union(settled)
         try updateSettled.bind(1, run.id).bind(2, all.storedBytes).run()
     }
 
-    /// What lies beyond the signed numbers is cut off; nobody has counted so far.
+    /// What lies beyond the signed numbers is cut off; nobody has counted so far. Of what was
+    /// settled elsewhere only the numbers that this store knows nothing of.
     func insert(_ gap: Gap, run: RunRow) throws(StoreError) {
-        guard let first = Int64(exactly: gap.range.lowerBound) else { return }
-        let end = Int64(clamping: gap.range.upperBound)
+        guard gap.reason == .settledElsewhere else {
+            return try insert(gap.range, gap.reason, run: run)
+        }
+        for range in try settled(of: run).missing(in: gap.range) {
+            try insert(range, gap.reason, run: run)
+        }
+    }
+
+    private func insert(
+        _ range: Range<UInt64>, _ reason: GapReason, run: RunRow
+    ) throws(StoreError) {
+        guard let first = Int64(exactly: range.lowerBound) else { return }
+        let end = Int64(clamping: range.upperBound)
         try insertGap.bind(1, run.id).bind(2, first).bind(3, end - first)
-            .bind(4, Int64(gap.reason.rawValue)).run()
+            .bind(4, Int64(reason.rawValue)).run()
+    }
+
+    /// Nothing where it cannot be read.
+    private func settled(of run: RunRow) throws(StoreError) -> NumberRanges {
+        selectSettled.bind(1, run.id)
+        guard try selectSettled.step() else { return NumberRanges() }
+        defer { selectSettled.reset() }
+        return (try? NumberRanges(parsingStored: selectSettled.bytes(0))) ?? NumberRanges()
     }
 }

@@ -63,4 +63,19 @@ final class Database {
             throw error
         }
     }
+
+    /// All of `body` or nothing, within a transaction, which goes on. Rethrows what is wrong with
+    /// the file; returns what is wrong with what was to be written.
+    func part(_ body: () throws(StoreError) -> Void) throws(StoreError) -> StoreError? {
+        try execute("SAVEPOINT part")
+        do throws(StoreError) {
+            try body()
+        } catch {
+            guard error.isOfContent else { throw error }
+            try execute("ROLLBACK TO part; RELEASE part")
+            return error
+        }
+        try execute("RELEASE part")
+        return nil
+    }
 }

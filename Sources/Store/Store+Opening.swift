@@ -109,8 +109,10 @@ extension Store.Opened {
             gaps.bind(1, rows.integer(4))
             while try gaps.step() {
                 let (first, count) = (gaps.integer(0), gaps.integer(1))
-                guard first > 0, count > 0 else { continue }
-                settled.insert(UInt64(first)..<UInt64(first.addingSaturating(count)))
+                let end = first.addingSaturating(count)
+                // The end of a killed run: nobody knows where it was.
+                guard first > 0, count > 0, UInt64(end) < Gap.openEnd else { continue }
+                settled.insert(UInt64(first)..<UInt64(end))
             }
             let key = RunKey(peer: peer, run: run)
             runs.append(StoredRun(key: key, birth: birth, settled: settled))

@@ -59,18 +59,72 @@ public final class Store {
         retention = Retention(keep: settings.keep)
     }
 
-    /// Makes the whole batch durable, or throws and leaves everything as it was. What is in the
-    /// store already is passed over, so that a batch can be given again after any error.
-    public func commit(_ batch: StoreBatch) throws(StoreError) {
-        if batch.isEmpty { return }
+    /// Makes the batch durable, or throws and leaves everything as it was. What is in the store
+    /// already is passed over, so that a batch can be given again after any error.
+    ///
+    /// Returns what was left out, the rest being durable: runs that the store has no birth of, and
+    /// what it cannot write. So nothing that one agent sends can keep others' readings out.
+    @discardableResult
+    public func commit(_ batch: StoreBatch) throws(StoreError) -> [StoreBatch.Refusal] {
+        if batch.isEmpty { return [] }
         var illegal = 0
+        var refused = Refusals()
         try database.transaction { () throws(StoreError) in
             try clockWriter.take(batch.clocks)
-            for birth in batch.births { try statements.upsert(birth) }
-            for gap in batch.gaps { try insert(gap) }
-            for part in batch.parts { illegal += try insert(part) }
+            for birth in batch.births {
+                let key = RunKey(peer: birth.peer, run: birth.birth.run)
+                try attempt(key, &refused) { () throws(StoreError) in
+                    try statements.upsert(birth)
+                }
+            }
+            for item in batch.gaps {
+                let key = RunKey(peer: item.peer, run: item.gap.run)
+                try insert(key, &refused) { run throws(StoreError) in
+                    try statements.insert(item.gap, run: run)
+                }
+            }
+            for part in batch.parts {
+                try insert(part.key, &refused) { run throws(StoreError) in
+                    illegal += try insert(part, of: run)
+                }
+            }
         }
         illegalReadingCount += illegal
+        return refused.all
+    }
+
+    /// What a commit leaves out, one reason for each run.
+    private struct Refusals {
+        private(set) var all: [StoreBatch.Refusal] = []
+        private var keys: Set<RunKey> = []
+
+        func has(_ key: RunKey) -> Bool { keys.contains(key) }
+
+        mutating func add(_ key: RunKey, _ reason: StoreBatch.Refusal.Reason) {
+            guard keys.insert(key).inserted else { return }
+            all.append(StoreBatch.Refusal(key: key, reason: reason))
+        }
+    }
+
+    /// Nothing more is written of a run of which something cannot be: its settled numbers would
+    /// tell of readings that are not there.
+    private func attempt(
+        _ key: RunKey, _ refused: inout Refusals, _ body: () throws(StoreError) -> Void
+    ) throws(StoreError) {
+        if refused.has(key) { return }
+        if let error = try database.part(body) {
+            refused.add(key, .unwritable(error.description))
+        }
+    }
+
+    private func insert(
+        _ key: RunKey, _ refused: inout Refusals, _ body: (RunRow) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        if refused.has(key) { return }
+        guard let run = try statements.row(of: key) else {
+            return refused.add(key, .birthMissing)
+        }
+        try attempt(key, &refused) { () throws(StoreError) in try body(run) }
     }
 
     /// What the windows of a boot lie by; nil while nothing is known of its clock.
@@ -78,15 +132,10 @@ public final class Store {
         try clocks.layout(of: boot).map { WindowGrid(width: settings.windowWidth, stretches: $0) }
     }
 
-    private func insert(_ gap: StoreBatch.PeerGap) throws(StoreError) {
-        let key = RunKey(peer: gap.peer, run: gap.gap.run)
-        guard let run = try statements.row(of: key) else { throw .missingBirth(key) }
-        try statements.insert(gap.gap, run: run)
-    }
-
     /// Returns how many readings were left out.
-    private func insert(_ part: StoreBatch.Part) throws(StoreError) -> Int {
-        guard let run = try statements.row(of: part.key) else { throw .missingBirth(part.key) }
+    private func insert(
+        _ part: StoreBatch.Part, of run: RunRow
+    ) throws(StoreError) -> Int {
         var illegal = 0
         var added: [ReadingRow] = []
         for reading in part.readings {

@@ -14,9 +14,6 @@ public enum StoreError: Error, Hashable, Sendable {
     case damaged(String)
     /// Another process holds the file for writing.
     case busy
-    /// A part or gap of a run that the store has no birth of. The caller adds the birth and commits
-    /// again.
-    case missingBirth(RunKey)
     /// A database of another program.
     case foreign(path: String)
     /// Written by a later version of this program.
@@ -53,6 +50,14 @@ public enum StoreError: Error, Hashable, Sendable {
     }
 }
 
+extension StoreError {
+    /// Whether what was to be written is at fault, and not the file: other rows can be written.
+    var isOfContent: Bool {
+        guard case .other(let code, _) = self else { return false }
+        return [SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG].contains(code & 0xff)
+    }
+}
+
 extension StoreError: CustomStringConvertible {
     public var description: String {
         switch self {
@@ -60,7 +65,6 @@ extension StoreError: CustomStringConvertible {
         case .readOnly: "the store cannot be written: read-only"
         case .damaged(let text): "the store is damaged: \(text)"
         case .busy: "another process is writing to the store"
-        case .missingBirth(let key): "no birth of run \(key.run) of \(key.peer)"
         case .foreign(let path): "\(path) is a database of another program"
         case .newer(let path, let version):
             "\(path) was written by a later version of rivulet (format \(version))"

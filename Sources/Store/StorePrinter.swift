@@ -61,19 +61,21 @@ public struct StorePrinter: Sendable {
     public mutating func line(_ gap: StoredGap) -> String {
         let range = gap.gap.range
         let first = String(range.lowerBound)
-        let count = String(range.upperBound - range.lowerBound)
+        let count = gap.gap.isOpen ? nil : String(range.upperBound - range.lowerBound)
         let reason = gap.gap.reason.description
         switch format {
         case .table:
             return table(
                 ["NODE", "RUN", "FIRST", "COUNT", "REASON"],
-                [gap.node, gap.gap.run.description, first, count, reason], [20, 16, 12, 12, 12],
+                [gap.node, gap.gap.run.description, first, count ?? "unknown", reason],
+                [20, 16, 12, 12, 12],
                 rightAligned: [2, 3])
         case .csv:
             return record(
                 ["peer", "node", "run", "first", "count", "reason"],
                 [
-                    gap.peer.description, gap.node, gap.gap.run.description, first, count, reason,
+                    gap.peer.description, gap.node, gap.gap.run.description, first, count ?? "",
+                    reason,
                 ])
         case .json:
             var writer = JSONObjectWriter()
@@ -81,7 +83,7 @@ public struct StorePrinter: Sendable {
             writer.add("node", string: gap.node)
             writer.add("run", string: gap.gap.run.description)
             writer.add("first", raw: first)
-            writer.add("count", raw: count)
+            writer.add("count", raw: count ?? "null")
             writer.add("reason", string: reason)
             return writer.text + "\n"
         }

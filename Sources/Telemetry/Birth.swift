@@ -4,10 +4,15 @@ import NearbyCore
 public struct PreviousRun: Hashable, Sendable {
     public var run: RunID
     public var lastSequence: UInt64
+    /// Whether it ended in order, so that all of its readings up to `lastSequence` are settled or
+    /// on disk, and there were no more; otherwise it was killed, and what came after `lastSequence`
+    /// was in memory only. Nil: not said, as by earlier versions.
+    public var endedInOrder: Bool?
 
-    public init(run: RunID, lastSequence: UInt64) {
+    public init(run: RunID, lastSequence: UInt64, endedInOrder: Bool? = nil) {
         self.run = run
         self.lastSequence = lastSequence
+        self.endedInOrder = endedInOrder
     }
 }
 
@@ -16,7 +21,8 @@ public struct PreviousRun: Hashable, Sendable {
 ///
 ///     0x01 · number 2 · run 8 · boot id 16 · node (NodeDescription) · channel count varint ·
 ///     channels (Channel, each counted) · trailing fields (type varint, counted bytes)
-///     trailing field 1: previous run 8 · last sequence on disk varint
+///     trailing field 1: previous run 8 · last sequence on disk varint · how it ended 1, if known:
+///                       0 killed, 1 in order
 ///     trailing field 2: when it was sent varint, milliseconds of CLOCK_BOOTTIME
 ///     trailing field 3: clock rank 1 · unix offset 8, nanoseconds, signed
 ///
@@ -130,6 +136,9 @@ extension Birth {
             case Self.previousRunField:
                 let run = RunID(value: try inner.readUInt64())
                 previous = PreviousRun(run: run, lastSequence: try inner.readVarint())
+                if inner.remainingCount > 0 {
+                    previous?.endedInOrder = try inner.readUInt8() == 1
+                }
             case Self.sentField: sent = try Self.readTime(from: &inner)
             case Self.clockField: clock = try ClockReading(parsing: &inner)
             default:
@@ -152,6 +161,7 @@ extension Birth {
             var inner = ByteWriter()
             inner.write(previous.run.value)
             inner.writeVarint(previous.lastSequence)
+            if let isInOrder = previous.endedInOrder { inner.write(isInOrder ? 1 as UInt8 : 0) }
             TrailingField(type: Self.previousRunField, bytes: inner.bytes[...]).emit(into: &writer)
         }
         if let sent {

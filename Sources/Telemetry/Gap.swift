@@ -14,6 +14,9 @@ public struct GapReason: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let damaged = GapReason(rawValue: 3)
     /// Between what is on disk of a run: in memory only when the agent ended, unless it was sent.
     public static let power = GapReason(rawValue: 4)
+    /// A collector's own word, never an agent's: it never had them, and the agent holds them no
+    /// more. Another collector settled them, or the agent forgot to say that they are lost.
+    public static let settledElsewhere = GapReason(rawValue: 5)
 
     public var description: String {
         switch self {
@@ -21,6 +24,7 @@ public struct GapReason: RawRepresentable, Hashable, Sendable, CustomStringConve
         case .spoolFull: "spool-full"
         case .damaged: "damaged"
         case .power: "power"
+        case .settledElsewhere: "elsewhere"
         default: "reason-\(rawValue)"
         }
     }
@@ -35,6 +39,13 @@ public struct Gap: Hashable, Sendable {
     /// Not empty, from 1.
     public let range: Range<UInt64>
     public let reason: GapReason
+
+    /// Where a range ends that goes to the end of its run, wherever that was: what the store can
+    /// count to. Only a collector writes such a gap, for a run that was killed.
+    public static let openEnd = UInt64(Int64.max)
+
+    /// Whether nobody knows how many readings it is, if any.
+    public var isOpen: Bool { range.upperBound == Self.openEnd }
 
     public init(run: RunID, range: Range<UInt64>, reason: GapReason) {
         self.run = run

@@ -22,7 +22,9 @@ import VectorFile
             #expect(try first.spool.read(place) == block(1, 30..<31).bytes)
 
             let second = try open(directory, run: 2)
-            #expect(second.previous == PreviousRun(run: RunID(value: 1), lastSequence: 30))
+            let previous = PreviousRun(
+                run: RunID(value: 1), lastSequence: 30, endedInOrder: false)
+            #expect(second.previous == previous)
             let found = try #require(second.runs.first)
             #expect(found.birth.run == RunID(value: 1))
             #expect(found.blocks.map(\.range) == [1..<20, 20..<30, 30..<31])
@@ -33,6 +35,27 @@ import VectorFile
             for name in names(in: directory) {
                 #expect(permissions(directory + "/" + name) == 0o600)
             }
+        }
+    }
+
+    @Test func howARunEndedIsTheNextOnesToTell() throws {
+        try withTemporaryDirectory { folder in
+            let first = try open(folder, run: 1)
+            try first.spool.noteEnd(lastSequence: 4_711)
+            let second = try open(folder, run: 2)
+            let inOrder = PreviousRun(
+                run: RunID(value: 1), lastSequence: 4_711, endedInOrder: true)
+            #expect(second.previous == inOrder)
+            // Killed.
+            let third = try open(folder, run: 3)
+            let killed = PreviousRun(run: RunID(value: 2), lastSequence: 0, endedInOrder: false)
+            #expect(third.previous == killed)
+            // An earlier version names its run alone.
+            let text = Array("0000000000000009\n".utf8)
+            try AtomicFile.write(
+                text, to: folder + "/last-run", permissions: 0o600, through: SystemFiles())
+            let unknown = PreviousRun(run: RunID(value: 9), lastSequence: 0)
+            #expect(try open(folder, run: 4).previous == unknown)
         }
     }
 
@@ -195,7 +218,8 @@ import VectorFile
         }
         try withTemporaryDirectory { folder in
             let settings = Spool.Settings(bytesMax: 1 << 20)
-            let spool = Spool(directory: folder, settings: settings, through: SystemFiles())
+            let spool = Spool(
+                directory: folder, run: RunID(value: 1), settings: settings, through: SystemFiles())
             for bytes in damaged + [golden] {
                 try put(bytes, at: spool.path(1))
                 let file = try SystemFiles().open(spool.path(1), for: .reading)

@@ -74,7 +74,10 @@ import Testing
                 do {
                     let opened = try store ?? Store.open(path).store
                     store = opened
-                    try opened.commit(try content(batch))
+                    // Without the batch that brought the birth nothing of the next is stored.
+                    let left = try opened.commit(try content(batch))
+                    refusals += left.count
+                    guard left.isEmpty else { continue }
                     committed.append(batch)
                     break
                 } catch {

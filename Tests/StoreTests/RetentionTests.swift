@@ -227,9 +227,8 @@ import Testing
             #expect(opened.clocks.map(\.boot) == [BootID(high: 5, low: 5)])
             #expect(try store.database.integer("SELECT count(*) FROM windows") == 0)
             #expect(try store.database.integer("SELECT count(*) FROM channels") == 3)
-            #expect(throws: StoreError.missingBirth(Fixture.key())) {
-                try store.commit(Fixture.batch(Fixture.readings(count: 1)))
-            }
+            let refused = try store.commit(Fixture.batch(Fixture.readings(count: 1)))
+            #expect(refused == [StoreBatch.Refusal(key: Fixture.key(), reason: .birthMissing)])
         }
     }
 }

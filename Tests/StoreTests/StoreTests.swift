@@ -53,14 +53,20 @@ import Testing
         }
     }
 
-    @Test func aPartWithoutABirthIsRefusedAndNothingOfItsBatchIsStored() throws {
+    @Test func aPartWithoutABirthIsLeftOutAndTheRestOfItsBatchIsStored() throws {
         try withStorePath { path in
             let store = try Store.open(path).store
             var batch = Fixture.batch(Fixture.readings(count: 3), births: [try Fixture.birth()])
             let stranger = Fixture.key(0x200)
             batch.parts.append(Fixture.part(Fixture.readings(count: 3), key: stranger))
-            #expect(throws: StoreError.missingBirth(stranger)) { try store.commit(batch) }
-            #expect(try store.allReadings().isEmpty)
+            batch.gaps = [
+                StoreBatch.PeerGap(
+                    peer: stranger.peer,
+                    gap: Gap(run: stranger.run, range: 9..<10, reason: .spoolFull))
+            ]
+            let refused = try store.commit(batch)
+            #expect(refused == [StoreBatch.Refusal(key: stranger, reason: .birthMissing)])
+            #expect(try store.allReadings().count == 3)
             batch.births.append(try Fixture.birth(stranger))
             try store.commit(batch)
             #expect(try store.allReadings().count == 6)

@@ -30,6 +30,18 @@ import VectorFile
         #expect(try TelemetryMessage.birth(golden()).bytes == vector("birth"))
     }
 
+    /// The golden birth is an earlier version's: it says nothing of how the run before it ended.
+    @Test func howThePreviousRunEndedIsCarried() throws {
+        for endedInOrder in [true, false, nil] as [Bool?] {
+            var birth = try golden()
+            birth.previous?.endedInOrder = endedInOrder
+            var skipped = 0
+            let bytes = TelemetryMessage.birth(birth).bytes
+            #expect(try TelemetryMessage(parsing: bytes, skippedFields: &skipped) == .birth(birth))
+            #expect(skipped == 0)
+        }
+    }
+
     @Test func theGoldenRequestIsReadAndWritten() throws {
         let reference = BirthReference(run: RunID(value: 0xaaaa_0000_1122_3344), number: 42)
         let parsed = try TelemetryMessage(parsing: vector("birth-request"))

@@ -101,11 +101,18 @@ private struct BesetCollector {
                 precondition(message != nil, "it sends what nobody understands")
                 if case .receipt = message { precondition(isDurable, "a viewer gives a receipt") }
             case .commit(let new): write(new)
-            case .clock(let notice): precondition(!notice.text.isEmpty, "a notice says nothing")
+            case .notice(.clock(let notice)):
+                precondition(!notice.text.isEmpty, "a notice says nothing")
+            case .notice: break
             case .drop(_, let count): precondition(count > 0, "nothing is dropped")
             }
         }
+        precondition(machine.queuedByteCount < Self.queuedBytesMax, "too much waits")
     }
+
+    /// With room for the message that comes last.
+    private static let queuedBytesMax =
+        Limits.uncommittedBytesMax + Limits.heldReportBytesMax + (1 << 20)
 
     private mutating func write(_ new: StoreBatch) {
         precondition(isDurable && batch == nil, "two batches at a time")

@@ -82,7 +82,7 @@ final class CollectorSide: ReadingsSide {
                 if !isDurable { truth.fail("viewer \(host.number) wants to store") }
                 post(.commit(batch))
             case .accepted(let delivery): store.accepted(delivery)
-            case .born, .clock, .drop: break
+            case .born, .notice, .drop: break
             }
         }
         checkTables()

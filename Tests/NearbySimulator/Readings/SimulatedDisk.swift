@@ -177,7 +177,8 @@ struct SimulatedDisk {
         }
         let previous = lastRun.map { last in
             PreviousRun(
-                run: last, lastSequence: (found[last]?.last?.range.upperBound ?? 1) - 1)
+                run: last, lastSequence: (found[last]?.last?.range.upperBound ?? 1) - 1,
+                endedInOrder: false)
         }
         lastRun = run
         return .opened(runs, previous)
