@@ -75,7 +75,7 @@ public enum ExitStatus: Int32, Sendable {
         case .damaged: self = .data
         case .unreadable(_, let error): self.init(code: error.code)
         case .missing: self = .noInput
-        case .foreign: self = .configuration
+        case .foreign, .open: self = .configuration
         }
     }
 }
