@@ -79,12 +79,11 @@ package final class NodeProgram {
 
     private func rememberPeers() {
         guard let memory else { return }
-        runner.rememberedPeers = memory.peers.entries.map(\.address)
-        runner.onAdmitted = { [unowned self] peer, address, now in
-            if memory.remember(peer, at: address, now: now) {
-                runner.rememberedPeers = memory.peers.entries.map(\.address)
-            }
+        runner.onAdmitted = { memory.remember($0, at: $1, now: $2) }
+        memory.onNews = { [unowned self] in
+            runner.rememberedPeers = memory.peers.entries.map(\.address)
         }
+        memory.onNews?()
     }
 
     /// What is wrong with these settings here, though nothing that prevents a start.
