@@ -111,7 +111,7 @@ let package = Package(
             name: "rivulet",
             dependencies: [
                 "Program", "Collecting", "Configuration", "Boards", "NearbyCore", "NearbyLinux",
-                "Store", "CQREncode",
+                "Collector", "Store", "CQREncode",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

@@ -7,13 +7,7 @@ cd "$(dirname "$0")/.."
 . deploy/common.sh
 [ "$(id -u)" = 0 ] || die "run it as root: it makes network namespaces"
 need iproute2 procps gcc libc6-dev tcpdump
-if [ -z "${BIN:-}" ]; then
-    need "${BUILD_PACKAGES[@]}"
-    need_swift
-    swift build "${RELEASE_FLAGS[@]}" >&2
-    BIN=$(swift build "${RELEASE_FLAGS[@]}" --show-bin-path)
-fi
-export BIN
+release_build
 RUNS=${RUNS:-5}
 scratch=$(mktemp)
 trap 'rm -f "$scratch"' EXIT

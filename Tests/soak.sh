@@ -5,21 +5,25 @@
 # the collector's disk loses what was not synced; the two sides are parted once. In the end the store is
 # compared row by row with what the agents wrote down.
 #
-#     Tests/soak.sh [--minutes M] [--drop PERCENT] [--seed S]     as root; BIN: folder with the release build
+#     Tests/soak.sh [--minutes M] [--drop PERCENT] [--seed S]     as root
 #
+# Builds first, unless BIN names a folder with the release build.
 # The last line: readings N lost 0 doubled 0, lost with the power P (bound B)
 set -uo pipefail
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/../deploy/common.sh"
 minutes=10 drop=40 seed=1
 while [ $# -gt 0 ]; do
     case $1 in
     --minutes) minutes=$2 ;;
     --drop) drop=$2 ;;
     --seed) seed=$2 ;;
-    *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 64 ;;
+    *) sed -n '2,10s/^# \{0,1\}//p' Tests/soak.sh; exit 64 ;;
     esac
     shift 2
 done
+need_root
+[ -n "${BIN:-}" ] || need "${NETWORK_PACKAGES[@]}"
+release_build
 . Tests/Network/lab.sh
 RANDOM=$seed
 AGENTS=(a1 a2 a3 a4 a5)

@@ -1,4 +1,4 @@
-# Sourced by demo.sh and test.sh: where we are, what is missing, who may install it.
+# Sourced by most scripts: where we are, what is missing, who may install it.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 TOP=$PWD
@@ -60,3 +60,27 @@ RELEASE_FLAGS=(-c release --static-swift-stdlib -Xswiftc -Osize -Xswiftc -use-ld
     -Xlinker --no-export-dynamic
     -Xlinker --export-dynamic-symbol=dbus_connection_send_with_reply_and_block
     -Xlinker --gc-sections -Xlinker --icf=all -Xlinker -z -Xlinker pack-relative-relocs)
+
+# release_build [PRODUCT…]: our programs, built into $BIN with what that needs; all of them without names.
+# Nothing is done where BIN names a folder with a build already.
+release_build() {
+    [ -z "${BIN:-}" ] || return 0
+    need "${BUILD_PACKAGES[@]}"
+    need_swift
+    local log=$TOP/.build-release.log product products=("$@")
+    [ $# -gt 0 ] || products=(all)
+    echo "building (the first time takes some minutes; log in ${log#"$TOP/"})" >&2
+    : >"$log"
+    for product in "${products[@]}"; do
+        if [ "$product" = all ]; then set --; else set -- --product "$product"; fi
+        swift build "${RELEASE_FLAGS[@]}" "$@" >>"$log" 2>&1 || {
+            tail -n 30 "$log" >&2
+            die "the build failed"
+        }
+    done
+    BIN=$(swift build "${RELEASE_FLAGS[@]}" --show-bin-path)
+    export BIN
+}
+
+# need_root: for what makes network namespaces, or mounts.
+need_root() { [ "$(id -u)" = 0 ] || die "run it as root: it makes network namespaces"; }

@@ -15,15 +15,8 @@ keep=
 [ $# -eq 0 ] || [ -n "$keep" ] || die "usage: deploy/demo.sh [--keep]"
 
 need "${BUILD_PACKAGES[@]}" iproute2 procps
-need_swift
-build=$TOP/.build-demo.log
-echo "building (the first time takes some minutes; log in ${build#"$TOP/"})"
-swift build "${RELEASE_FLAGS[@]}" --product rivulet-agent >"$build" 2>&1 &&
-    swift build "${RELEASE_FLAGS[@]}" --product rivulet >>"$build" 2>&1 || {
-    tail -n 30 "$build"
-    die "the build failed"
-}
-BIN=$(swift build "${RELEASE_FLAGS[@]}" --show-bin-path)
+unset BIN
+release_build rivulet-agent rivulet
 
 # From here on as root: namespaces need it.
 if [ "$(id -u)" != 0 ]; then

@@ -82,7 +82,7 @@ lane_format() {
 
 parse_scripts() {
     local script
-    for script in .ci/run deploy/*.sh Tests/*/*.sh Tests/*/cases/*.sh Benchmarks/*.sh; do
+    for script in .ci/run deploy/*.sh Tests/*.sh Tests/*/*.sh Tests/*/cases/*.sh Benchmarks/*.sh; do
         bash -n "$script" || return 1
     done
 }

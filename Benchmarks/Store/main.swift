@@ -104,14 +104,14 @@ struct Bench {
 
     func query() throws(StoreError) {
         var query = StoreQuery()
-        query.channel = "channel 7"
+        query.channels = [Glob("channel 7")]
         let middle = Self.offset.nanoseconds + Int64(committed / 400) * 1_000_000_000
         for (name, from, peer) in [
             ("one channel of one agent over one hour", middle, PeerID(high: 3, low: 3)),
             ("one channel of all agents over one hour", middle, nil),
             ("one channel of all agents, everything", .min, nil),
         ] as [(String, Int64, PeerID?)] {
-            query.peer = peer.map { .id($0) }
+            query.peers = peer.map { [.id($0)] } ?? []
             query.from = from
             query.to = from == .min ? .max : from + 3_600_000_000_000
             try time(name) { (reader: StoreReader) throws(StoreError) in

@@ -12,7 +12,17 @@ import Telemetry
 public struct CollectOptions {
     public enum Format: String, CaseIterable { case table, json, csv }
 
+    /// When a table is coloured; `auto`: on a terminal.
+    public enum ColourChoice: String, CaseIterable { case auto, always, never }
+
     public var format = Format.table
+    public var colour = ColourChoice.auto
+    /// Only the nodes whose names or PeerIDs match any of these; empty: all.
+    public var nodes: [Glob] = []
+    /// Only these channels.
+    public var channels: [Glob] = []
+    /// How much is logged; nil: what suits the output.
+    public var logLevel: StandardErrorLog.Level?
     /// The span of a window; nil: as configured.
     public var every: Duration?
     /// Ends after this time.
@@ -23,6 +33,9 @@ public struct CollectOptions {
     public var traces = false
 
     public init() {}
+
+    /// Tables are drawn over each other.
+    var hasScreen: Bool { format == .table && Terminal.isThere }
 }
 
 /// `rivulet collect`: takes readings in, stores them and gives receipts, aggregates them over
@@ -38,25 +51,32 @@ public final class CollectorProgram {
     private var isStopping = false
     private var ownClock = ClockReading(rank: .none, unixOffset: .zero)
     private var aggregator: WindowAggregator
-    private var table: TablePrinter
-    private var csv = CSVPrinter()
+    private let output: WindowOutput
+    /// Lines of the log for the screen.
+    private let logLines: Mailbox<String>
+    private let resizes: SignalSource
+    private var screenTimer: EventLoop.TimerID?
     private var drops: [DropReason: Int] = [:]
     private var collectorTimer: EventLoop.TimerID?
     private var windowTimer: EventLoop.TimerID?
     private var clock: Collector.WallClock
-    private let isTerminal = isatty(STDOUT_FILENO) == 1
     private var readingCount = 0
     /// The one window that was asked for is printed.
     private var isDone = false
-    /// Why standard output takes nothing any more.
-    private var outputFault: StartError?
 
     public init(_ settings: Settings, _ options: CollectOptions) throws(StartError) {
         self.options = options
+        do throws(SystemError) {
+            logLines = try Mailbox()
+            // Before there is another thread.
+            resizes = try SignalSource(options.hasScreen ? [SIGWINCH] : [])
+        } catch {
+            throw StartError(error)
+        }
         // On a terminal the table has the screen; the log keeps to what matters.
         log = StandardErrorLog(
-            threshold: isatty(STDOUT_FILENO) == 1 && options.format == .table
-                ? .warning : .information)
+            threshold: options.logLevel ?? (options.hasScreen ? .warning : .information),
+            showsTimes: true, screen: options.hasScreen ? logLines : nil)
         let path = settings.role == .collector ? settings.store : nil
         program = try NodeProgram(settings, role: path == nil ? .viewer : .collector, log: log)
         machine = CollectorMachine(
@@ -81,8 +101,9 @@ public final class CollectorProgram {
         windows.phase = offset
         windows.seriesPerPeerMax = settings.seriesPerAgent
         aggregator = WindowAggregator(settings: windows, seed: systemRandom())
-        table = TablePrinter(
-            settings: TablePrinter.Settings(isLive: isTerminal, lines: Self.terminalLines))
+        let role = path == nil ? "viewer" : "collector"
+        output = WindowOutput(
+            options, title: "\(role) in network \(settings.network)", width: windows.width)
     }
 
     /// Serves until SIGTERM, SIGINT, or as the options say; the last window is printed at the end.
@@ -105,9 +126,38 @@ public final class CollectorProgram {
         }
         windowTimer = loop.addTimer { [unowned self] in give(.deadlineReached, $0) }
         try openStore()
+        try openScreen()
         let end = options.limit.map { MonotonicClock.now() + $0 } ?? .distantFuture
         try program.serve(until: end)
-        if let outputFault { throw outputFault }
+        if let fault = output.fault { throw fault }
+    }
+
+    // MARK: The screen
+
+    private func openScreen() throws(StartError) {
+        let loop = program.loop
+        output.onEnd = { [unowned self] in program.loop.stop() }
+        guard options.hasScreen else { return }
+        do throws(SystemError) {
+            try loop.register(resizes) { [unowned self] _ in output.resize(MonotonicClock.now()) }
+            try loop.register(logLines) { [unowned self] in
+                output.tell(.message($0), MonotonicClock.now())
+            }
+        } catch {
+            throw StartError(error)
+        }
+        screenTimer = loop.addTimer { [unowned self] in tick($0) }
+        tick(MonotonicClock.now())
+    }
+
+    private func tick(_ now: Instant) {
+        output.tell(.tick, now)
+        guard let screenTimer, output.needsTicks else { return }
+        program.loop.set(screenTimer, to: now + .seconds(1))
+    }
+
+    private func name(_ peer: PeerID) -> String {
+        program.runner.node.name(of: peer) ?? String(peer.description.prefix(11))
     }
 
     // MARK: The store
@@ -151,11 +201,20 @@ public final class CollectorProgram {
         let now = MonotonicClock.now()
         give(.finish, now)
         isStopping = true
+        defer { tellLast() }
         guard store != nil, storeFault == nil, !flush(now) else { return }
         do throws(SystemError) {
             try program.loop.run(until: now + .seconds(5))
         } catch {
             log.write(.error, "\(error): readings may not be in the store; agents keep them")
+        }
+    }
+
+    /// What the log said since the loop ended, below the screen.
+    private func tellLast() {
+        for line in logLines.take() {
+            var bytes = Array((line + "\n").utf8)
+            _ = Glibc.write(STDERR_FILENO, &bytes, bytes.count)
         }
     }
 
@@ -177,8 +236,11 @@ public final class CollectorProgram {
                 bytes, from: peer, hops: UInt8(clamping: hops))
             take(machine.handle(input, now: now), now)
         case .notice(let notice): log.write(notice.level, notice.text(program.runner))
-        case .peer(let peer, .connected): take(machine.handle(.connected(peer), now: now), now)
+        case .peer(let peer, .connected):
+            self.output.tell(.connected(peer, name: name(peer)), now)
+            take(machine.handle(.connected(peer), now: now), now)
         case .peer(let peer, .notConnected):
+            self.output.tell(.disconnected(peer), now)
             take(machine.handle(.disconnected(peer), now: now), now)
         case .peer, .collector, .viewers, .transmit, .multicast, .broadcast: break
         }
@@ -190,17 +252,25 @@ public final class CollectorProgram {
             case .accepted(let delivery):
                 readingCount += delivery.readings.count
                 if options.traces { trace(delivery) }
-                give(.delivery(delivery), now)
-            case .born(_, let birth):
                 log.write(
-                    .information, "\(birth.node.name) has \(birth.channels.count) channels")
+                    .debug,
+                    "\(delivery.birth.node.name): \(delivery.readings.count) new readings over "
+                        + "\(delivery.hops) hops")
+                self.output.tell(.readings(delivery.peer, count: delivery.readings.count), now)
+                give(.delivery(delivery), now)
+            case .born(let peer, let birth):
+                let count = birth.channels.count
+                log.write(.information, "\(birth.node.name) has \(count) channels")
+                self.output.tell(.birth(peer, name: birth.node.name, channelCount: count), now)
             case .send(let bytes, let peer):
                 program.runner.give(.sendReliable(bytes, to: peer), at: now)
             case .sendUnreliable(let bytes, let peer):
                 program.runner.give(.sendUnreliable(bytes, to: peer, .control), at: now)
             case .commit(let batch): store?.commit(batch, clock: ownClock)
             case .notice(let notice): log.write(.warning, notice.text(program.runner))
-            case .drop(let reason, let count): drops[reason, default: 0] += count
+            case .drop(let reason, let count):
+                log.write(.debug, "dropped \(count): \(reason.rawValue)")
+                drops[reason, default: 0] += count
             }
         }
         if let collectorTimer { program.loop.set(collectorTimer, to: machine.nextDeadline) }
@@ -222,38 +292,11 @@ public final class CollectorProgram {
     }
 
     private func show(_ window: Window) {
-        guard !window.rows.isEmpty, !isDone else { return }
-        let text =
-            switch options.format {
-            case .table: table.print(window, clock: clock)
-            case .json: JSONPrinter().print(window, clock: clock)
-            case .csv: csv.print(window, clock: clock)
-            }
-        write(text)
-        guard options.once, window.hasReadings else { return }
+        guard !isDone else { return }
+        let shown = output.show(window, clock: clock, now: MonotonicClock.now())
+        guard options.once, shown?.hasReadings == true else { return }
         isDone = true
         program.loop.stop()
-    }
-
-    /// Standard output may be a pipe whose reader went away: then there is nobody to collect for.
-    /// Any other fault is told at the end.
-    private func write(_ text: String) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes {
-                Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                if errno != EPIPE {
-                    let text = String(cString: strerror(errno))
-                    outputFault = StartError(
-                        "standard output: \(text): nothing more is collected", .inputOutput)
-                }
-                return program.loop.stop()
-            }
-            bytes = bytes.dropFirst(count)
-        }
     }
 
     private func trace(_ delivery: Delivery) {
@@ -280,10 +323,5 @@ public final class CollectorProgram {
                         .map { ($0.key.rawValue, .integer($0.value)) })
             ),
         ]
-    }
-
-    private static var terminalLines: Int {
-        var size = winsize()
-        return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? Int(size.ws_row) : 0
     }
 }

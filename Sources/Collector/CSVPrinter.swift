@@ -11,35 +11,13 @@ public struct CSVPrinter: Sendable {
     public mutating func print(_ window: Window, clock: WallClock) -> String {
         var text = ""
         if !hasHeader {
-            text = Self.record(Self.columns)
+            text = Self.record(WindowRecord.csvColumns)
             hasHeader = true
         }
-        for row in window.rows { text += Self.record(fields(row, of: window, clock: clock)) }
+        for row in window.rows {
+            text += Self.record(WindowRecord(row, of: window, clock: clock).csv)
+        }
         return text
-    }
-
-    private static let columns = [
-        "start", "width", "peer", "run", "node", "channel", "unit", "count", "nulls", "rate",
-        "last",
-        "reason", "min", "mean", "max", "deviation", "p50", "p95", "age", "lost", "late", "hops",
-        "time",
-    ]
-
-    private func fields(_ row: Window.Row, of window: Window, clock: WallClock) -> [String] {
-        let statistics = row.statistics
-        var reason = ""
-        if case .null(let why) = row.last { reason = why.description }
-        return [
-            clock.timestamp(window.start), Self.number(Double(window.width.nanoseconds) / 1e9),
-            row.peer.description, row.run.description, row.node.name, row.channel.name,
-            row.channel.unit.name, String(statistics.count), String(statistics.nullCount),
-            Self.number(row.rate), row.last.value?.description ?? "", reason,
-            statistics.min?.description ?? "", Self.number(statistics.mean),
-            statistics.max?.description ?? "", Self.number(statistics.standardDeviation),
-            Self.number(statistics.p50), Self.number(statistics.p95),
-            Self.number(Double(row.age.milliseconds) / 1_000), String(row.lostCount),
-            String(row.lateCount), String(row.hops), row.rank.name,
-        ]
     }
 
     package static func number(_ value: Double?) -> String {

@@ -8,43 +8,8 @@ public struct JSONPrinter: Sendable {
     /// One line for each row, each with a newline at its end.
     public func print(_ window: Window, clock: WallClock) -> String {
         var text = ""
-        for row in window.rows { text += object(row, of: window, clock: clock) + "\n" }
+        for row in window.rows { text += WindowRecord(row, of: window, clock: clock).json + "\n" }
         return text
-    }
-
-    private func object(_ row: Window.Row, of window: Window, clock: WallClock) -> String {
-        let statistics = row.statistics
-        var writer = JSONObjectWriter()
-        writer.add("start", string: clock.timestamp(window.start))
-        writer.add("width", number: Double(window.width.nanoseconds) / 1e9)
-        writer.add("closed", raw: window.isClosed ? "true" : "false")
-        writer.add("peer", string: row.peer.description)
-        writer.add("run", string: row.run.description)
-        writer.add("node", string: row.node.name)
-        if !row.node.labels.isEmpty {
-            var labels = JSONObjectWriter()
-            for label in row.node.labels { labels.add(label.key, string: label.value) }
-            writer.add("labels", raw: labels.text)
-        }
-        writer.add("channel", string: row.channel.name)
-        writer.add("unit", string: row.channel.unit.name)
-        writer.add("count", raw: String(statistics.count))
-        writer.add("nulls", raw: String(statistics.nullCount))
-        writer.add("rate", number: row.rate)
-        writer.add("last", raw: row.last.value?.description ?? "null")
-        if case .null(let reason) = row.last { writer.add("reason", string: reason.description) }
-        writer.add("min", raw: statistics.min?.description ?? "null")
-        writer.add("mean", number: statistics.mean)
-        writer.add("max", raw: statistics.max?.description ?? "null")
-        writer.add("deviation", number: statistics.standardDeviation)
-        writer.add("p50", number: statistics.p50)
-        writer.add("p95", number: statistics.p95)
-        writer.add("age", number: Double(row.age.milliseconds) / 1_000)
-        writer.add("lost", raw: String(row.lostCount))
-        writer.add("late", raw: String(row.lateCount))
-        writer.add("hops", raw: String(row.hops))
-        writer.add("time", string: row.rank.name)
-        return writer.text
     }
 }
 
@@ -56,19 +21,49 @@ package struct JSONObjectWriter {
 
     package var text: String { "{" + body + "}" }
 
+    /// Every number that is written is one that any JSON reader keeps exactly: integers of a
+    /// greater magnitude, and decimals of more digits, become strings.
+    static let integerMax: UInt64 = 1 << 53
+
     /// `raw` is JSON already.
-    package mutating func add(_ key: String, raw: String) {
+    private mutating func add(_ key: String, raw: String) {
         if !body.isEmpty { body += "," }
         body += Self.quoted(key) + ":" + raw
     }
 
-    package mutating func add(_ key: String, string: String) { add(key, raw: Self.quoted(string)) }
+    /// `null` for nothing, here and below.
+    package mutating func add(_ key: String, string: String?) {
+        add(key, raw: string.map(Self.quoted) ?? "null")
+    }
 
-    /// The shortest digits that give the same double; null for nothing and for what is not finite.
+    package mutating func add(_ key: String, flag: Bool) { add(key, raw: flag ? "true" : "false") }
+
+    /// The shortest digits that give the same double; null also for what is not finite.
     package mutating func add(_ key: String, number: Double?) {
         guard let number, number.isFinite else { return add(key, raw: "null") }
         let text = number.description
         add(key, raw: text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+    }
+
+    package mutating func add(_ key: String, integer: UInt64?) {
+        guard let integer else { return add(key, raw: "null") }
+        add(key, raw: integer < Self.integerMax ? String(integer) : Self.quoted(String(integer)))
+    }
+
+    /// All digits, as the sensor gave them.
+    package mutating func add(_ key: String, decimal: DecimalValue?) {
+        guard let decimal else { return add(key, raw: "null") }
+        let isExact =
+            decimal.coefficient.magnitude < Self.integerMax
+            && (decimal.exponent <= 0 || abs(decimal.double) < Double(Self.integerMax))
+        let text = decimal.description
+        add(key, raw: isExact ? text : Self.quoted(text))
+    }
+
+    package mutating func add(_ key: String, _ labels: [Label]) {
+        var object = JSONObjectWriter()
+        for label in labels { object.add(label.key, string: label.value) }
+        add(key, raw: object.text)
     }
 
     static func quoted(_ text: String) -> String {

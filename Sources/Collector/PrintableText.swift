@@ -1,9 +1,9 @@
 /// Text from outside, made fit for a terminal: no control or formatting characters, and a known
 /// width.
 package struct PrintableText {
-    let text: String
+    package let text: String
     /// Columns on a terminal.
-    let width: Int
+    package let width: Int
 
     package init(_ outside: String) {
         var scalars = String.UnicodeScalarView()
@@ -32,6 +32,31 @@ package struct PrintableText {
         }
         let rest = columns - used
         return rest > 0 ? String(scalars) + "…" + String(repeating: " ", count: rest - 1) : ""
+    }
+
+    /// At most `columns` wide: `head` columns of the begin, `…`, and as much of the end as fits.
+    package func shortened(to columns: Int, head: Int) -> String {
+        guard width > columns else { return text }
+        var begin = String.UnicodeScalarView()
+        var used = 0
+        for scalar in text.unicodeScalars {
+            let next = Self.width(of: scalar)
+            if used + next > min(head, columns - 1) { break }
+            begin.append(scalar)
+            used += next
+        }
+        var end: [Unicode.Scalar] = []
+        for scalar in text.unicodeScalars.reversed() {
+            let next = Self.width(of: scalar)
+            if used + next > columns - 1 { break }
+            end.append(scalar)
+            used += next
+        }
+        // A mark without its letter would sit on the dots.
+        while let last = end.last, Self.width(of: last) == 0 { end.removeLast() }
+        begin.append("…")
+        begin.append(contentsOf: end.reversed())
+        return String(begin)
     }
 
     /// Controls, formatting (bidirectional overrides among them), separators and the unassigned are

@@ -1,56 +1,123 @@
 import NearbyCore
 import Telemetry
 
-/// A window as a table for people, at most 80 columns wide.
+/// A window as a table for people.
 ///
 /// On a terminal each table is drawn over the one before; elsewhere tables follow each other.
 public struct TablePrinter: Sendable {
     public struct Settings: Sendable {
         /// Draw over the last table with ANSI sequences.
         public var isLive: Bool
-        /// Lines of the terminal; rows that do not fit are counted, not shown. 0: no limit.
+        /// Lines of the terminal; nodes whose rows do not fit are summed up. 0: no limit.
         public var lines: Int
+        /// Columns of the terminal.
+        public var width: Int
+        /// Red for what is silent, yellow for what has no value.
+        public var hasColours: Bool
 
-        public init(isLive: Bool = false, lines: Int = 0) {
+        public init(
+            isLive: Bool = false, lines: Int = 0, width: Int = 80, hasColours: Bool = false
+        ) {
             self.isLive = isLive
             self.lines = lines
+            self.width = width
+            self.hasColours = hasColours
         }
     }
 
-    private var settings: Settings
+    public private(set) var settings: Settings
     private var hasDrawn = false
+    private var silence = SilenceWatch()
 
     public init(settings: Settings = Settings()) { self.settings = settings }
 
     /// The terminal's size changed.
-    public mutating func setLines(_ lines: Int) { settings.lines = lines }
-
-    /// The text to write for this window, newline at its end.
-    public mutating func print(_ window: Window, clock: WallClock) -> String {
-        let lines = tableLines(window, clock: clock)
-        defer { hasDrawn = true }
-        guard settings.isLive else {
-            return (hasDrawn ? "\n" : "") + lines.map { Self.trimmed($0) + "\n" }.joined()
-        }
-        let clear = hasDrawn ? "\u{1b}[H" : "\u{1b}[2J\u{1b}[H"
-        return clear + lines.map { Self.trimmed($0) + "\u{1b}[K\n" }.joined() + "\u{1b}[J"
+    public mutating func setSize(lines: Int, width: Int) {
+        settings.lines = lines
+        settings.width = width
     }
 
-    private func tableLines(_ window: Window, clock: WallClock) -> [String] {
-        var lines = [heading(window, clock: clock), Self.header]
-        // Heading, header, the line that counts what is left out, and the cursor's.
-        let room =
-            settings.isLive && settings.lines > 0 ? max(settings.lines - 4, 1) : window.rows.count
-        var previous: Window.Row?
-        for row in window.rows.prefix(room) {
-            let isSameNode = previous.map { $0.peer == row.peer && $0.run == row.run } ?? false
-            lines.append(line(row, showsNode: !isSameNode))
-            previous = row
+    /// The text to write for this window, newline at its end.
+    ///
+    /// - Parameter footer: lines below the table on a live screen.
+    public mutating func print(
+        _ window: Window, clock: WallClock, footer: [String] = []
+    ) -> String {
+        if window.isClosed { silence.add(window) }
+        return redraw(window, clock: clock, footer: footer)
+    }
+
+    /// The same window once more, as after a change of the terminal's size.
+    public mutating func redraw(
+        _ window: Window, clock: WallClock, footer: [String] = []
+    ) -> String {
+        draw([heading(window, clock: clock)] + table(window, footerCount: footer.count), footer)
+    }
+
+    /// Lines that are no table, such as what is said before the first one.
+    public mutating func print(lines: [String], footer: [String] = []) -> String {
+        draw(lines.map(cut), footer)
+    }
+
+    private mutating func draw(_ lines: [String], _ footer: [String]) -> String {
+        defer { hasDrawn = true }
+        guard settings.isLive else {
+            return (hasDrawn ? "\n" : "") + lines.map { $0 + "\n" }.joined()
         }
-        if window.rows.count > room {
-            lines.append("… and \(window.rows.count - room) more channels")
+        let all = lines + footer.map(cut)
+        let room = settings.lines > 0 ? max(settings.lines - 1, 1) : all.count
+        // Each line is cleared before it is written: behind the last column there is no place for
+        // the cursor.
+        return (hasDrawn ? "\u{1b}[H" : "\u{1b}[2J\u{1b}[H")
+            + all.prefix(room).map { "\u{1b}[K" + $0 + "\n" }.joined() + "\u{1b}[J"
+    }
+
+    private func table(_ window: Window, footerCount: Int) -> [String] {
+        // Heading, header, and the line of the cursor.
+        let lines =
+            settings.isLive && settings.lines > 0
+            ? max(settings.lines - 3 - footerCount, 1) : nil
+        let room = TableRoom(window.rows, lines: lines)
+        let rows = window.rows[..<(room.parts.last?.rows.upperBound ?? 0)]
+        let labels = NodeLabels(rows)
+        let text = RowText(rows, labels, settings)
+        var result = [cut(text.header)]
+        for part in room.parts {
+            for index in part.rows.prefix(part.shownCount) {
+                let row = window.rows[index]
+                result.append(
+                    text.line(
+                        row, showsNode: index == part.rows.lowerBound,
+                        isSilent: silence.isSilent(row, in: window)))
+            }
+            guard !part.hidden.isEmpty else { continue }
+            let hidden = window.rows[part.hidden]
+            result.append(
+                summary(
+                    hidden, name: part.shownCount == 0 ? text.shownNode(hidden.first) : nil,
+                    silentCount: hidden.count { silence.isSilent($0, in: window) },
+                    indent: text.layout.node))
         }
-        return lines
+        if room.leftOutCount > 0 {
+            result.append(cut("… and \(counted(room.leftOutCount, "more node"))"))
+        }
+        return result
+    }
+
+    /// `north      … 8 more channels, 1 silent, 2 without a value`
+    private func summary(
+        _ rows: ArraySlice<Window.Row>, name: String?, silentCount: Int, indent: Int
+    ) -> String {
+        var parts = [counted(rows.count, name == nil ? "more channel" : "channel")]
+        if silentCount > 0 { parts.append("\(silentCount) silent") }
+        let without = rows.count { $0.last.value == nil }
+        if without > 0 { parts.append("\(without) without a value") }
+        if let newest = rows.map(\.age).min() {
+            parts.append("newest \(NumberText.age(newest)) ago")
+        }
+        let line = cut(
+            PrintableText(name ?? "").fitted(to: indent) + " … " + parts.joined(separator: ", "))
+        return silentCount > 0 && settings.hasColours ? Colour.red.around(line) : line
     }
 
     /// `05:45:00–05:45:10 UTC · 2 nodes · 5 channels · 12 lost · 3 late`
@@ -73,69 +140,28 @@ public struct TablePrinter: Sendable {
         if lost > 0 { parts.append("\(lost) lost") }
         if late > 0 { parts.append("\(late) late") }
         if !window.isClosed { parts.append("still open") }
-        return PrintableText(parts.joined(separator: " · ")).fitted(to: Self.width)
+        return cut(parts.joined(separator: " · "))
     }
 
     private func counted(_ count: Int, _ noun: String) -> String {
         "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 
-    /// With a space between each two columns.
-    private static let width = 80
-    private static let nodeWidth = 10
-    private static let channelWidth = 15
-    private static let numberWidth = 8
-    private static let unitWidth = 5
-    private static let countWidth = 3
-    private static let ageWidth = 3
-    private static let hopsWidth = 3
-
-    private static let header = columns(
-        node: "NODE", channel: "CHANNEL", last: "LAST", unit: "UNIT", mean: "MEAN", min: "MIN",
-        max: "MAX",
-        count: "N", age: "AGE", hops: "HOP")
-
-    private static func columns(
-        node: String, channel: String, last: String, unit: String, mean: String, min: String,
-        max: String, count: String, age: String, hops: String
-    ) -> String {
-        [
-            PrintableText(node).fitted(to: nodeWidth),
-            PrintableText(channel).fitted(to: channelWidth),
-            PrintableText(last).fitted(to: numberWidth, alignRight: true),
-            PrintableText(unit).fitted(to: unitWidth),
-            PrintableText(mean).fitted(to: numberWidth, alignRight: true),
-            PrintableText(min).fitted(to: numberWidth, alignRight: true),
-            PrintableText(max).fitted(to: numberWidth, alignRight: true),
-            PrintableText(count).fitted(to: countWidth, alignRight: true),
-            PrintableText(age).fitted(to: ageWidth, alignRight: true),
-            PrintableText(hops).fitted(to: hopsWidth, alignRight: true),
-        ].joined(separator: " ")
+    /// Printable, and within the terminal's width.
+    private func cut(_ line: String) -> String {
+        Self.trimmed(PrintableText(line).fitted(to: settings.width))
     }
 
-    private func line(_ row: Window.Row, showsNode: Bool) -> String {
-        let width = Self.numberWidth
-        let statistics = row.statistics
-        let places = NumberText.meanPlaces(
-            scale: row.channel.scale, statistics.min, statistics.max, row.last.value)
-        let last: String
-        switch row.last {
-        case .value(let value): last = NumberText.compact(value, width: width)
-        case .null(let reason): last = reason.description
-        }
-        return Self.columns(
-            node: showsNode ? row.node.name : "", channel: row.channel.name, last: last,
-            unit: row.channel.unit.symbol,
-            mean: statistics.mean.map { NumberText.compact($0, places: places, width: width) }
-                ?? "-",
-            min: statistics.min.map { NumberText.compact($0, width: width) } ?? "-",
-            max: statistics.max.map { NumberText.compact($0, width: width) } ?? "-",
-            count: NumberText.count(statistics.count, width: Self.countWidth),
-            age: NumberText.age(row.age), hops: String(min(row.hops, 99)))
-    }
-
-    private static func trimmed(_ line: String) -> String {
+    static func trimmed(_ line: String) -> String {
         guard let last = line.utf8.lastIndex(where: { $0 != UInt8(ascii: " ") }) else { return "" }
         return String(decoding: line.utf8[...last], as: UTF8.self)
     }
+}
+
+/// ANSI colours (ECMA-48 §8.3.117).
+enum Colour: Int {
+    case red = 31
+    case yellow = 33
+
+    func around(_ text: String) -> String { "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" }
 }

@@ -15,6 +15,53 @@ enum Quantity {
         return nil
     }
 
+    private static let words: [(word: String, suffix: String)] = [
+        ("milliseconds", "ms"), ("millisecond", "ms"), ("seconds", "s"), ("second", "s"),
+        ("secs", "s"), ("sec", "s"), ("minutes", "min"), ("minute", "min"), ("mins", "min"),
+        ("m", "min"), ("hours", "h"), ("hour", "h"), ("hrs", "h"), ("hr", "h"), ("days", "d"),
+        ("day", "d"),
+    ]
+
+    /// As people write it on a command line: `2h`, `30min`, `30 minutes`, `1 day`, `1h30min`,
+    /// `1.5 h`. Nil for anything else, and for a number without a unit.
+    static func writtenDuration(_ text: String) -> Duration? {
+        if let duration = duration(text) { return duration }
+        var rest = Array(text.lowercased().utf8)[...]
+        var total: Duration = .zero
+        var isAny = false
+        while !rest.isEmpty {
+            rest = rest.drop { $0 == UInt8(ascii: " ") }
+            let digits = rest.prefix { isDigit($0) || $0 == UInt8(ascii: ".") }
+            rest = rest.dropFirst(digits.count).drop { $0 == UInt8(ascii: " ") }
+            let letters = rest.prefix { !isDigit($0) && $0 != UInt8(ascii: " ") }
+            rest = rest.dropFirst(letters.count).drop { $0 == UInt8(ascii: " ") }
+            let word = String(decoding: letters, as: UTF8.self)
+            let suffix = words.first { $0.word == word }?.suffix ?? word
+            guard let unit = durations.first(where: { $0.suffix == suffix })?.unit,
+                let part = product(String(decoding: digits, as: UTF8.self), unit)
+            else { return nil }
+            total += part
+            isAny = true
+        }
+        return isAny ? total : nil
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    /// - Parameter number: whole or with up to three places.
+    private static func product(_ number: String, _ unit: Duration) -> Duration? {
+        let parts = number.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let whole = parts.first.flatMap({ integer(String($0)) }) else {
+            return nil
+        }
+        guard parts.count == 2 else { return unit * whole }
+        guard parts[1].utf8.count <= 3, let fraction = integer(String(parts[1])) else { return nil }
+        let divisor = [10, 100, 1_000][parts[1].utf8.count - 1]
+        return unit * whole + unit * fraction / divisor
+    }
+
     private static let sizes: [(suffix: String, unit: Int)] = [
         ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
     ]
@@ -71,4 +118,12 @@ enum Quantity {
 extension Settings {
     /// A duration as configurations write it: `250ms`, `10s`, `5min`, `2h`, `90d`.
     public static func duration(_ text: String) -> Duration? { Quantity.duration(text) }
+
+    /// A duration as command lines have it: also `1 day`, `30 minutes` or `1h30min`.
+    public static func writtenDuration(_ text: String) -> Duration? {
+        Quantity.writtenDuration(text)
+    }
+
+    /// `2h`: as configurations write it.
+    public static func text(_ duration: Duration) -> String { Quantity.text(duration) }
 }

@@ -83,8 +83,7 @@ extension Settings {
         seriesPerAgent = collector.integer("series-per-agent")
         readingsPerAgent = collector.integer("readings-per-agent")
         storePerAgent = collector.integer("store-per-agent")
-        let store = collector.text("store") ?? state + "/readings.sqlite"
-        self.store = store == "off" ? nil : store
+        store = Self.store(collector, state: state)
         statusLED = StatusLEDSettings(
             section.section("status-led", StatusLEDSettings.table), role: role,
             isGiven: section.node("status-led") != nil)
@@ -109,6 +108,12 @@ extension Settings {
                 "a \(role.rawValue) reads no sensors; leave them out, and run an agent beside it: "
                     + "deploy/examples/lone-board.yaml")
         }
+    }
+
+    /// - Parameter collector: the section `collector`.
+    static func store(_ collector: Section, state: String) -> String? {
+        let store = collector.text("store") ?? state + "/readings.sqlite"
+        return store == "off" ? nil : store
     }
 
     // MARK: Who is let in

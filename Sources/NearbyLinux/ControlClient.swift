@@ -11,6 +11,8 @@ public enum ControlError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Something that is not a socket is in the way.
     case notASocket(path: String)
     case badPath(String)
+    /// The directory that a socket is to be made in is missing, and we may not make it.
+    case noDirectory(path: String, SystemError)
     case timedOut(path: String, Duration)
     /// The agent closed the connection within a reply.
     case brokenOff(path: String)
@@ -27,12 +29,24 @@ public enum ControlError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notASocket(let path):
             "\(path) exists and is not a socket: remove it or choose another path"
         case .badPath(let path): "\(path) cannot be a socket's path: it must have 1–107 bytes"
+        case .noDirectory(_, let error): "no control socket there: \(error)"
         case .timedOut(let path, let limit):
             "the agent at \(path) did not answer within \(limit.milliseconds) ms"
         case .brokenOff(let path):
             "the agent at \(path) closed the connection: it was stopping, or had too many clients"
         case .replyTooLong(let limit): "the agent's reply has more than \(limit) bytes"
         case .system(let error): error.description
+        }
+    }
+}
+
+extension ControlError {
+    /// Whether another place would do: the node may not make a socket in this one.
+    package var isOfThePlace: Bool {
+        switch self {
+        case .noDirectory, .badPath, .notPermitted: true
+        case .system(let error): [EACCES, EPERM, EROFS, ENOENT, ENOTDIR].contains(error.code)
+        default: false
         }
     }
 }

@@ -174,6 +174,7 @@ public final class ControlSocket {
         guard let address = UnixAddress(text: path), !path.hasPrefix("@") else {
             throw .badPath(path)
         }
+        try makeDirectory(of: path)
         try removeStale(path)
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         do throws(SystemError) {
@@ -198,6 +199,21 @@ public final class ControlSocket {
         } catch {
             throw .system(error)
         }
+    }
+
+    /// The socket's own directory, such as /run/rivulet, is made if only that is missing. Others
+    /// may look into it; the socket's own mode says who may connect.
+    private static func makeDirectory(of path: String) throws(ControlError) {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
+        let directory = String(path[..<slash])
+        if mkdir(directory, 0o755) == 0 {
+            // Whatever the umask is.
+            chmod(directory, 0o755)
+            return
+        }
+        // What is wrong otherwise shows when the socket is made.
+        guard errno == EACCES || errno == EPERM || errno == EROFS || errno == ENOENT else { return }
+        throw .noDirectory(path: directory, SystemError.last("mkdir \(directory)"))
     }
 
     private static func removeStale(_ path: String) throws(ControlError) {

@@ -2,29 +2,111 @@ import Configuration
 import Glibc
 import NearbyLinux
 
-/// `rivulet-agent --config FILE`: the exit status, 0 after SIGTERM.
-public func agentMain(_ arguments: [String]) -> Int32 {
-    let usage = "usage: rivulet-agent --config FILE"
-    guard arguments.count == 2, arguments[0] == "--config" else {
-        let isHelp = arguments == ["--help"]
-        print(
-            isHelp
-                ? usage + "\nAgent or relay, as the file says; `rivulet check FILE` checks it."
-                : usage)
-        return isHelp ? 0 : ExitStatus.usage.rawValue
+/// What `rivulet-agent` was asked to do.
+enum AgentCommand: Equatable {
+    case run(config: String, level: StandardErrorLog.Level?)
+    case help
+    case version
+
+    /// Throws with what is wrong.
+    init(_ arguments: [String]) throws(StartError) {
+        var config: String?
+        var level: StandardErrorLog.Level?
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            switch parts.first ?? argument {
+            case "-h", "--help", "help":
+                self = .help
+                return
+            case "--version":
+                self = .version
+                return
+            case "-q", "--quiet": level = .warning
+            case "-v", "--verbose": level = .debug
+            case "--config":
+                guard let path = parts.dropFirst().first ?? rest.popFirst() else {
+                    throw StartError("--config wants a file", .usage)
+                }
+                config = path
+            case "--log-level":
+                guard let name = parts.dropFirst().first ?? rest.popFirst(),
+                    let named = StandardErrorLog.Level(name: name)
+                else {
+                    let names = StandardErrorLog.Level.allCases.map(\.name)
+                    throw StartError(
+                        "--log-level wants one of " + names.joined(separator: ", "), .usage)
+                }
+                level = named
+            default:
+                throw StartError(
+                    "unknown argument \(PlainText.shown(argument)); "
+                        + Suggestion.text(for: argument, among: Self.options), .usage)
+            }
+        }
+        self = .run(config: config ?? Settings.standardPath, level: level)
     }
-    let log = StandardErrorLog()
-    switch Settings.load(arguments[1]) {
+
+    private static let options = [
+        "--config", "--log-level", "--quiet", "--verbose", "--version", "--help",
+    ]
+
+    static let usage = """
+        usage: rivulet-agent [--config FILE] [--quiet | --verbose | --log-level LEVEL]
+        """
+
+    static let helpText = """
+        Runs an agent or a relay, as its configuration says, until SIGTERM or Ctrl-C. SIGHUP takes
+        up changed sensors. `rivulet check FILE` checks a configuration, `rivulet status` shows
+        what the agent does.
+
+        \(usage)
+
+          --config FILE      the configuration; otherwise \(Settings.standardPath)
+          --log-level LEVEL  what is logged on standard error: error, warning, notice, info
+                             (the default) or debug
+          -q, --quiet        log warnings and errors only
+          -v, --verbose      log everything, for finding out what is wrong
+          --version          print the version
+          -h, --help         print this
+
+        Exit status: 0 after SIGTERM and Ctrl-C, 64 for a wrong command line, 78 for a wrong
+        configuration; others as in sysexits.h.
+        """
+}
+
+/// `rivulet-agent`: the exit status, 0 after SIGTERM.
+public func agentMain(_ arguments: [String]) -> Int32 {
+    let (path, level): (String, StandardErrorLog.Level?)
+    let plain = StandardErrorLog()
+    do throws(StartError) {
+        switch try AgentCommand(arguments) {
+        case .help:
+            print(AgentCommand.helpText)
+            return 0
+        case .version:
+            print(ProgramVersion.text)
+            return 0
+        case .run(let config, let named): (path, level) = (config, named)
+        }
+    } catch {
+        plain.write(.error, error.description)
+        plain.write(.error, AgentCommand.usage)
+        return error.status.rawValue
+    }
+    switch Settings.load(path) {
     case .bad(let mistakes):
-        for mistake in mistakes { log.write(.error, mistake.description) }
+        for mistake in mistakes { plain.write(.error, mistake.description) }
         return ExitStatus(mistakes).rawValue
     case .good(let settings):
         guard settings.role == .agent || settings.role == .relay else {
-            log.write(.error, "role \(settings.role.rawValue): start it with `rivulet collect`")
+            plain.write(
+                .error, "role \(settings.role.rawValue): start it with `rivulet collect`")
             return ExitStatus.configuration.rawValue
         }
+        let log = StandardErrorLog(threshold: level ?? .information, showsTimes: true)
         do throws(StartError) {
-            try AgentProgram(settings, path: arguments[1]).run()
+            try AgentProgram(settings, path: path, log: log).run()
             return 0
         } catch {
             log.write(.error, error.description)

@@ -66,7 +66,7 @@ public enum ExitStatus: Int32, Sendable {
         case .notASocket, .badPath: self = .usage
         case .timedOut, .brokenOff: self = .tryAgain
         case .replyTooLong: self = .data
-        case .system(let error): self.init(code: error.code)
+        case .system(let error), .noDirectory(_, let error): self.init(code: error.code)
         }
     }
 
@@ -75,7 +75,8 @@ public enum ExitStatus: Int32, Sendable {
         case .damaged: self = .data
         case .unreadable(_, let error): self.init(code: error.code)
         case .missing: self = .noInput
-        case .foreign, .open: self = .configuration
+        case .open: self = .notPermitted
+        case .foreign: self = .configuration
         }
     }
 }

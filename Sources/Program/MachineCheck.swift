@@ -85,9 +85,11 @@ package struct MachineCheck {
         }
         let folder = Self.folder(of: path)
         guard let kind = PathKind(folder) else {
-            return fail(
-                "control: there is no folder \(folder), so `rivulet status` could not ask; make "
-                    + "it, or write another path")
+            // The agent makes the folder itself, if only that is missing.
+            if access(Self.folder(of: folder), W_OK | X_OK) == 0 { return }
+            return warn(
+                "control: there is no folder \(folder), and it cannot be made; the socket will be "
+                    + Settings.fallbackControl(state: settings.state))
         }
         if kind != .folder {
             fail("control: \(folder) is \(kind.text); it must be a folder")

@@ -23,6 +23,7 @@ package final class NodeProgram {
     package var onClock: ((ClockReading, Instant) -> Void)?
     /// What a program adds to its summary for people, and to its status.
     package var summaryLine: (() -> String)?
+    var sensorLines: (() -> [String])?
     package var statusDetails: (() -> [(String, JSONValue)])?
     /// For what may block.
     package let workers = WorkerPool()
@@ -177,15 +178,31 @@ package final class NodeProgram {
         loop.set(timer, to: max(started + .seconds(5), MonotonicClock.now() + .seconds(1)))
     }
 
-    /// Without its control socket a node still does its work.
+    /// Without its control socket a node still does its work. Where it may not make the one that is
+    /// configured, it makes one in its state directory.
     private func openControl() {
-        do {
-            control = try ControlSocket(path: settings.control, loop: loop) {
-                [unowned self] _, line in
-                .lines(answer(line))
-            }
+        let fallback = Settings.fallbackControl(state: settings.state)
+        do throws(ControlError) {
+            control = try controlSocket(settings.control)
         } catch {
             log.write(.warning, "\(error)")
+            guard error.isOfThePlace, fallback != settings.control else { return }
+            do throws(ControlError) {
+                control = try controlSocket(fallback)
+                log.write(
+                    .notice,
+                    "the control socket is \(fallback): `rivulet status` finds it through the "
+                        + "configuration, or with --socket \(fallback)")
+            } catch {
+                log.write(.warning, "\(error): `rivulet status` cannot ask this node")
+            }
+        }
+    }
+
+    private func controlSocket(_ path: String) throws(ControlError) -> ControlSocket {
+        try ControlSocket(path: path, loop: loop) { [unowned self] _, line in
+            log.write(.debug, "asked for \(line.prefix { $0 != " " })")
+            return .lines(answer(line))
         }
     }
 
@@ -193,7 +210,8 @@ package final class NodeProgram {
         let words = request.split(separator: " ", maxSplits: 1).map(String.init)
         switch (words.first, words.dropFirst().first) {
         case ("status", nil): return [status.description]
-        case ("summary", nil): return summary
+        case ("summary", nil): return summary(isVerbose: false)
+        case ("summary", "verbose"): return summary(isVerbose: true)
         case ("ticket", let seconds?): return [issueTicket(validFor: seconds)]
         case ("connect", let ticket?): return [use(ticket: ticket)]
         case ("connected", let peer?): return [nameIfConnected(peer)]

@@ -16,6 +16,10 @@ public enum StoreError: Error, Hashable, Sendable {
     case busy
     /// A database of another program.
     case foreign(path: String)
+    /// A file to be read is not there, has nothing in it, or is no database.
+    case missing(path: String)
+    case empty(path: String)
+    case notADatabase(path: String)
     /// Written by a later version of this program.
     case newer(path: String, version: Int64)
     /// Written by an earlier version, and only read: a collector brings it up to date.
@@ -66,6 +70,9 @@ extension StoreError: CustomStringConvertible {
         case .damaged(let text): "the store is damaged: \(text)"
         case .busy: "another process is writing to the store"
         case .foreign(let path): "\(path) is a database of another program"
+        case .missing(let path): "\(path): there is no such file; does a collector store there?"
+        case .empty(let path): "\(path) is empty: no collector has stored anything there yet"
+        case .notADatabase(let path): "\(path) is no store: it is not even a database"
         case .newer(let path, let version):
             "\(path) was written by a later version of rivulet (format \(version))"
         case .older(let path):

@@ -7,18 +7,29 @@ public struct StoreQuery: Sendable {
     public enum Peer: Hashable, Sendable {
         case id(PeerID)
         /// All peers that call themselves so.
-        case name(String)
+        case name(Glob)
     }
 
-    public var peer: Peer?
-    /// A channel's name.
-    public var channel: String?
+    /// Any of these; empty: all.
+    public var peers: [Peer] = []
+    /// Names of channels, any of these; empty: all.
+    public var channels: [Glob] = []
     /// UTC, nanoseconds since 1970. With bounds, readings whose time is unknown are left out.
     public var from: Int64?
     /// Excluded.
     public var to: Int64?
 
     public init() {}
+
+    func matches(_ id: PeerID, _ node: String) -> Bool {
+        peers.isEmpty
+            || peers.contains {
+                switch $0 {
+                case .id(let wanted): id == wanted
+                case .name(let wanted): wanted.matches(node)
+                }
+            }
+    }
 }
 
 /// A channel of a run, with what dates its readings.
@@ -26,6 +37,8 @@ public struct StoredSeries: Hashable, Sendable {
     public var peer: PeerID
     /// What the peer calls itself now.
     public var node: String
+    /// As the run's birth has them.
+    public var labels: [Label]
     public var run: RunID
     public var channel: String
     public var unit: Unit
@@ -46,6 +59,12 @@ public struct StoredSeries: Hashable, Sendable {
     func milliseconds(from: Int64?, to: Int64?) -> [Range<Int64>] {
         guard from != nil || to != nil else { return [0..<Int64.max] }
         return dating?.milliseconds(from: from, to: to) ?? []
+    }
+
+    /// The same, but so that in each of them UTC only rises with the board's time.
+    func rising(from: Int64?, to: Int64?) -> [Range<Int64>] {
+        if let dating { return dating.spans(from: from, to: to) }
+        return milliseconds(from: from, to: to)
     }
 }
 
@@ -73,6 +92,12 @@ public struct StoredWindow: Hashable, Sendable {
     /// how many of them are stored. Nil for windows that were computed for this query alone.
     public var expected: Int64?
     public var received: Int64?
+
+    /// Readings of the run that should be in this window and are not stored.
+    var lostCount: UInt64? {
+        guard let expected, let received else { return nil }
+        return UInt64(max(0, expected.subtractingSaturating(received)))
+    }
 }
 
 /// Readings of a run that nobody will ever send.

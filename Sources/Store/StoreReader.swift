@@ -1,4 +1,6 @@
 import Collector
+import DurableFiles
+import Glibc
 import NearbyCore
 import Telemetry
 
@@ -14,10 +16,15 @@ public final class StoreReader {
     /// Of the stored windows.
     let windowWidth: Duration?
 
-    /// Throws `.foreign` or `.newer` for a file that is no store of ours or of a later version.
+    /// Throws `.missing`, `.empty`, `.foreign`, `.older` or `.newer` where no store of this
+    /// version's is.
     public init(_ path: String) throws(StoreError) {
+        try Self.checkFile(path)
         database = try Database(path, .reading)
         try Schema.check(database)
+        guard try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0 > 0 else {
+            throw .empty(path: path)
+        }
         guard try database.integer("PRAGMA user_version") ?? 0 == Schema.version else {
             throw .older(path: path)
         }
@@ -32,52 +39,92 @@ public final class StoreReader {
             .map { .nanoseconds($0) }
     }
 
+    /// What can be said of the file before SQLite reads it, which takes an empty file for an empty
+    /// database and calls any other damaged.
+    private static func checkFile(_ path: String) throws(StoreError) {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { throw .missing(path: path) }
+            throw .file(FileError(operation: "open", path: path, code: errno))
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .notAFile(path: path)
+        }
+        if status.st_size == 0 { throw .empty(path: path) }
+        var head = [UInt8](repeating: 0, count: 16)
+        let count = read(file, &head, head.count)
+        guard count == head.count, head == Array("SQLite format 3\0".utf8) else {
+            throw .notADatabase(path: path)
+        }
+    }
+
     /// The channels that a query is about, in order of node, channel and time.
     public func series(_ query: StoreQuery) throws(StoreError) -> [StoredSeries] {
         let rows = try database.prepare(Self.seriesSQL)
-        if let channel = query.channel { rows.bind(1, channel) }
-        switch query.peer {
-        case .id(let peer): rows.bind(2, peer.bytes)
-        case .name(let name): rows.bind(3, name)
-        case nil: break
-        }
-        var series: [StoredSeries] = []
+        let oldest = try database.prepare(
+            "SELECT min(milliseconds) FROM readings WHERE run_id = ?1 AND channel = ?2")
+        var series: [(series: StoredSeries, begin: Int64)] = []
         var known: [BootID: (mappings: BootMappings, layout: Stretches?)] = [:]
+        var labels: [Int64: [Label]] = [:]
         while try rows.step() {
             guard let peer = PeerID(bytes: rows.bytes(0)), let run = RunID(stored: rows.bytes(2)),
                 let number = UInt16(exactly: rows.integer(3)), let unit = Unit(rows.text(5)),
-                let scale = Int8(exactly: rows.integer(6)), let boot = BootID(stored: rows.bytes(7))
+                let scale = Int8(exactly: rows.integer(6)),
+                let boot = BootID(stored: rows.bytes(7)),
+                query.matches(peer, rows.text(1)), query.channels.allow(rows.text(4))
             else { continue }
             if known[boot] == nil {
                 known[boot] = (try clocks.mappings(of: boot), try clocks.layout(of: boot))
             }
             guard let clock = known[boot] else { continue }
             let isMoving = rows.integer(8) == 1
-            series.append(
-                StoredSeries(
-                    peer: peer, node: rows.text(1), run: run, channel: rows.text(4), unit: unit,
-                    scale: scale, rank: clock.mappings.rank, runID: rows.integer(9),
-                    number: number, dating: clock.mappings.stretches,
-                    layout: isMoving ? nil : clock.layout))
+            let runID = rows.integer(9)
+            if labels[runID] == nil { labels[runID] = Self.labels(rows.bytes(10)) }
+            let next = StoredSeries(
+                peer: peer, node: rows.text(1), labels: labels[runID] ?? [], run: run,
+                channel: rows.text(4), unit: unit, scale: scale, rank: clock.mappings.rank,
+                runID: runID, number: number, dating: clock.mappings.stretches,
+                layout: isMoving ? nil : clock.layout)
+            oldest.bind(1, runID).bind(2, Int64(number))
+            let first = try oldest.step() ? oldest.optionalInteger(0) : nil
+            oldest.reset()
+            series.append((next, first.flatMap { next.dating?.utc($0) } ?? .min))
         }
-        return series
+        return Self.inOrder(series)
+    }
+
+    private static func labels(_ birth: [UInt8]) -> [Label] {
+        guard case .birth(let birth)? = try? TelemetryMessage(parsing: birth) else { return [] }
+        return birth.node.labels
+    }
+
+    /// Runs that have the same channel by their oldest reading; else as they are.
+    private static func inOrder(
+        _ all: [(series: StoredSeries, begin: Int64)]
+    ) -> [StoredSeries] {
+        var result: [StoredSeries] = []
+        var rest = all[...]
+        while let first = rest.first?.series {
+            let same = rest.prefix {
+                $0.series.peer == first.peer && $0.series.channel == first.channel
+            }
+            result += same.sorted {
+                ($0.begin, $0.series.runID) < ($1.begin, $1.series.runID)
+            }.map(\.series)
+            rest = rest.dropFirst(same.count)
+        }
+        return result
     }
 
     private static let seriesSQL = """
         SELECT peers.peer, peers.name, runs.run, channels.number, channels.name, channels.unit,
             channels.scale, runs.boot,
-            EXISTS (SELECT 1 FROM moved_windows WHERE run_id = runs.id), runs.id,
-            (SELECT min(milliseconds) FROM readings
-                WHERE run_id = runs.id AND channel = channels.number) AS oldest
+            EXISTS (SELECT 1 FROM moved_windows WHERE run_id = runs.id), runs.id, runs.birth
         FROM channels JOIN runs ON runs.id = channels.run_id
         JOIN peers ON peers.id = runs.peer_id
-        WHERE channels.name = coalesce(?1, channels.name)
-        AND peers.peer = coalesce(?2, peers.peer) AND peers.name = coalesce(?3, peers.name)
-        ORDER BY peers.name, peers.peer, channels.name, oldest + coalesce(
-            (SELECT offset / 1000000 FROM clocks
-                WHERE boot = runs.boot AND since <= oldest * 1000000 ORDER BY since DESC LIMIT 1),
-            (SELECT offset / 1000000 FROM clocks WHERE boot = runs.boot ORDER BY since LIMIT 1)
-        ), runs.id
+        ORDER BY peers.name, peers.peer, channels.name, runs.id
         """
 
     /// All readings of the query, until `each` returns false.
@@ -184,15 +231,5 @@ public final class StoreReader {
                     gap: Gap(run: run, range: range, reason: GapReason(rawValue: reason))))
         }
         return gaps
-    }
-}
-
-extension StoreQuery {
-    func matches(_ id: PeerID, _ node: String) -> Bool {
-        switch peer {
-        case .id(let wanted): id == wanted
-        case .name(let wanted): node == wanted
-        case nil: true
-        }
     }
 }

@@ -69,21 +69,27 @@ struct Stretches: Hashable {
     /// that was set back went through the same UTC twice.
     func milliseconds(from: Int64?, to: Int64?) -> [Range<Int64>] {
         var ranges: [Range<Int64>] = []
-        for (index, stretch) in all.enumerated() {
+        for span in spans(from: from, to: to) {
+            if let last = ranges.last, last.upperBound == span.lowerBound {
+                ranges[ranges.count - 1] = last.lowerBound..<span.upperBound
+            } else {
+                ranges.append(span)
+            }
+        }
+        return ranges
+    }
+
+    /// The same, one for each stretch that has a part in it.
+    func spans(from: Int64?, to: Int64?) -> [Range<Int64>] {
+        all.enumerated().compactMap { index, stretch in
             let own = milliseconds(of: index)
             let bound = { (utc: Int64) in
                 Self.milliseconds(utc.subtractingSaturating(stretch.offset))
             }
             let first = max(own.lowerBound, from.map(bound) ?? .min)
             let end = min(own.upperBound, to.map(bound) ?? .max)
-            guard first < end else { continue }
-            if let last = ranges.last, last.upperBound == first {
-                ranges[ranges.count - 1] = last.lowerBound..<end
-            } else {
-                ranges.append(first..<end)
-            }
+            return first < end ? first..<end : nil
         }
-        return ranges
     }
 
     /// The board's first millisecond whose UTC is not before this.

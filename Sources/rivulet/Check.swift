@@ -13,11 +13,13 @@ struct Check: ParsableCommand {
             """)
 
     @Flag(help: "Also look whether it fits this machine; reads sensors once.") var here = false
-    @Argument(help: "The configuration files; - is standard input.") var files: [String]
+    @OptionGroup var standard: ConfigurationFile
+    @Argument(help: "The configuration files, if there are others; - is standard input.")
+    var files: [String] = []
 
     func run() throws {
         var worst = ExitStatus.good
-        for file in files {
+        for file in files.isEmpty ? [try standard.required()] : files {
             let status = check(file)
             if worst == .good { worst = status }
         }

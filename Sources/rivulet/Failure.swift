@@ -14,7 +14,7 @@ struct Failure: Error, CustomStringConvertible {
 
     init(_ cause: any Error) {
         description = "\(cause)"
-        status = ExitStatus(cause)
+        status = (cause as? Failure)?.status ?? ExitStatus(cause)
     }
 
     /// A line for each.

@@ -10,13 +10,13 @@ struct MakeTicket: ParsableCommand {
         abstract: "Print a ticket by which another node finds the one that runs here.",
         discussion: "It says where this node is, and opens no door: the network's secret does.")
 
-    @Option(help: "How long it is valid, such as 10min, 2h or 7d.")
+    @Option(help: "How long it is valid: 2h, 30min, '1 day'; 30 days at most.")
     var valid = Span(duration: .seconds(3_600))
     @Flag(help: "As a QR code too.") var qr = false
-    @Option(help: "The node's control socket.") var socket = "/run/rivulet/agent.sock"
+    @OptionGroup var node: NodeSocket
 
     func run() throws {
-        let answer = try ask(socket, "ticket \(valid.duration.components.seconds)")
+        let answer = try ask(node, "ticket \(valid.duration.components.seconds)")
         let words = answer.split(separator: " ").map(String.init)
         guard let ticket = words.first else { throw Failure("the node gave no ticket", .data) }
         if words.count > 1 {
@@ -35,14 +35,14 @@ struct Connect: ParsableCommand {
     @Argument(help: "The ticket, as `rivulet ticket` printed it.") var ticket: [String]
     @Option(help: "How long to wait for the connection, such as 10s.")
     var wait = Span(duration: .seconds(10))
-    @Option(help: "The node's control socket.") var socket = "/run/rivulet/agent.sock"
+    @OptionGroup var node: NodeSocket
 
     func run() throws {
-        let peer = try ask(socket, "connect \(ticket.joined())")
+        let peer = try ask(node, "connect \(ticket.joined())")
         let deadline = MonotonicClock.now() + wait.duration
         while MonotonicClock.now() < deadline {
             do {
-                return print("connected to \(try ask(socket, "connected \(peer)"))")
+                return print("connected to \(try ask(node, "connected \(peer)"))")
             } catch let failure as Failure where failure.description.hasPrefix("refused: ") {
                 throw Failure(failure.description, .unavailable)
             } catch {}
@@ -55,10 +55,10 @@ struct Connect: ParsableCommand {
 }
 
 /// Asks the node that runs here; what it refuses is an error.
-private func ask(_ socket: String, _ request: String) throws -> String {
+private func ask(_ node: NodeSocket, _ request: String) throws -> String {
     let answer: String
     do {
-        answer = try StatusQuery(socket: socket).ask(request)
+        answer = try node.query().ask(request)
     } catch {
         throw Failure(error)
     }

@@ -43,7 +43,7 @@ import Testing
         #expect(live.print(try window(), clock: clock).hasPrefix("\u{1b}[2J\u{1b}[H"))
         let second = live.print(try window(), clock: clock)
         #expect(second.hasPrefix("\u{1b}[H"))
-        #expect(second.hasSuffix("\u{1b}[K\n\u{1b}[J"))
+        #expect(second.hasSuffix("\n\u{1b}[J"))
         #expect(!first.unicodeScalars.contains("\u{1b}"))
     }
 
@@ -51,7 +51,7 @@ import Testing
         var live = TablePrinter(settings: .init(isLive: true, lines: 6))
         let text = live.print(try window(), clock: clock)
         #expect(text.split(separator: "\n").count - 1 == 5)
-        #expect(text.contains("… and 3 more channels"))
+        #expect(text.contains("… 2 more channels, 1 without a value, newest 5s ago"))
     }
 
     @Test func aWindowIsJSONLines() throws {
@@ -83,6 +83,44 @@ import Testing
     ])
     func csvFieldsAreQuoted(text: String, field: String) {
         #expect(CSVPrinter.quoted(text) == field)
+    }
+
+    /// 2^53 − 1 is the last integer below which every double is one.
+    @Test func whatADoubleWouldRoundIsAString() {
+        var writer = JSONObjectWriter()
+        writer.add("a", integer: 9_007_199_254_740_991)
+        writer.add("b", integer: 9_007_199_254_740_992)
+        writer.add("c", integer: nil)
+        writer.add("d", decimal: DecimalValue(coefficient: 21_50, exponent: -2))
+        writer.add("e", decimal: DecimalValue(coefficient: .max, exponent: -9))
+        writer.add("f", decimal: DecimalValue(coefficient: -1, exponent: 20))
+        writer.add("g", decimal: nil)
+        #expect(
+            writer.text == #"{"a":9007199254740991,"b":"9007199254740992","c":null,"d":21.50,"#
+                + #""e":"9223372036.854775807","f":"-1e20","g":null}"#)
+    }
+
+    @Test func unitsHaveThePrefixThatSuitsThem() {
+        let bytes: [(Int64, String, String)] = [
+            (0, "0", "B"), (1_023, "1023", "B"), (16_284, "15.90", "KiB"),
+            (26_432_000_000, "24.62", "GiB"), (1_073_741_823, "1024.0", "MiB"),
+        ]
+        for (value, text, symbol) in bytes {
+            let decimal = DecimalValue(coefficient: value)
+            let unit = ScaledUnit(.byte, [decimal, nil])
+            #expect(unit.text(decimal, width: 8) == text)
+            #expect(unit.symbol == symbol)
+        }
+        let radio = DecimalValue(coefficient: 2_412_000_000)
+        #expect(ScaledUnit(.hertz, [radio]).text(radio, width: 8) == "2.412")
+        #expect(ScaledUnit(.hertz, [radio]).symbol == "GHz")
+        #expect(ScaledUnit(.celsius, [radio]).symbol == "°C")
+    }
+
+    @Test func countsHaveNoFraction() {
+        #expect(NumberText.mean(2, places: 1, width: 8) == "2")
+        #expect(NumberText.mean(2.5, places: 1, width: 8) == "2.5")
+        #expect(NumberText.mean(21.5, places: 2, width: 8) == "21.50")
     }
 
     @Test func whatIsNoNumberIsNullInJSON() {

@@ -4,7 +4,9 @@
 # `Tests/Debian13/run.sh COMMAND…` runs any other command in a copy of the checkout there:
 # `Tests/Debian13/run.sh deploy/test.sh lab` is the lab with Debian 13's kernel, daemons and libraries.
 set -euo pipefail
-TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+. "$(dirname "$0")/../../deploy/common.sh"
+need_root
+[ -n "${OWN_MOUNTS:-}" ] || need mmdebstrap debian-archive-keyring
 ROOT=$TOP/.build-debian13/root
 PACKAGES=swiftlang,libc6-dev,libstdc++-14-dev,g++,git,ca-certificates,pkgconf,libssl-dev,libyaml-dev,libsqlite3-dev,libqrencode-dev,libavahi-client-dev,libbluetooth-dev,libgpiod-dev,iproute2,procps,openssl
 KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -17,7 +19,7 @@ mirror() {
 # All mounts below are made in a mount namespace of this script's own: they are gone when it ends, however
 # it ends, and nothing of the machine can be reached through a root that is being deleted.
 if [ -z "${OWN_MOUNTS:-}" ]; then
-    OWN_MOUNTS=1 exec unshare --mount --propagation private "$0" "$@"
+    OWN_MOUNTS=1 exec unshare --mount --propagation private bash "$TOP/Tests/Debian13/run.sh" "$@"
 fi
 
 # Made again when the list of packages changed.

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Prints the stripped size of the agent and its resident memory with 20 channels at 1 Hz, beside the
-# ledger; fails above it. The ledger only ever tightens.
+# ledger; fails above it. The ledger only ever tightens. As root; builds first, unless BIN names a folder
+# with the release build.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
-BIN=${BIN:?folder with the release build}
+. "$(dirname "$0")/../../deploy/common.sh"
+need_root
+release_build
 . Tests/Footprint/ledger
 status=0
 

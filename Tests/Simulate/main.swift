@@ -31,7 +31,7 @@ if mode == "hash", seeds.count == 1 {
         guard let failure = failures(seed).first else { continue }
         failed += 1
         let replay = [mode, "\(seed)", "\(seed)"].compactMap { $0 }.joined(separator: " ")
-        print("seed \(seed): \(failure); replay: simulate \(replay)")
+        print("seed \(seed): \(failure); replay: Tests/simulate.sh \(replay)")
     }
     print("\(Int(seeds[1] - seeds[0]) + 1 - failed) passed, \(failed) failed")
 } else {

@@ -154,7 +154,7 @@ enum Imports {
         ],
         "rivulet-agent": ["Program", "Glibc"],
         "rivulet": [
-            "Collecting",
+            "Collecting", "Collector",
             "Program", "Configuration", "Boards", "NearbyCore", "NearbyLinux", "Store",
             "ArgumentParser", "CQREncode", "Glibc",
         ],

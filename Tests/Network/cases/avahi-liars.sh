@@ -35,5 +35,5 @@ must "our own PeerID elsewhere is no peer" [ -z "$(grep "avahi: .*$own" "$LAB/ag
 collect c
 must "the true collector is found all the same" until_true 30 connected a
 must "readings" until_true 10 has_rows c a
-must "nobody else has come" [ "$(grep -c '^neighbour' "$LAB/collect_c.err")" = 1 ]
+must "nobody else has come" [ "$(grep -c ' neighbour ' "$LAB/collect_c.err")" = 1 ]
 must "the loop was not held up" [ "$(member a worstLatenessMilliseconds)" -lt 1000 ]

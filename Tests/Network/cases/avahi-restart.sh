@@ -41,4 +41,4 @@ bus a
 avahi a
 must "published again" until_true 40 published_more_than "$before"
 must "readings in the end" more_rows c a 5
-must "one channel all the time" [ "$(grep -c '^neighbour c at' "$LAB/agent_a.err")" = 1 ]
+must "one channel all the time" [ "$(grep -c ' neighbour c at' "$LAB/agent_a.err")" = 1 ]

@@ -1,0 +1,42 @@
+extension Settings {
+    /// Where every command looks for the configuration that no option names.
+    public static let standardPath = "/etc/rivulet/config.yaml"
+    /// The control socket of a node whose configuration names none.
+    public static let standardControl = "/run/rivulet/agent.sock"
+
+    /// Where the control socket goes if it cannot be made where it belongs.
+    public static func fallbackControl(state: String) -> String { state + "/control.sock" }
+}
+
+/// Where a node keeps things, as its configuration says. For commands beside a node: what else is
+/// in the file, and whether they may read the secret, is no concern of theirs.
+public struct ConfiguredPaths: Hashable, Sendable {
+    public let state: String
+    public let control: String
+    /// The collector's database; nil: nothing is stored.
+    public let store: String?
+
+    /// Where the node's control socket can be, the likeliest first.
+    public var controls: [String] { [control, Settings.fallbackControl(state: state)] }
+
+    /// Throws what is wrong if the file cannot be read or is no YAML.
+    public static func load(_ path: String) throws(Mistake) -> ConfiguredPaths {
+        let text: [UInt8]
+        do throws(SmallFile.Fault) {
+            text = try SmallFile.read(path, limit: YAMLNode.byteCountMax)
+        } catch {
+            throw Mistake(file: path, mark: .start, message: "\(error)")
+        }
+        return try decode(text, file: path)
+    }
+
+    public static func decode(_ text: [UInt8], file: String) throws(Mistake) -> ConfiguredPaths {
+        let root = try YAMLNode.parse(text, file: file)
+        let section = Section(root, Settings.file, MistakeList(file: file))
+        let state = section.text("state") ?? ""
+        let collector = section.section("collector", Settings.collector)
+        return ConfiguredPaths(
+            state: state, control: section.text("control") ?? "",
+            store: Settings.store(collector, state: state))
+    }
+}

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Installs what building needs, and builds rivulet-agent and rivulet as they are meant to be run: optimised for
+# size, with Swift's runtime in them, so that a board needs no Swift. They are then in .build/release.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+unset BIN
+release_build rivulet-agent rivulet
+echo "built: ${BIN#"$TOP/"}/rivulet-agent, ${BIN#"$TOP/"}/rivulet"
