@@ -32,8 +32,8 @@ made_identity() {
     stop "${!id}"
 }
 
-# memory ID: resident kilobytes now. memory_peak ID: at most so far.
-memory() { awk '/^VmRSS/ {print $2}' "/proc/$1/status"; }
+# memory ID: resident and private kilobytes now. memory_peak ID: resident at most so far.
+memory() { awk '/^Rss:/ { r += $2 } /^Private_Dirty:/ { p += $2 } END { print r, p }' "/proc/$1/smaps_rollup"; }
 memory_peak() { awk '/^VmHWM/ {print $2}' "/proc/$1/status"; }
 
 # processor ID: milliseconds of processor time so far.

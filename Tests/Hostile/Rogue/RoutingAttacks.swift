@@ -4,11 +4,13 @@ import Telemetry
 
 /// What a member does by lying about ways through the mesh.
 enum RoutingAttacks {
-    /// Says again and again that `claim=` is next to it: with `seqno=`, at metric 0.
+    /// Says again and again that `claim=` is next to it: with `seqno=`, at metric 0. And to whom it
+    /// tells that, that it has heard of the same seqno of its own, and wants one above.
     ///
     /// With `squat=1` it is not that node but one whose PeerID begins alike.
     static func routing(_ options: Options) throws {
         let member = try Member(options)
+        let channel = member.channel
         var claim = try options.peer("claim")
         if try options.number("squat", or: 0) == 1 {
             claim = PeerID(high: claim.high, low: ~claim.low)
@@ -21,17 +23,25 @@ enum RoutingAttacks {
             destination: claim, seqno: seqno, metric: 0, kind: kind ?? .collector)
         try member.attack { _ in
             member.shell.every(.milliseconds(500)) { _ in
-                member.channel.announce([.update(update)])
+                var items: [RoutingMessage.Item] = [.update(update), .known(seqno: seqno)]
+                if let peer = channel.peer {
+                    items.append(.request(destination: peer, seqno: seqno, hopLimit: 64))
+                }
+                channel.announce(items)
             }
         }
     }
 
-    /// Says that it is a collector, and settles whatever it is sent. `role=` is how it is admitted.
+    /// Says that it is a collector, or what `kind=` says, and settles whatever it is sent. `role=` is
+    /// how it is admitted.
     static func collector(_ options: Options) throws {
         let member = try Member(options)
         let channel = member.channel
+        let kind = DestinationKind.allCases.first {
+            "\($0)" == options.text("kind", or: "collector")
+        }
         let update = RoutingMessage.RouteUpdate(
-            destination: channel.identity.ownPeer, seqno: 1, metric: 0, kind: .collector)
+            destination: channel.identity.ownPeer, seqno: 1, metric: 0, kind: kind ?? .collector)
         var runs: [UInt32: RunID] = [:]
         var settled: [RunID: NumberRanges] = [:]
         var readingCount = 0

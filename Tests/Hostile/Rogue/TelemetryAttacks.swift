@@ -99,6 +99,30 @@ enum TelemetryAttacks {
         say("\(turn) births of \(births[0].count) bytes")
     }
 
+    /// Announces every second reading of a run as lost, one a message, `rate=` bytes a second.
+    static func gaps(_ options: Options) throws {
+        let member = try Member(options)
+        let channel = member.channel
+        let rate = try options.rate()
+        let agent = try FalseAgent(run: channel.run, options)
+        let birth = try agent.birth(channels: FalseAgent.channels(1), MonotonicClock.now())
+        var next: UInt64 = 1
+        try member.attack { now in
+            channel.sendReliable(birth, now)
+            member.shell.after(.milliseconds(500)) { _ in
+                member.shell.flood(bytesPerSecond: rate) { now in
+                    let gap = Gap(run: agent.run, range: next..<next + 1, reason: .memoryFull)
+                    next += 2
+                    let message = TelemetryMessage.gap(gap).bytes
+                    channel.sendUnreliable(message, now)
+                    // With what the seal and the head add.
+                    return message.count + 27
+                }
+            }
+        }
+        say("\(next / 2) gaps")
+    }
+
     /// Runs of 1,024 channels each, with one reading of every channel: series for windows.
     static func series(_ options: Options) throws {
         let member = try Member(options)

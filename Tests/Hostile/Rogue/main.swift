@@ -14,6 +14,7 @@ let attacks: [(name: String, begin: (Options) throws -> Void)] = [
     ("readings", TelemetryAttacks.readings),
     ("evict", TelemetryAttacks.evict),
     ("births", TelemetryAttacks.births),
+    ("gaps", TelemetryAttacks.gaps),
     ("series", TelemetryAttacks.series),
     ("ghosts", Ghosts.attack),
     ("nudges", DiscoveryAttacks.nudges),
