@@ -78,7 +78,8 @@ import Testing
         for (index, time) in times.enumerated() {
             #expect(times[index...].prefix { $0 - time < .seconds(1) }.count <= 10)
         }
-        #expect((20...30).contains(times.count))
+        // Two places are for the beacons of two links, one each for a request and a nudge.
+        #expect((18...30).contains(times.count))
         #expect(refused > 0)
     }
 

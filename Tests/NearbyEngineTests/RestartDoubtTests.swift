@@ -32,7 +32,7 @@ struct RestartDoubtTests {
         #expect(machine.handle(sighting(2), now: at(1)) == [.drop(.beaconRestartUnproved)])
         let outputs = machine.handle(
             .deadlineReached, now: at(0) + Limits.restartPatience)
-        #expect(outputs == [.invite(Self.peer, attempt: 1)])
+        #expect(outputs == [.invite(Self.peer, attempt: 2)])
     }
 
     @Test func aNudgeOfAnotherRunIsAskedAboutAsWell() {
@@ -66,7 +66,7 @@ struct RestartDoubtTests {
         #expect((10...16).contains(probes.count), "\(probes.count)")
     }
 
-    /// Where the answers get lost, each doubt costs one handshake, and the pauses grow all the same.
+    /// Where the answers get lost, each doubt costs one handshake, and the pauses grow.
     @Test func unansweredDoubtsAboutALivePeerAreFew() {
         var machine = connected()
         var invitations = 0

@@ -130,8 +130,8 @@ extension Node {
         }
     }
 
-    /// A neighbour whose sealed frames of the same run arrive has our channel: then somebody replays
-    /// nudges, or makes it send them.
+    /// A neighbour whose sealed frames of the same run arrive has our channel: then somebody
+    /// replays nudges, or makes it send them.
     private mutating func nudged(
         by peer: PeerID, _ run: RunID, _ attempt: UInt16, _ now: Instant
     ) {
