@@ -17,6 +17,8 @@ public final class AgentProgram {
     private var telemeter: Telemeter
     private let spool: SpoolQueue?
     private var spoolFault: String?
+    /// Nothing is taken any more; the loop runs until the spool is idle.
+    private var isStopping = false
     private var collector: PeerID?
     private var viewers: [PeerID] = []
     /// When a collector was first addressed, nanoseconds since 1970.
@@ -136,6 +138,7 @@ public final class AgentProgram {
     }
 
     private func give(_ input: Telemeter.Input, _ now: Instant) {
+        if isStopping { return }
         let before = telemeter.readingCount
         let outputs = telemeter.handle(input, now: now)
         if case .sample(let sample) = input, telemeter.readingCount > before {
@@ -159,6 +162,7 @@ public final class AgentProgram {
     // MARK: The spool
 
     private func answered(_ answer: SpoolQueue.Answer) {
+        if isStopping { return ended(answer) }
         let now = MonotonicClock.now()
         switch answer {
         case .opened(let runs, let previous, let notices):
@@ -189,17 +193,34 @@ public final class AgentProgram {
         }
     }
 
-    /// What is not settled goes to disk, within five seconds.
+    /// What is not settled goes to disk: the loop goes on until it is there, for five seconds at
+    /// most. Sensors and peers have no say any more.
     private func stop() {
         light?.finish()
         for driver in events.use([]) { driver.finish() }
-        let end = MonotonicClock.now() + .seconds(5)
-        give(.flush, MonotonicClock.now())
-        spool?.post(.end(lastSequence: telemeter.readingCount))
-        while let spool, !spool.isIdle, MonotonicClock.now() < end {
-            usleep(1_000)
-            for answer in spool.answers.take() { answered(answer) }
+        let now = MonotonicClock.now()
+        give(.flush, now)
+        isStopping = true
+        guard let spool else { return }
+        spool.post(.end(lastSequence: telemeter.readingCount))
+        for timer in [samplingTimer, telemetryTimer] {
+            if let timer { program.loop.set(timer, to: nil) }
         }
+        do throws(SystemError) {
+            try program.loop.run(until: now + .seconds(5))
+        } catch {
+            log.write(.error, "\(error): readings in memory are lost")
+        }
+    }
+
+    /// An answer of the spool's while the process ends.
+    private func ended(_ answer: SpoolQueue.Answer) {
+        if case .failed(_, let fault) = answer {
+            log.write(.error, "spool: \(fault): readings in memory are lost")
+        }
+        if case .opened = answer { return }
+        spool?.finished()
+        if spool?.isIdle == true { program.loop.stop() }
     }
 
     // MARK: The sensors' side
