@@ -141,6 +141,14 @@ let package = Package(
             name: "soak-agent",
             dependencies: ["Program", "Configuration", "NearbyCore", "NearbyLinux", "Telemetry"],
             path: "Tests/Soak", swiftSettings: settings),
+        // A member and an outsider that attack, for Tests/Hostile/run.sh.
+        .executableTarget(
+            name: "rogue",
+            dependencies: [
+                "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
+                "Telemetry", "Configuration",
+            ],
+            path: "Tests/Hostile/Rogue", swiftSettings: settings),
         // Golden vectors, and the oracle of windows.
         .target(name: "VectorFile", path: "Tests/VectorFile", swiftSettings: settings),
         .target(
@@ -179,7 +187,12 @@ let package = Package(
             ]),
         tests(of: "Configuration", ["Telemetry"]),
         tests(of: "Boards", ["Configuration"]),
-        tests(of: "Program", ["Boards", "Configuration", "NearbyCore", "Sensors", "Telemetry"]),
+        tests(
+            of: "Program",
+            [
+                "Boards", "Configuration", "FailingFiles", "NearbyCore", "NearbyLinux", "Sensors",
+                "Telemetry",
+            ]),
         tests(of: "Collector", ["NearbyCore", "Telemetry", "SlowStatistics"]),
         // What the tests kill while it writes.
         .executableTarget(

@@ -134,6 +134,15 @@ lane_network() {
     if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
 }
 
+# Rogue members and outsiders against real processes.
+lane_hostile() {
+    expect "release build for the rogue" build_release || return
+    as_root env "BIN=$BIN" Tests/Hostile/run.sh 2>&1 | tee "$logs/hostile"
+    local line
+    line=$(grep -E "$SUMMARY" "$logs/hostile" | tail -1)
+    if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
+}
+
 # Emulated hardware, in a virtual machine that boots once a group. Avahi is among the network cases.
 lane_lab() {
     expect "release build for the lab" build_release || return

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Installs what the tests need and runs all of them. The last line counts: N passed, N failed.
 # Before it stands what could not be run here, and why. Lanes by name: deploy/test.sh [format]
-# [unit] [simulate] [footprint] [network] [soak] [demo] [lab] [debian13]; without names, all. The last
-# two run side by side: the lab waits more than it computes.
+# [unit] [simulate] [footprint] [network] [hostile] [soak] [demo] [lab] [debian13]; without names, all.
+# The last two run side by side: the lab waits more than it computes.
 set -uo pipefail
 . "$(dirname "$0")/common.sh"
 . deploy/lanes.sh
 
 lanes=("$@")
-[ ${#lanes[@]} -gt 0 ] || lanes=(format unit simulate footprint network soak demo lab+debian13)
+[ ${#lanes[@]} -gt 0 ] || lanes=(format unit simulate footprint network hostile soak demo lab+debian13)
 passed=0 failed=0 not_run=()
 # How many random worlds the simulator runs.
 SEEDS=${SEEDS:-500}

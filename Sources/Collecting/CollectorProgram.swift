@@ -68,7 +68,7 @@ public final class CollectorProgram {
                 return try StoreThread(path: path, settings: stored)
             }
         } catch {
-            throw StartError("\(error)")
+            throw StartError(error)
         }
         let now = NearbyLinux.WallClock.read()
         let offset = Duration.nanoseconds(
@@ -114,7 +114,7 @@ public final class CollectorProgram {
         do throws(SystemError) {
             try program.loop.register(store.answers) { [unowned self] in answered($0) }
         } catch {
-            throw StartError("\(error)")
+            throw StartError(error)
         }
         store.open()
     }
@@ -237,7 +237,8 @@ public final class CollectorProgram {
             guard count > 0 else {
                 if errno != EPIPE {
                     let text = String(cString: strerror(errno))
-                    outputFault = StartError("standard output: \(text): nothing more is collected")
+                    outputFault = StartError(
+                        "standard output: \(text): nothing more is collected", .inputOutput)
                 }
                 return program.loop.stop()
             }

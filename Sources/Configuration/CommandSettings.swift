@@ -40,8 +40,11 @@ extension CommandSettings {
         if unit.contains(" ") {
             section.add("unit", "unit has a space; write a unit's name such as Cel, %RH or ppm")
         }
+        UnitWords.check("unit", unit, section)
         guard let node = section.node("run"), case .sequence = node.value else { return nil }
-        if run.first?.hasPrefix("/") != true {
+        if let fault = run.first.flatMap({ PathText.fault($0, "run") }) {
+            section.add("run", fault)
+        } else if run.first?.hasPrefix("/") != true {
             section.add(
                 "run", "run must begin with the program's full path, such as /usr/local/bin/co2")
         }

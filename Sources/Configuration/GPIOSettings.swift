@@ -105,6 +105,8 @@ extension GPIOSettings {
         where unit?.contains(" ") == true {
             section.add(key, "\(key) has a space; write a unit's name such as mm, l or kWh")
         }
+        UnitWords.check("unit", unit, section)
+        if let rateUnit { UnitWords.check("rate-unit", rateUnit, section) }
         if !scale.utf8.contains(where: { (0x31...0x39).contains($0) }) || scale.hasPrefix("-") {
             section.add("scale", "scale is \(scale); it must be more than 0")
         }

@@ -25,6 +25,26 @@ enum PeerText {
         return !(bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80)
     }
 
+    /// What kind of address it is, if it is not one node's; `text` is valid.
+    static func foreignKind(_ text: String) -> String? {
+        guard let colon = text.lastIndex(of: ":") else { return nil }
+        let host = text[..<colon]
+        guard host.first == "[" else {
+            var address = in_addr()
+            guard inet_pton(AF_INET, String(host), &address) == 1 else { return nil }
+            let bytes = withUnsafeBytes(of: address) { Array($0) }
+            if bytes[0] == 0 { return "which is no node's address" }
+            if bytes.allSatisfy({ $0 == 255 }) { return "the broadcast address" }
+            return bytes[0] >= 224 ? "a multicast or reserved address" : nil
+        }
+        let plain = host.dropFirst().dropLast().prefix { $0 != "%" }
+        var address = in6_addr()
+        guard inet_pton(AF_INET6, String(plain), &address) == 1 else { return nil }
+        let bytes = withUnsafeBytes(of: address) { Array($0) }
+        if bytes[0] == 0xff { return "a multicast address" }
+        return bytes.allSatisfy { $0 == 0 } ? "which is no node's address" : nil
+    }
+
     /// The kernel's rule (`dev_valid_name`): 1–15 bytes, no slash, colon or white space, not `.` or
     /// `..`.
     static func isInterface(_ name: String) -> Bool {

@@ -2,6 +2,8 @@
 package final class MistakeList {
     package let file: String
     package private(set) var mistakes: [Mistake] = []
+    /// What is allowed, and hardly meant.
+    package private(set) var warnings: [Mistake] = []
 
     /// In the file's order. Sorting need not be stable: those at one place are put in the order of
     /// their text.
@@ -13,6 +15,10 @@ package final class MistakeList {
 
     package func add(_ mark: Mark, _ message: String) {
         mistakes.append(Mistake(file: file, mark: mark, message: message))
+    }
+
+    package func warn(_ mark: Mark, _ message: String) {
+        warnings.append(Mistake(file: file, mark: mark, message: message))
     }
 }
 
@@ -95,6 +101,9 @@ package struct Section {
                 mistakes.add(name.mark, "a name in \(key) must be 1 to 63 bytes of plain text")
                 continue
             }
+            if let found = InvisibleCharacter(in: text) {
+                mistakes.add(name.mark, found.advice("a name in \(key)"))
+            }
             if sections[text] != nil {
                 mistakes.add(name.mark, "\(PlainText.shown(text)) comes twice; leave one out")
             }
@@ -129,9 +138,41 @@ package struct Section {
         mistakes.add(values[key]?.mark ?? mark, message)
     }
 
+    package func add(at mark: Mark, _ message: String) { mistakes.add(mark, message) }
+
+    /// As `add`, of what is allowed and hardly meant.
+    package func warn(_ key: String, _ message: String) {
+        mistakes.warn(values[key]?.mark ?? mark, message)
+    }
+
     // MARK: Values
 
     package func text(_ key: String) -> String? {
+        let text = plainText(key)
+        guard let text, values[key] != nil, let form = table.key(key)?.form else { return text }
+        switch form {
+        case .text, .path:
+            // A pattern may be meant to find them.
+            if key != "pattern", let found = InvisibleCharacter(in: text) {
+                add(key, found.advice(key))
+            }
+            if key == "name", text.hasPrefix(" ") || text.hasSuffix(" ") {
+                add(key, "name begins or ends with a space; remove it")
+            }
+        default: break
+        }
+        if case .path = form { checkPath(key, text) }
+        return text
+    }
+
+    /// That a path means what it seems to.
+    package func checkPath(_ key: String, _ text: String) {
+        guard values[key] != nil else { return }
+        if let fault = PathText.fault(text, key) { add(key, fault) }
+        if let remark = PathText.remark(text, key) { warn(key, remark) }
+    }
+
+    private func plainText(_ key: String) -> String? {
         read(key) { form, text in
             switch form {
             case .text(let bytes):
@@ -226,6 +267,9 @@ package struct Section {
                 mistakes.add(
                     item.mark, "\(key) has '\(PlainText.shown(text))'; it must be \(element)")
                 return nil
+            }
+            if let found = InvisibleCharacter(in: text) {
+                mistakes.add(item.mark, found.advice("an entry of \(key)"))
             }
             return (text, item.mark)
         }

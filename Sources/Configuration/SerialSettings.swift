@@ -78,7 +78,7 @@ extension SerialSettings {
                 let words = entry.text.split(separator: " ").map(String.init)
                 return (words[0], words.count > 1 ? words[1] : "1")
             }
-        if !device.hasPrefix("/") {
+        if !device.hasPrefix("/"), !device.hasPrefix("~") {
             section.add("device", "device must be a full path, such as /dev/serial0")
         }
         check(section)
@@ -95,15 +95,18 @@ extension SerialSettings {
         if unit.contains(" ") {
             section.add("unit", "unit has a space; write a unit's name such as Cel, %RH or ppm")
         }
+        UnitWords.check("unit", unit, section)
         guard let pattern else {
             if section.node("groups") != nil {
                 section.add("groups", "groups belong to a pattern; add one, or leave them out")
             }
             return
         }
+        for channel in channels { UnitWords.check("groups", channel.unit, section) }
         if section.node("unit") != nil {
             section.add("unit", "with a pattern the units stand in groups: [temperature Cel]")
         }
+        if let fault = PatternAdvice.fault(pattern) { return section.add("pattern", fault) }
         switch Self.groupCount(pattern) {
         case .failure(let fault):
             section.add("pattern", "pattern is no regular expression: \(fault)")

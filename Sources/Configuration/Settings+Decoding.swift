@@ -18,7 +18,11 @@ extension Settings {
         } catch {
             return .bad([error])
         }
-        let settings = Settings(Section(root, Self.file, mistakes), mistakes)
+        var settings = Settings(Section(root, Self.file, mistakes), mistakes)
+        settings.file = file
+        settings.warnings = mistakes.warnings.sorted {
+            ($0.mark, $0.message) < ($1.mark, $1.message)
+        }
         return mistakes.mistakes.isEmpty ? .good(settings) : .bad(mistakes.inOrder)
     }
 
@@ -27,8 +31,28 @@ extension Settings {
         do throws(SmallFile.Fault) {
             return decode(try SmallFile.read(path, limit: YAMLNode.byteCountMax), file: path)
         } catch {
-            return .bad([Mistake(file: path, mark: .start, message: "\(error)")])
+            return unreadable(path, error)
         }
+    }
+
+    /// Reads and decodes what comes on standard input.
+    public static func loadStandardInput() -> Outcome {
+        let name = "standard input"
+        do throws(SmallFile.Fault) {
+            let text = try SmallFile.readStandardInput(limit: YAMLNode.byteCountMax)
+            return decode(text, file: name)
+        } catch {
+            return unreadable(name, error)
+        }
+    }
+
+    private static func unreadable(_ file: String, _ fault: SmallFile.Fault) -> Outcome {
+        let code = fault.systemCode
+        let isPipe = fault == .notAFile
+        let advice = isPipe ? " (`rivulet check -` reads standard input)" : ""
+        return .bad([
+            Mistake(file: file, mark: .start, message: "\(fault)\(advice)", systemCode: code)
+        ])
     }
 
     private init(_ section: Section, _ mistakes: MistakeList) {
@@ -67,6 +91,17 @@ extension Settings {
         decodeLabels(section, mistakes)
         sensors = SensorSettings.decode(section, mistakes)
         if !bluetooth.isOn { BLESettings.refuse(sensors, mistakes) }
+        section.checkPath("control", control)
+        if !udp.isOn, !bluetooth.isOn {
+            section.add(
+                "links", "udp and bluetooth are both off: nobody could be reached; leave one on")
+        }
+        if role == .agent, sensors.isEmpty {
+            section.warn(
+                "sensors",
+                "an agent without sensors measures nothing: `rivulet sensors` lists what is "
+                    + "attached; write `role: relay` if it shall only forward")
+        }
         if role == .collector || role == .viewer, !sensors.isEmpty {
             section.add(
                 "sensors",
@@ -90,6 +125,7 @@ extension Settings {
             return
         }
         if let node = section.node("secret") {
+            hasInlineSecret = true
             guard case .scalar(let line, _) = node.value else {
                 return section.add("secret", "secret must be \(Key.Form.secret.expected)")
             }
@@ -108,6 +144,8 @@ extension Settings {
             return section.add(
                 "secret-file", "secret-file holds a secret, not a path; use the key secret")
         }
+        // Told of already.
+        guard PathText.fault(path, "") == nil else { return }
         switch Secret.load(path) {
         case .success(let all): secrets = all
         case .failure(let fault):
@@ -131,6 +169,11 @@ extension Settings {
                     key.mark,
                     "a label must be two texts of at most 63 bytes without control characters")
                 continue
+            }
+            for (text, what) in [(keyText, "the name of a label"), (text, "the value of a label")] {
+                if let found = InvisibleCharacter(in: text) {
+                    mistakes.add(key.mark, found.advice(what))
+                }
             }
             if labels.contains(where: { $0.key == keyText }) {
                 mistakes.add(
@@ -158,5 +201,11 @@ extension UDPSettings {
         interfaces = section.list("interfaces", where: PeerText.isInterface).map(\.text)
         beacon = section.flag("beacon")
         peers = section.list("peers", where: PeerText.isValid)
+        for peer in peers {
+            guard let kind = PeerText.foreignKind(peer.text) else { continue }
+            section.add(
+                at: peer.mark,
+                "peers has '\(peer.text)', \(kind); it must be the address of one node")
+        }
     }
 }

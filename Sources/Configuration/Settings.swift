@@ -9,6 +9,8 @@ public enum ConfiguredAvahi: String, CaseIterable, Sendable { case auto, off }
 
 /// The one file that configures a node, decoded and checked.
 public struct Settings: Sendable {
+    /// Where this was read; for messages.
+    public var file = ""
     /// 1–63 bytes.
     public var name: String
     /// 1–15 of a–z, 0–9 and hyphen.
@@ -24,6 +26,10 @@ public struct Settings: Sendable {
     public var control: String
     /// Sorted by key; at most 16.
     public var labels: [(key: String, value: String)] = []
+    /// What is allowed, and hardly meant; in the file's order.
+    public var warnings: [Mistake] = []
+    /// Whether the secret stands in the configuration itself.
+    public var hasInlineSecret = false
     public var udp: UDPSettings
     public var avahi: ConfiguredAvahi
     public var bluetooth: BluetoothSettings
@@ -181,7 +187,8 @@ public struct UDPSettings: Sendable {
                 "Where to listen; 0 takes any free port."),
             Key(
                 "interfaces", .list(element: "an interface's name such as wlan0", most: 16),
-                .described("all that lead to neighbours"), "The only interfaces to use."),
+                .described("all that lead to neighbours"),
+                "The only interfaces to use: nothing is taken or sent over others."),
             Key("beacon", .flag, .value("true"), "Whether to look for others by multicast."),
             Key(
                 "peers",

@@ -13,22 +13,43 @@ package enum SmallFile {
             switch self {
             case .system(let code): String(cString: strerror(code)) + "; check the path"
             case .tooLong(let limit): "longer than \(limit) bytes; is it the right file?"
-            case .notAFile: "not a file; check the path"
+            case .notAFile:
+                "not a file; check the path"
             case .open(let permissions):
                 "others can read it (0\(String(permissions, radix: 8))); run `chmod 600` on it"
             }
         }
+
+        /// What it would be as a failed call.
+        package var systemCode: Int32 {
+            switch self {
+            case .system(let code): code
+            case .tooLong: EFBIG
+            case .notAFile: EISDIR
+            case .open: EACCES
+            }
+        }
     }
 
-    /// At most `limit` bytes. A private file must be a plain one that only its owner can read; this
-    /// is asked of the opened file, so that nobody can exchange it in between.
+    /// At most `limit` bytes of a plain file: a pipe would be waited for, a device may never end. A
+    /// private one only its owner must be able to read. Both is asked of the opened file, so that
+    /// nobody can exchange it in between.
     package static func read(
         _ path: String, limit: Int, isPrivate: Bool = false
     ) throws(Fault) -> [UInt8] {
-        let file = open(path, O_RDONLY | O_CLOEXEC | (isPrivate ? O_NONBLOCK : 0))
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { throw .system(errno) }
         defer { close(file) }
-        if isPrivate { try checkPrivate(file) }
+        try check(file, isPrivate: isPrivate)
+        return try read(file, limit: limit)
+    }
+
+    /// What comes until the end, from whatever this is; waits for it.
+    package static func readStandardInput(limit: Int) throws(Fault) -> [UInt8] {
+        try read(STDIN_FILENO, limit: limit)
+    }
+
+    private static func read(_ file: Int32, limit: Int) throws(Fault) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16 * 1_024)
         while true {
@@ -41,10 +62,11 @@ package enum SmallFile {
         }
     }
 
-    private static func checkPrivate(_ file: Int32) throws(Fault) {
+    private static func check(_ file: Int32, isPrivate: Bool) throws(Fault) {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw .system(errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile }
+        guard isPrivate else { return }
         let permissions = UInt32(status.st_mode) & 0o777
         guard permissions & 0o077 == 0 else { throw .open(permissions: permissions) }
     }

@@ -21,11 +21,14 @@ public struct Mistake: Error, Hashable, Sendable, CustomStringConvertible {
     public var file: String
     public var mark: Mark
     public var message: String
+    /// errno's, where the file could not be read; 0 otherwise.
+    public var systemCode: Int32
 
-    package init(file: String, mark: Mark, message: String) {
+    package init(file: String, mark: Mark, message: String, systemCode: Int32 = 0) {
         self.file = file
         self.mark = mark
         self.message = message
+        self.systemCode = systemCode
     }
 
     public var description: String { "\(file):\(mark.line):\(mark.column): \(message)" }

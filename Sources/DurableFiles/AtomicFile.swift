@@ -38,6 +38,30 @@ public enum AtomicFile {
             throw error
         }
         defer { files.close(file) }
+        return try content(of: file, path, limit: limit, through: files)
+    }
+
+    /// As `read`, with the permission bits of the very file that was read: nobody can exchange it
+    /// in between.
+    public static func readWithPermissions(
+        _ path: String, limit: Int, through files: some FileOperations
+    ) throws(FileError) -> (bytes: [UInt8], permissions: UInt32)? {
+        let file: FileDescriptor
+        do {
+            file = try files.open(path, for: .reading)
+        } catch {
+            if error.isMissing { return nil }
+            throw error
+        }
+        defer { files.close(file) }
+        let permissions: UInt32
+        do { permissions = try files.permissions(of: file) } catch { throw error.at(path) }
+        return (try content(of: file, path, limit: limit, through: files), permissions)
+    }
+
+    private static func content(
+        of file: FileDescriptor, _ path: String, limit: Int, through files: some FileOperations
+    ) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
             let part: [UInt8]

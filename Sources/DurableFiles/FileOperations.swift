@@ -10,6 +10,8 @@ public protocol FileOperations {
     func read(_ file: FileDescriptor, count: Int) throws(FileError) -> [UInt8]
     /// write(2): how many of the bytes were taken.
     func write(_ bytes: ArraySlice<UInt8>, to file: FileDescriptor) throws(FileError) -> Int
+    /// fstat(2): the permission bits of a file that was opened, 0–0o7777.
+    func permissions(of file: FileDescriptor) throws(FileError) -> UInt32
     /// pread(2): at most `count` bytes from `offset` on; empty at the end.
     func read(_ file: FileDescriptor, at offset: Int, count: Int) throws(FileError) -> [UInt8]
     /// truncate(2): cuts the file to its first bytes.

@@ -54,6 +54,12 @@ public struct SystemFiles: FileOperations, Sendable {
         return bytes
     }
 
+    public func permissions(of file: FileDescriptor) throws(FileError) -> UInt32 {
+        var status = stat()
+        try check(fstat(file.number, &status), "fstat", "")
+        return UInt32(status.st_mode) & 0o7777
+    }
+
     public func truncate(_ path: String, to byteCount: Int) throws(FileError) {
         try check(Glibc.truncate(path, byteCount), "truncate", path)
     }

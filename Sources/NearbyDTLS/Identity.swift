@@ -49,10 +49,12 @@ public final class Identity {
         let board = BoardBinding(root: root, through: files)
         let stored: [UInt8]?
         do {
-            stored = try AtomicFile.read(path, limit: fileBytesMax, through: files)
+            stored = try read(path, files)
         } catch {
-            if error.isForbidden { return inMemory(KeyPair.generate(), because: error) }
-            throw .unreadable(path: path, error)
+            if case .unreadable(_, let cause) = error, cause.isForbidden {
+                return inMemory(KeyPair.generate(), because: cause)
+            }
+            throw error
         }
         guard let stored else {
             return create(KeyPair.generate(), board, in: stateDirectory, notices: [], files)
@@ -73,7 +75,7 @@ public final class Identity {
     ) throws(IdentityError) -> Identity {
         let path = file(in: stateDirectory)
         do {
-            guard let stored = try AtomicFile.read(path, limit: fileBytesMax, through: files) else {
+            guard let stored = try read(path, files) else {
                 throw IdentityError.missing(path: path)
             }
             let (_, key) = try parse(stored, path: path)
@@ -90,6 +92,23 @@ public final class Identity {
     }
 
     private static func file(in directory: String) -> String { directory + "/identity.pem" }
+
+    /// The file that only its owner can read; nil if there is none.
+    private static func read(
+        _ path: String, _ files: some FileOperations
+    ) throws(IdentityError) -> [UInt8]? {
+        let stored: (bytes: [UInt8], permissions: UInt32)?
+        do {
+            stored = try AtomicFile.readWithPermissions(
+                path, limit: fileBytesMax, through: files)
+        } catch {
+            throw .unreadable(path: path, error)
+        }
+        guard let stored else { return nil }
+        let permissions = stored.permissions & 0o777
+        guard permissions & 0o077 == 0 else { throw .open(path: path, permissions: permissions) }
+        return stored.bytes
+    }
 
     private static func create(
         _ key: KeyPair, _ board: BoardBinding, in directory: String, notices: [String],
@@ -156,6 +175,8 @@ public final class Identity {
 public enum IdentityError: Error, Equatable, CustomStringConvertible {
     case damaged(path: String, what: String)
     case unreadable(path: String, FileError)
+    /// Others than its owner may read or write it.
+    case open(path: String, permissions: UInt32)
     case missing(path: String)
     case foreign(path: String, made: BoardBinding, here: BoardBinding)
 
@@ -169,6 +190,12 @@ public enum IdentityError: Error, Equatable, CustomStringConvertible {
             """
         case .unreadable(let path, let error):
             "\(path): the identity cannot be used: \(error). Check the disk and the permissions."
+        case .open(let path, let permissions):
+            """
+            \(path): others can read the identity's key (0\(String(permissions, radix: 8))); run \
+            `chmod 600` on it. If somebody may have copied it, move the file away instead: the \
+            next start then makes a new identity.
+            """
         case .missing(let path):
             "\(path): there is no identity to adopt. It is made at the first start."
         case .foreign(let path, let made, let here):

@@ -18,6 +18,10 @@ public final class BeaconSocket {
     private let ipv6: FileDescriptor?
     private let receivers: [DatagramReceiver]
     private var joined: [LinkID: Hearing] = [:]
+    /// As `UDPTransport.configuredLinks`: broadcasts arrive on links that were never joined.
+    public var configuredLinks: Set<LinkID>? {
+        didSet { for receiver in receivers { receiver.configuredLinks = configuredLinks } }
+    }
 
     public init() throws(TransportError) {
         let four = try Self.open(AF_INET)

@@ -7,6 +7,8 @@ final class DatagramReceiver {
     let file: FileDescriptor
     private(set) var received: (datagrams: UInt64, bytes: UInt64) = (0, 0)
     private(set) var drops = DropCounters()
+    /// What comes in over another link is dropped and counted; nil: every link will do.
+    var configuredLinks: Set<LinkID>?
     private let batch: DatagramBatch
     private var overflow: UInt32 = 0
 
@@ -34,6 +36,10 @@ final class DatagramReceiver {
         }
         if batch.isTruncated(at: index) {
             drops.count(.socketReceiveTruncated)
+            return
+        }
+        if let configuredLinks, !configuredLinks.contains(datagram.source.link) {
+            drops.count(.interfaceNotConfigured)
             return
         }
         received.datagrams &+= 1

@@ -40,6 +40,10 @@ public final class InterfaceMonitor {
     /// All interfaces, used or not, by index.
     public var interfaces: [Interface] { table.interfaces }
 
+    /// The links over which datagrams may come and go: those that are named, and loopback; nil if
+    /// none is named.
+    public var configuredLinks: Set<LinkID>? { selection.configured(table.interfaces) }
+
     /// The link in use with this name or number: what follows `%` in an `AddressText`.
     public func link(named name: String) -> LinkID? {
         usable.first { $0.name == name || "\($0.link.value)" == name }?.link

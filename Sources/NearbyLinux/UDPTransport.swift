@@ -21,6 +21,8 @@ public enum SendOutcome: Hashable, Sendable {
     case unreachable
     /// The kernel or the driver is out of buffers.
     case noBuffers
+    /// It would leave by a link that is not among `UDPTransport.configuredLinks`.
+    case notConfigured
     case failed(code: Int32)
 }
 
@@ -41,6 +43,11 @@ public final class UDPTransport {
     private let receivers: [DatagramReceiver]
     private let sender = DatagramSender()
     private var sendDrops = DropCounters()
+    /// The links over which datagrams may come and go; all others are dropped and counted. nil:
+    /// every link will do. With a set, nothing is sent where the kernel's routes would choose.
+    public var configuredLinks: Set<LinkID>? {
+        didSet { for receiver in receivers { receiver.configuredLinks = configuredLinks } }
+    }
 
     /// Binds `port`; 0 takes a port of the kernel's choice that is free for both IP versions.
     public init(port: UInt16 = 0) throws(TransportError) {
@@ -86,6 +93,7 @@ public final class UDPTransport {
         case .wouldBlock: sendDrops.count(.socketSendWouldBlock)
         case .unreachable: sendDrops.count(.socketSendUnreachable)
         case .noBuffers: sendDrops.count(.socketSendNoBuffers)
+        case .notConfigured: sendDrops.count(.interfaceNotConfigured)
         case .failed: sendDrops.count(.socketSendFailed)
         }
         return outcome
@@ -106,6 +114,7 @@ public final class UDPTransport {
     }
 
     private func attempt(_ bytes: [UInt8], _ endpoint: Endpoint) -> SendOutcome {
+        if let configuredLinks, !configuredLinks.contains(endpoint.link) { return .notConfigured }
         let file: FileDescriptor?
         switch endpoint.address {
         case .ipv4: file = ipv4

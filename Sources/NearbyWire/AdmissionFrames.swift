@@ -33,10 +33,12 @@ public enum WireVersion {
 /// The first frame in each direction of a new channel: who am I, and proof that I may be here.
 ///
 ///     kind 0x10 (1) | lowest version (1) | highest version (1) | role and preference (1) | flags (1)
-///     | neighbours (1) | run id (8) | proof (32) | name (counted, ≤ 63) | later fields, skipped
+///     | neighbours (1) | run id (8) | proof (32) | name (counted, ≤ 63)
+///     | [software (counted, ≤ 31)] | later fields, skipped
 ///
 /// Role in the high four bits, preference in the low four. Flag bit 0: has a route to a collector.
 /// The proof is HMAC-SHA-256 with the admission key over role ‖ exporter ‖ client ‖ server.
+/// Software is the version of the sender's program, for people; who does not say it is not refused.
 public struct AdmitFrame: Hashable, Sendable {
     public var versions: ClosedRange<UInt8>
     public var role: Role
@@ -48,12 +50,15 @@ public struct AdmitFrame: Hashable, Sendable {
     /// 32 bytes.
     public var proof: [UInt8]
     public var name: String
+    /// Printable ASCII, at most 31 bytes; empty: not said.
+    public var software: String
 
     public static let proofByteCount = 32
+    public static let softwareByteCountMax = 31
 
     public init(
         versions: ClosedRange<UInt8>, role: Role, preference: EncryptionPreference, hasRoute: Bool,
-        neighbourCount: UInt8, run: RunID, proof: [UInt8], name: String
+        neighbourCount: UInt8, run: RunID, proof: [UInt8], name: String, software: String = ""
     ) {
         self.versions = versions
         self.role = role
@@ -63,6 +68,7 @@ public struct AdmitFrame: Hashable, Sendable {
         self.run = run
         self.proof = proof
         self.name = name
+        self.software = software
     }
 
     /// Reads the body behind the kind.
@@ -84,6 +90,7 @@ public struct AdmitFrame: Hashable, Sendable {
         run = RunID(value: try reader.readUInt64())
         proof = Array(try reader.readBytes(Self.proofByteCount))
         name = try reader.readString(limit: Limits.displayNameBytes.upperBound, field: "name")
+        software = Self.readSoftware(&reader)
     }
 
     public var bytes: [UInt8] {
@@ -97,7 +104,17 @@ public struct AdmitFrame: Hashable, Sendable {
         writer.write(run.value)
         writer.write(contentsOf: proof)
         writer.writeString(name)
+        if !software.isEmpty { writer.writeString(software) }
         return writer.bytes
+    }
+
+    /// Empty where it is missing or is no version: nobody is refused for that.
+    private static func readSoftware(_ reader: inout ByteReader) -> String {
+        guard reader.remainingCount > 0,
+            let text = try? reader.readString(limit: softwareByteCountMax, field: "software"),
+            text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else { return "" }
+        return text
     }
 }
 

@@ -4,26 +4,28 @@ import Sensors
 
 /// Hands what is heard over Bluetooth LE to the sensors that listen for it.
 struct AdvertisementSensors {
-    private let drivers: [(sensor: Int, driver: any AdvertisementDriver)]
+    private let listening: [(sensor: Int, driver: any AdvertisementDriver)]
 
     /// Those of an agent's sensors that listen; each keeps its place as its number.
     init(_ sensors: [any SensorDriver] = []) {
-        drivers = sensors.enumerated().compactMap { index, sensor in
+        listening = sensors.enumerated().compactMap { index, sensor in
             (sensor as? any AdvertisementDriver).map { (index, $0) }
         }
     }
 
-    var isEmpty: Bool { drivers.isEmpty }
+    var isEmpty: Bool { listening.isEmpty }
+
+    var drivers: [any AdvertisementDriver] { listening.map(\.driver) }
 
     /// What each sensor makes of an advertisement. Whom a driver names is no concern of those that
     /// take everybody.
     func hear(
         _ heard: HeardAdvertisement, now: Instant
     ) -> [(sensor: Int, measurements: [Measurement])] {
-        let named = drivers.filter { $0.driver.address == heard.address.value }
+        let named = listening.filter { $0.driver.address == heard.address.value }
         let address = AdvertiserAddress(
             value: heard.address.value, isRandom: heard.address.kind == .lowEnergyRandom)
-        return (named.isEmpty ? drivers.filter { $0.driver.address == nil } : named).map {
+        return (named.isEmpty ? listening.filter { $0.driver.address == nil } : named).map {
             (
                 $0.sensor,
                 $0.driver.hear(heard.data, from: address, signal: heard.rssi, now: now)

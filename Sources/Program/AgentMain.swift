@@ -11,24 +11,24 @@ public func agentMain(_ arguments: [String]) -> Int32 {
             isHelp
                 ? usage + "\nAgent or relay, as the file says; `rivulet check FILE` checks it."
                 : usage)
-        return isHelp ? 0 : 64
+        return isHelp ? 0 : ExitStatus.usage.rawValue
     }
     let log = StandardErrorLog()
     switch Settings.load(arguments[1]) {
     case .bad(let mistakes):
         for mistake in mistakes { log.write(.error, mistake.description) }
-        return 78
+        return ExitStatus(mistakes).rawValue
     case .good(let settings):
         guard settings.role == .agent || settings.role == .relay else {
             log.write(.error, "role \(settings.role.rawValue): start it with `rivulet collect`")
-            return 78
+            return ExitStatus.configuration.rawValue
         }
         do throws(StartError) {
             try AgentProgram(settings, path: arguments[1]).run()
             return 0
         } catch {
             log.write(.error, error.description)
-            return 1
+            return error.status.rawValue
         }
     }
 }

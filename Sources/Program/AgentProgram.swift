@@ -12,13 +12,11 @@ public final class AgentProgram {
     private let program: NodeProgram
     private let path: String
     private let log: StandardErrorLog
-    private let workers = WorkerPool()
+    private let workers: WorkerPool
     private let results: Mailbox<SensorResult>
     private var telemeter: Telemeter
     private let spool: SpoolQueue?
     private var spoolFault: String?
-    /// Nothing is taken any more; the loop runs until the spool is idle.
-    private var isStopping = false
     private var collector: PeerID?
     private var viewers: [PeerID] = []
     /// When a collector was first addressed, nanoseconds since 1970.
@@ -38,6 +36,7 @@ public final class AgentProgram {
     private var drops = DropCounters()
     private var telemetryTimer: EventLoop.TimerID?
     private var samplingTimer: EventLoop.TimerID?
+    private var isStopping = false
 
     /// Told of each reading before it leaves: its run, its number, and what it is.
     package var onReading: ((RunID, UInt64, Sample) -> Void)?
@@ -54,6 +53,7 @@ public final class AgentProgram {
         self.path = path
         log = StandardErrorLog()
         program = try NodeProgram(settings, role: Role(settings.role), log: log)
+        workers = program.workers
         events = EventSensors(program.loop, log)
         light = settings.statusLED.map { [pins, program] in
             AgentLight($0, pins: pins, loop: program.loop)
@@ -71,7 +71,7 @@ public final class AgentProgram {
                     bytesMax: settings.journalSpool, workers: workers) : nil
             telemeter = try Self.telemeter(settings, run: program.run, hasSpool: hasSpool)
         } catch {
-            throw StartError("\(error)")
+            throw StartError(error)
         }
     }
 
@@ -94,7 +94,9 @@ public final class AgentProgram {
         do {
             try loop.register(results) { [unowned self] in completed($0) }
             if let spool {
-                try loop.register(spool.answers) { [unowned self] in answered($0) }
+                try loop.register(spool.answers) { [unowned self] in
+                    if let answer = self.spool?.take($0) { answered(answer) }
+                }
                 spool.post(.open)
             }
         } catch {
@@ -138,7 +140,6 @@ public final class AgentProgram {
     }
 
     private func give(_ input: Telemeter.Input, _ now: Instant) {
-        if isStopping { return }
         let before = telemeter.readingCount
         let outputs = telemeter.handle(input, now: now)
         if case .sample(let sample) = input, telemeter.readingCount > before {
@@ -162,7 +163,6 @@ public final class AgentProgram {
     // MARK: The spool
 
     private func answered(_ answer: SpoolQueue.Answer) {
-        if isStopping { return ended(answer) }
         let now = MonotonicClock.now()
         switch answer {
         case .opened(let runs, let previous, let notices):
@@ -178,6 +178,7 @@ public final class AgentProgram {
         case .failed(let job, let fault): failed(job, fault, now)
         }
         spool?.finished()
+        if isStopping, spool?.isIdle == true { program.loop.stop() }
     }
 
     private func failed(_ job: SpoolQueue.Job, _ fault: String, _ now: Instant) {
@@ -193,34 +194,23 @@ public final class AgentProgram {
         }
     }
 
-    /// What is not settled goes to disk: the loop goes on until it is there, for five seconds at
-    /// most. Sensors and peers have no say any more.
+    /// Sensors rest, and what is not settled goes to disk, within five seconds. The loop serves
+    /// meanwhile.
     private func stop() {
-        light?.finish()
-        for driver in events.use([]) { driver.finish() }
-        let now = MonotonicClock.now()
-        give(.flush, now)
         isStopping = true
-        guard let spool else { return }
-        spool.post(.end(lastSequence: telemeter.readingCount))
-        for timer in [samplingTimer, telemetryTimer] {
-            if let timer { program.loop.set(timer, to: nil) }
+        light?.finish()
+        if let samplingTimer { program.loop.set(samplingTimer, to: nil) }
+        // What is still being read comes too late.
+        generation += 1
+        for driver in events.use([]) { driver.finish() }
+        for driver in listeners.drivers { driver.finish() }
+        listeners = AdvertisementSensors()
+        let end = MonotonicClock.now() + .seconds(5)
+        give(.flush, MonotonicClock.now())
+        spool?.post(.end(lastSequence: telemeter.readingCount))
+        while let spool, !spool.isIdle, MonotonicClock.now() < end {
+            guard (try? program.loop.run(until: end)) != nil else { return }
         }
-        do throws(SystemError) {
-            try program.loop.run(until: now + .seconds(5))
-        } catch {
-            log.write(.error, "\(error): readings in memory are lost")
-        }
-    }
-
-    /// An answer of the spool's while the process ends.
-    private func ended(_ answer: SpoolQueue.Answer) {
-        if case .failed(_, let fault) = answer {
-            log.write(.error, "spool: \(fault): readings in memory are lost")
-        }
-        if case .opened = answer { return }
-        spool?.finished()
-        if spool?.isIdle == true { program.loop.stop() }
     }
 
     // MARK: The sensors' side
@@ -230,6 +220,9 @@ public final class AgentProgram {
         sensors = settings.map { $0.makeDriver(state: program.settings.state, pins: pins) }
         // Ahead of the new ones' first sample: they may want what the earlier hold.
         for driver in events.use(sensors) where !workers.run({ driver.finish() }) {
+            driver.finish()
+        }
+        for driver in listeners.drivers where !workers.run({ driver.finish() }) {
             driver.finish()
         }
         listeners = AdvertisementSensors(sensors)
@@ -313,11 +306,13 @@ public final class AgentProgram {
 
     /// Takes up the file's sensors; what concerns the network needs a restart.
     private func reload() {
+        guard !isStopping else { return }
         switch Settings.load(path) {
         case .bad(let mistakes):
             for mistake in mistakes { log.write(.error, mistake.description) }
             log.write(.error, "\(path): not taken up; the agent goes on as before")
         case .good(let settings):
+            NodeProgram.tell(settings, log)
             use(settings.sensors)
             log.write(.notice, "\(path): sensors taken up; other keys at the next start")
         }

@@ -34,6 +34,11 @@ final class AvahiLink {
 
     func stop() { service.stop() }
 
+    /// What a service calls itself that names this peer; unproved.
+    func name(of peer: PeerID) -> String? {
+        service.machine.peers.first { $0.record.peer == peer }?.name
+    }
+
     var drops: DropCounters { service.machine.drops }
 
     // MARK: Status

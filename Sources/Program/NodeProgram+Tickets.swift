@@ -56,7 +56,12 @@ extension NodeProgram {
 
     func nameIfConnected(_ text: String) -> String {
         guard let peer = PeerID(text: text) else { return "error \(text) is no PeerID" }
-        return runner.node.name(of: peer).map { "ok \($0)" } ?? "error not connected"
+        return runner.node.name(of: peer).map { "ok \($0)" } ?? refusal(of: peer)
+    }
+
+    private func refusal(of peer: PeerID) -> String {
+        guard let refused = runner.node.refusal(of: peer) else { return "error not connected" }
+        return "error refused: " + runner.text(refused)
     }
 
     private func proof(of ticket: Ticket, _ key: [UInt8]) -> ArraySlice<UInt8> {

@@ -24,6 +24,10 @@ package final class NodeProgram {
     /// What a program adds to its summary for people, and to its status.
     package var summaryLine: (() -> String)?
     package var statusDetails: (() -> [(String, JSONValue)])?
+    /// For what may block.
+    package let workers = WorkerPool()
+    private let lock: StateLock?
+    private let memory: PeerMemory?
     private(set) var avahi: AvahiLink?
     private var control: ControlSocket?
     /// Made before any thread, so that all of them leave signals to it.
@@ -38,7 +42,9 @@ package final class NodeProgram {
     package init(_ settings: Settings, role: Role, log: StandardErrorLog) throws(StartError) {
         self.settings = settings
         self.log = log
+        CoreDumps.withholdMemory()
         run = RunID(value: systemRandom())
+        lock = try StateLock.take(settings.state)
         let identity: Identity
         do {
             signals = try SignalSource()
@@ -48,11 +54,45 @@ package final class NodeProgram {
         } catch let error as IdentityError {
             throw StartError(error)
         } catch {
-            throw StartError("\(error)")
+            throw StartError(error)
         }
         for notice in identity.notices { log.write(.warning, notice) }
+        Self.tell(settings, log)
         let options = try Self.options(settings, role: role, run: run, identity)
         runner = try NodeRunner(options, identity: identity, loop: loop, log: log)
+        do {
+            // Without a place for the identity there is none for peers.
+            memory =
+                identity.ephemeral
+                ? nil : try PeerMemory(settings.state, loop, log, workers)
+        } catch {
+            throw StartError(error)
+        }
+        if lock == nil, !identity.ephemeral {
+            log.write(
+                .warning,
+                "\(settings.state): no lock can be taken there; see to it that no other process "
+                    + "uses this state directory")
+        }
+        rememberPeers()
+    }
+
+    private func rememberPeers() {
+        guard let memory else { return }
+        runner.rememberedPeers = memory.peers.entries.map(\.address)
+        runner.onAdmitted = { [unowned self] peer, address, now in
+            if memory.remember(peer, at: address, now: now) {
+                runner.rememberedPeers = memory.peers.entries.map(\.address)
+            }
+        }
+    }
+
+    /// What is wrong with these settings here, though nothing that prevents a start.
+    static func tell(_ settings: Settings, _ log: StandardErrorLog) {
+        for warning in settings.warnings { log.write(.warning, warning.description) }
+        for finding in MachineCheck.findings(settings, isStarting: true) {
+            log.write(finding.isError ? .error : .warning, finding.description)
+        }
     }
 
     /// Starts everything and serves until SIGTERM, SIGINT, or `end`.
@@ -75,10 +115,11 @@ package final class NodeProgram {
         } catch let error as StartError {
             throw error
         } catch {
-            throw StartError("\(error)")
+            throw StartError(error)
         }
         _ = notifier.stopping()
         onStop?()
+        memory?.finish()
         runner.give(.stop, at: MonotonicClock.now())
         avahi?.stop()
         runner.stopBluetooth()
@@ -91,6 +132,7 @@ package final class NodeProgram {
             giveBackPagesLater()
         }
         runner.onLinks = { [unowned self] in avahi?.linksChanged() }
+        runner.advertisedName = { [unowned self] in avahi?.name(of: $0) }
     }
 
     private func received(signal: Int32) {
@@ -173,6 +215,7 @@ package final class NodeProgram {
         let tag = NetworkTag(value: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
         var configuration = NodeConfiguration(
             name: settings.name, role: role, networkTag: tag, run: run, seed: systemRandom())
+        configuration.software = ProgramVersion.text
         configuration.secrets = settings.secrets
         configuration.preference = EncryptionPreference(settings.encryption)
         var options = NodeOptions(configuration: configuration)
@@ -187,8 +230,7 @@ package final class NodeProgram {
             } catch {
                 throw StartError(
                     "line \(peer.mark.line), column \(peer.mark.column): "
-                        + "peer \(peer.text): \(error)"
-                )
+                        + "peer \(peer.text): \(error)", .configuration)
             }
         }
         return options

@@ -34,8 +34,16 @@ public final class NodeRunner {
     public private(set) var node: Node
     /// What the node has to say, in order; called on the loop's thread.
     public var onOutput: ((Node.Output, Instant) -> Void)?
+    /// Called when a peer became a neighbour, or moved, with its address.
+    var onAdmitted: ((PeerID, AddressText, Instant) -> Void)?
+    /// Where peers were admitted, in this run and before: tried where multicast is silent.
+    var rememberedPeers: [AddressText] = [] {
+        didSet { tryRememberedPeers(MonotonicClock.now()) }
+    }
     /// Called when the links in use, or their addresses, have changed.
     var onLinks: (() -> Void)?
+    /// The name by which a service of the system tells of a peer.
+    var advertisedName: ((PeerID) -> String?)?
     /// Called for what others advertise over Bluetooth LE, once `listen` asks for it.
     public var onAdvertisement: ((HeardAdvertisement, Instant) -> Void)?
     public private(set) var transport: UDPTransport
@@ -64,7 +72,7 @@ public final class NodeRunner {
         } catch let error as TransportError {
             throw StartError(error)
         } catch {
-            throw StartError("\(error)")
+            throw StartError(error)
         }
         var configuration = options.configuration
         configuration.dataPort = transport.port
@@ -104,9 +112,11 @@ public final class NodeRunner {
         return monitor.interfaces.first { $0.link == link }?.name ?? "link \(link.value)"
     }
 
-    public func text(_ endpoint: Endpoint) -> String {
+    public func text(_ endpoint: Endpoint) -> String { addressText(endpoint).description }
+
+    private func addressText(_ endpoint: Endpoint) -> AddressText {
         let scoped = endpoint.address.isLinkScoped ? name(of: endpoint.link) : nil
-        return AddressText(address: endpoint.address, interface: scoped).description
+        return AddressText(address: endpoint.address, interface: scoped)
     }
 
     /// The links in use, in order.
@@ -148,6 +158,8 @@ public final class NodeRunner {
 
     private func apply(_ events: [InterfaceEvent]) {
         let now = MonotonicClock.now()
+        transport.configuredLinks = monitor.configuredLinks
+        beaconSocket?.configuredLinks = monitor.configuredLinks
         for event in events {
             switch event {
             case .up(let interface):
@@ -197,8 +209,19 @@ public final class NodeRunner {
             }
         }
         node.handle(.staticPeers(endpoints), now: now)
-        settle(now)
+        tryRememberedPeers(now)
         onLinks?()
+    }
+
+    /// At the port where a peer was last, and at the one where all listen for beacons: it may have
+    /// restarted at another.
+    private func tryRememberedPeers(_ now: Instant) {
+        let last = rememberedPeers.compactMap(endpoint)
+        let beacons = last.map {
+            Endpoint(link: $0.link, address: $0.address.with(port: BeaconGroups.port))
+        }
+        node.handle(.rememberedPeers(last + beacons), now: now)
+        settle(now)
     }
 
     /// Where a configured address is reached now; nil while no link leads there.
@@ -220,6 +243,15 @@ public final class NodeRunner {
         }
     }
 
+    private func tellAdmitted(_ output: Node.Output, _ now: Instant) {
+        switch output {
+        case .notice(.neighbourUp(let peer, _, let endpoint)),
+            .notice(.neighbourMoved(let peer, _, let endpoint)):
+            onAdmitted?(peer, addressText(endpoint), now)
+        default: break
+        }
+    }
+
     /// Carries out what the node wants, and sets the timer. An output may lead to new inputs: they
     /// are settled in the same loop.
     private func settle(_ now: Instant) {
@@ -236,6 +268,7 @@ public final class NodeRunner {
                 case .broadcast(let bytes, let link): transport.broadcast(bytes, on: link)
                 case .peer, .collector, .notice:
                     isContentInDoubt = true
+                    tellAdmitted(output, now)
                     onOutput?(output, now)
                 case .viewers, .message: onOutput?(output, now)
                 }

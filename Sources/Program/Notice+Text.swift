@@ -6,7 +6,8 @@ extension Node.Notice {
     package var level: StandardErrorLog.Level {
         switch self {
         case .neighbourUp, .neighbourMoved: .information
-        case .neighbourLost: .notice
+        case .neighbourLost, .nodesVanished, .nodeReturned: .notice
+        case .nodeRefused(let node): node.cause == .otherNetwork ? .notice : .warning
         case .refused: .warning
         case .ownIdentityElsewhere: .error
         }
@@ -24,9 +25,64 @@ extension Node.Notice {
         case .refused(let peer, let reason, let endpoint, let text):
             "\(peer.map { "\($0)" } ?? "a stranger")"
                 + "\(endpoint.map { " at " + runner.text($0) } ?? ""): \(reason.rawValue): \(text)"
+        case .nodeRefused(let node): runner.text(node)
+        case .nodesVanished(let nodes):
+            "out of reach: "
+                + nodes.prefix(Limits.namesPerLine).map(runner.lastPlace)
+                .joined(separator: ", ")
+                + (nodes.count > Limits.namesPerLine
+                    ? " and \(nodes.count - Limits.namesPerLine) others" : "")
+        case .nodeReturned(let node):
+            "in reach again: \(runner.name(of: node.peer))"
+                + (node.nextHop.map { " via \(runner.name(of: $0))" } ?? "")
         case .ownIdentityElsewhere(let endpoint):
             "\(runner.text(endpoint)) says that it has our key: if a card was cloned, "
                 + "delete identity.pem on the copy"
         }
     }
+}
+
+extension NodeRunner {
+    /// What is known of a peer's name: from its channel, from Avahi, else how its PeerID begins.
+    func name(of peer: PeerID) -> String {
+        node.name(of: peer) ?? node.knownNode(peer)?.name ?? advertisedName?(peer) ?? peer.shortText
+    }
+
+    /// Who was refused, where, why, and what to do.
+    func text(_ refused: RefusedNode) -> String {
+        let name = name(of: refused.peer)
+        let node = name == refused.peer.shortText ? name : "\(name) (\(refused.peer.shortText))"
+        return
+            "node \(node) at \(text(refused.endpoint)) on \(self.name(of: refused.endpoint.link)) "
+            + explanation(of: refused.cause)
+    }
+
+    private func explanation(of cause: RefusedNode.Cause) -> String {
+        switch cause {
+        case .otherNetwork:
+            "is of another network: if it belongs to this one, give both the same `network`"
+        case .otherSecret: "has another secret: put the same secret on both nodes"
+        case .noSecret: "proves no secret (`trust: any`): give it the secret of this network"
+        case .encryption where options.configuration.preference == .none:
+            "requires encryption, and here it is `encryption: none`: write optional on one of them"
+        case .encryption:
+            "has `encryption: none`, and here encryption is required: write optional on one of them"
+        case .version: "speaks no wire version of ours: update the older of the two"
+        }
+    }
+
+    fileprivate func lastPlace(of node: KnownNode) -> String {
+        let via = node.nextHop.map { $0 == node.peer ? "" : " (was via \(name(of: $0)))" } ?? ""
+        return name(of: node.peer) + via
+    }
+}
+
+extension PeerID {
+    /// The first two groups: enough to tell a network's nodes apart.
+    package var shortText: String { String(description.prefix(11)) }
+}
+
+extension Limits {
+    /// Nodes named in a line of the log.
+    static let namesPerLine = 8
 }

@@ -21,7 +21,7 @@ extension SensorSettings {
             BLEDriver(
                 .init(
                     address: ble.address.flatMap(AdvertiserAddress.value), name: ble.name,
-                    key: ble.key, every: every, silentAfter: ble.silentAfter))
+                    key: ble.key, every: every, silentAfter: ble.silentAfter, state: directory))
         case .serial(let serial):
             SerialDriver(
                 device: serial.device, kind: serial.spoken.rawValue, baud: serial.baud,
@@ -80,7 +80,7 @@ extension GPIODriver.Settings {
 }
 
 extension LineName {
-    fileprivate init(_ gpio: GPIOSettings) {
+    init(_ gpio: GPIOSettings) {
         self =
             if let pin = gpio.pin { .pin(pin, chip: gpio.chip) } else {
                 .line(UInt32(clamping: gpio.line ?? 0), chip: gpio.chip ?? "")

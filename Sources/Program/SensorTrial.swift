@@ -16,21 +16,25 @@ extension Limits {
 /// Reads sensors once, by the very drivers that the agent uses.
 package enum SensorTrial {
     /// Decodes a list `sensors:` in YAML and reads each of them. A line for each channel:
-    /// `name value unit`, or `name null (reason)`; mistakes in the YAML where it has any.
-    package static func lines(ofSensorsIn yaml: String) -> [String] {
+    /// `name value unit`, or `name null (reason)`.
+    package static func read(sensorsIn yaml: String) -> Outcome {
         // The rest of a configuration has defaults, but for who is let in.
-        lines(Settings.decode(Array(("trust: any\n" + yaml).utf8), file: "sensors"))
+        read(Settings.decode(Array(("trust: any\n" + yaml).utf8), file: "sensors"))
     }
 
-    /// As `lines(ofSensorsIn:)`, of a whole configuration.
-    package static func lines(ofSensorsInFile path: String) -> [String] {
-        lines(Settings.load(path))
+    /// As `read(sensorsIn:)`, of a whole configuration.
+    package static func read(sensorsInFile path: String) -> Outcome { read(Settings.load(path)) }
+
+    package enum Outcome: Equatable {
+        case lines([String])
+        /// Nothing was read.
+        case bad([Mistake])
     }
 
-    private static func lines(_ outcome: Settings.Outcome) -> [String] {
+    private static func read(_ outcome: Settings.Outcome) -> Outcome {
         switch outcome {
-        case .bad(let mistakes): mistakes.map(\.description)
-        case .good(let settings): settings.sensors.flatMap(lines(of:))
+        case .bad(let mistakes): .bad(mistakes)
+        case .good(let settings): .lines(settings.sensors.flatMap(lines(of:)))
         }
     }
 
@@ -91,7 +95,9 @@ package enum SensorTrial {
     private static func lines(
         _ measurements: [Measurement], of driver: any SensorDriver, orElse nothing: String
     ) -> [String] {
-        let remark = driver.remark.map { ["# \(driver.name): \($0)"] } ?? []
+        let remark = [driver.fault, driver.remark].compactMap { $0 }.map {
+            "# \(driver.name): \($0)"
+        }
         guard !measurements.isEmpty else { return ["# \(driver.name): \(nothing)"] + remark }
         return measurements.map(line) + remark
     }

@@ -24,7 +24,19 @@ final class SpoolQueue: @unchecked Sendable {
         case failed(Job, String)
     }
 
-    let answers: Mailbox<Answer>
+    struct Statistics: Sendable {
+        /// Bytes of the spool's files, and bytes written since the start.
+        var onDisk = 0
+        var written = 0
+    }
+
+    /// What a worker posts: an answer, and how large the spool was then.
+    struct Message: Sendable {
+        fileprivate let answer: Answer
+        fileprivate let statistics: Statistics
+    }
+
+    let answers: Mailbox<Message>
     private let directory: String
     private let run: RunID
     private let settings: Spool.Settings
@@ -59,19 +71,28 @@ final class SpoolQueue: @unchecked Sendable {
 
     var isIdle: Bool { !isBusy && waiting.isEmpty }
 
-    /// Of the job that ended last.
-    private(set) var statistics = (onDisk: 0, written: 0)
+    /// As of the message that was taken last.
+    private(set) var statistics = Statistics()
+
+    /// Each message that comes out of `answers` goes through here.
+    func take(_ message: Message) -> Answer {
+        statistics = message.statistics
+        return message.answer
+    }
 
     private func runNext() {
         guard !isBusy, !waiting.isEmpty else { return }
         let job = waiting.removeFirst()
         isBusy = workers.run { [self] in
-            let answer = perform(job)
-            if let spool { statistics = (spool.byteCount, spool.bytesWritten) }
-            // One job at a time: the mailbox is never full.
-            _ = answers.post(answer)
+            send(perform(job))
         }
         if !isBusy { waiting.insert(job, at: 0) }
+    }
+
+    private func send(_ answer: Answer) {
+        let statistics = spool.map { Statistics(onDisk: $0.byteCount, written: $0.bytesWritten) }
+        // One job at a time: the mailbox is never full.
+        _ = answers.post(Message(answer: answer, statistics: statistics ?? Statistics()))
     }
 
     private func perform(_ job: Job) -> Answer {
@@ -79,7 +100,7 @@ final class SpoolQueue: @unchecked Sendable {
             if spool == nil {
                 let opened = try Spool.open(directory: directory, run: run, settings: settings)
                 spool = opened.spool
-                _ = answers.post(.opened(opened.runs, opened.previous, notices: opened.notices))
+                send(.opened(opened.runs, opened.previous, notices: opened.notices))
             }
             guard let spool else { return .done }
             switch job {

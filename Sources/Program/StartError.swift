@@ -1,6 +1,15 @@
-/// Why a program did not start: one line for people, with what to do.
+/// Why a program did not start, or ended: one line for people, with what to do.
 public struct StartError: Error, CustomStringConvertible {
     public let description: String
+    public let status: ExitStatus
 
-    public init(_ cause: some CustomStringConvertible) { description = cause.description }
+    public init(_ text: String, _ status: ExitStatus) {
+        description = text
+        self.status = status
+    }
+
+    public init(_ cause: any Error) {
+        description = "\(cause)"
+        status = ExitStatus(cause)
+    }
 }

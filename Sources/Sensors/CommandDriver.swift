@@ -17,6 +17,8 @@ public final class CommandDriver: SensorDriver {
     private let prefix: String?
     private let unit: String
     private let state: Mutex<State>
+    /// Apart from the state, which is locked while a sample is taken.
+    private let lastFault = Mutex<String?>(nil)
 
     private struct State {
         var known: KnownChannels
@@ -26,6 +28,8 @@ public final class CommandDriver: SensorDriver {
     }
 
     static let outputBytesMax = 64 * 1_024
+    /// What is kept of standard error's end.
+    static let complaintBytesMax = 1_024
 
     /// `channel` names a lone number, and begins the names of all others; without it the program's
     /// name is the channel.
@@ -40,6 +44,8 @@ public final class CommandDriver: SensorDriver {
         state = Mutex(State(known: KnownChannels(channel ?? program, unit: unit)))
     }
 
+    public var fault: String? { lastFault.withLock { $0 } }
+
     public func sample() -> [Measurement] {
         state.withLock { state in
             if let undead = state.undead {
@@ -48,43 +54,71 @@ public final class CommandDriver: SensorDriver {
                 state.undead = nil
             }
             switch run(&state) {
-            case .failure(let fault): return state.known.nulls(fault.reason)
-            case .success(let output):
-                let measurements = CommandOutput.parse(
-                    output, channel: channel, prefix: prefix, unit: unit)
-                guard let measurements else { return state.known.nulls(.malformed) }
+            case .failure(let fault):
+                lastFault.withLock { $0 = fault.text }
+                return state.known.nulls(fault.reason)
+            case .success(let measurements):
+                lastFault.withLock { $0 = nil }
                 state.known.note(measurements)
                 return measurements
             }
         }
     }
 
-    private struct Fault: Error { let reason: NullReason }
-
-    private func run(_ state: inout State) -> Result<[UInt8], Fault> {
-        let (process, output, code) = start()
-        guard let process else { return .failure(Fault(reason: Self.reason(code))) }
-        defer { close(output) }
-        let (bytes, fault) = read(output)
-        if fault != nil { kill(-process, SIGKILL) }
-        guard let status = end(process) else {
-            state.undead = process
-            return .failure(Fault(reason: .timeout))
-        }
-        if let fault { return .failure(fault) }
-        guard status == 0 else { return .failure(Fault(reason: .commandFailed)) }
-        return .success(bytes)
+    private struct Fault: Error {
+        let reason: NullReason
+        /// For people: the exit status, what the program complained of.
+        var text: String
     }
 
-    /// The process and the end of the pipe to read its output from, or the error's number.
-    private func start() -> (process: pid_t?, output: Int32, code: Int32) {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return (nil, -1, errno) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let (process, code) = spawn(output: ends[1])
-        close(ends[1])
-        if process == nil { close(ends[0]) }
-        return (process, ends[0], code)
+    private func run(_ state: inout State) -> Result<[Measurement], Fault> {
+        let output: CommandPipe
+        let complaints: CommandPipe
+        guard let first = CommandPipe(), let second = CommandPipe() else {
+            return .failure(Fault(reason: .failed, text: String(cString: strerror(errno))))
+        }
+        (output, complaints) = (first, second)
+        let (process, code) = spawn(output: output.writing, complaints: complaints.writing)
+        output.closeWriting()
+        complaints.closeWriting()
+        guard let process else {
+            return .failure(
+                Fault(reason: Self.reason(code), text: String(cString: strerror(code))))
+        }
+        var said = Complaint()
+        let fault = read(output, complaints, &said)
+        if fault != nil { kill(-process, SIGKILL) }
+        guard let status = end(process, { said.take(complaints) }) else {
+            state.undead = process
+            return .failure(Fault(reason: .timeout, text: "it does not end, not even by SIGKILL"))
+        }
+        said.take(complaints)
+        if var fault {
+            fault.text += said.lastLine.map { ": \($0)" } ?? ""
+            return .failure(fault)
+        }
+        guard status == 0 else {
+            return .failure(
+                Fault(
+                    reason: .commandFailed,
+                    text: Self.text(ofStatus: status) + (said.lastLine.map { ": \($0)" } ?? "")))
+        }
+        let measurements = CommandOutput.parse(
+            output.bytes, channel: channel, prefix: prefix, unit: unit)
+        guard let measurements else {
+            let line = Complaint.line(output.bytes[...])
+            return .failure(
+                Fault(
+                    reason: .malformed,
+                    text: line.map { "it printed no number: \($0)" } ?? "it printed nothing"))
+        }
+        return .success(measurements)
+    }
+
+    /// What waitpid gave (wait(2)).
+    private static func text(ofStatus status: Int32) -> String {
+        let signal = status & 0x7f
+        return signal == 0 ? "exit status \(status >> 8 & 0xff)" : "ended by signal \(signal)"
     }
 
     private static func reason(_ code: Int32) -> NullReason {
@@ -95,30 +129,43 @@ public final class CommandDriver: SensorDriver {
         }
     }
 
-    /// Everything until the end of file, the time limit or too much of it.
-    private func read(_ file: Int32) -> ([UInt8], Fault?) {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4_096)
+    /// Everything until the end of standard output, the time limit or too much of it. What comes on
+    /// standard error meanwhile is taken too, or a talkative program would wait for ever.
+    private func read(
+        _ output: CommandPipe, _ complaints: CommandPipe, _ said: inout Complaint
+    ) -> Fault? {
         let deadline = Self.milliseconds() + timeLimit.milliseconds
         while true {
             let left = deadline - Self.milliseconds()
-            guard left > 0 else { return (bytes, Fault(reason: .timeout)) }
-            var entry = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&entry, 1, Int32(clamping: left))
-            if ready < 0, errno != EINTR { return (bytes, Fault(reason: .failed)) }
+            guard left > 0 else {
+                return Fault(
+                    reason: .timeout, text: "no end within \(timeLimit.milliseconds) ms")
+            }
+            var entries = [
+                pollfd(fd: output.reading, events: Int16(POLLIN), revents: 0),
+                pollfd(
+                    fd: complaints.isAtEnd ? -1 : complaints.reading, events: Int16(POLLIN),
+                    revents: 0),
+            ]
+            let ready = poll(&entries, 2, Int32(clamping: left))
+            if ready < 0, errno != EINTR {
+                return Fault(reason: .failed, text: String(cString: strerror(errno)))
+            }
             guard ready > 0 else { continue }
-            let count = Glibc.read(file, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            if count < 0 { return (bytes, Fault(reason: .failed)) }
-            if count == 0 { return (bytes, nil) }
-            bytes += buffer[..<count]
-            if bytes.count > Self.outputBytesMax { return (bytes, Fault(reason: .malformed)) }
+            if entries[1].revents != 0 { said.take(complaints) }
+            guard entries[0].revents != 0 else { continue }
+            output.read()
+            if output.isAtEnd { return nil }
+            if output.bytes.count > Self.outputBytesMax {
+                return Fault(
+                    reason: .malformed, text: "it printed more than \(Self.outputBytesMax) bytes")
+            }
         }
     }
 
     /// The status of the program, which has closed its output or was killed. It has a second to
     /// end, then a second after SIGKILL; nil if that was not enough either.
-    private func end(_ process: pid_t) -> Int32? {
+    private func end(_ process: pid_t, _ meanwhile: () -> Void) -> Int32? {
         var deadline = Self.milliseconds() + 1_000
         var isKilled = false
         var pause: UInt32 = 100
@@ -129,6 +176,7 @@ public final class CommandDriver: SensorDriver {
                 isKilled = true
                 deadline += 1_000
             }
+            meanwhile()
             usleep(pause)
             pause = min(pause * 2, 10_000)
         }
@@ -147,13 +195,13 @@ public final class CommandDriver: SensorDriver {
     }
 
     /// The process, or the error's number.
-    private func spawn(output: Int32) -> (process: pid_t?, code: Int32) {
+    private func spawn(output: Int32, complaints: Int32) -> (process: pid_t?, code: Int32) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, complaints, 2)
         // Whatever another thread opened meanwhile: a pipe with an end in strange hands never ends.
         clinux_spawn_close_from(&actions, 3)
         var attributes = posix_spawnattr_t()

@@ -20,13 +20,20 @@ final class LineReader {
 
     static let lineBytesMax = 4_096
 
-    /// Nil, with `errno` set, if the file cannot be opened.
+    /// Nil, with `errno` set, if the file cannot be opened; EISDIR for all that is no plain file: a
+    /// pipe would be waited for, a device may never end.
     init?(_ path: String) {
-        file = open(path, O_RDONLY | O_CLOEXEC)
+        file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return nil }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            errno = EISDIR
+            return nil
+        }
     }
 
-    deinit { close(file) }
+    // A failed close would hide why the file could not be opened.
+    deinit { if file >= 0 { close(file) } }
 
     /// Nil at the end.
     func next() -> Line? {

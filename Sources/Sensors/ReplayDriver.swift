@@ -15,6 +15,7 @@ public final class ReplayDriver: SensorDriver {
     private let state = Mutex(State())
     /// Apart from the state, which is locked while a sample is taken.
     private let badLines = Mutex((count: 0, last: 0))
+    private let lastFault = Mutex<String?>(nil)
 
     private struct State {
         var reader: LineReader?
@@ -44,6 +45,15 @@ public final class ReplayDriver: SensorDriver {
     public var remark: String? {
         let (count, last) = badLines.withLock { $0 }
         return count == 0 ? nil : "\(count) bad lines, the last is line \(last)"
+    }
+
+    public var fault: String? { lastFault.withLock { $0 } }
+
+    /// What is wrong with a recording, as far as its first line shows, or its columns.
+    public static func columns(of path: String) -> Result<
+        [(name: String, unit: String)], RecordingFault
+    > {
+        open(path).map(\.columns)
     }
 
     /// The newest row that is due; nothing while none is.
@@ -82,22 +92,44 @@ public final class ReplayDriver: SensorDriver {
 
     /// Opens the file and reads the names of its columns; nil if all is well.
     private func begin(_ state: inout State, _ now: Int64) -> NullReason? {
-        guard let reader = LineReader(path) else {
-            return errno == EACCES || errno == EPERM ? .denied : .absent
+        switch Self.open(path) {
+        case .failure(let fault):
+            lastFault.withLock { $0 = fault.description }
+            return fault.reason
+        case .success(let opened):
+            state.reader = opened.reader
+            state.columns = opened.columns
         }
-        guard case .text(let line) = reader.next(),
-            // What spreadsheets put in front of UTF-8.
-            let names = Recording.cells(
-                line.hasPrefix("\u{feff}") ? String(line.dropFirst()) : line),
-            names.first?.lowercased() == "time",
-            (2...Limits.channelsPerSensorMax + 1).contains(names.count)
-        else { return .malformed }
-        state.reader = reader
-        state.columns = names.dropFirst().map(Recording.column)
+        lastFault.withLock { $0 = nil }
         state.began = now
         state.first = nil
         state.last = .min
         return nil
+    }
+
+    private static func open(
+        _ path: String
+    ) -> Result<(reader: LineReader, columns: [(name: String, unit: String)]), RecordingFault> {
+        guard let reader = LineReader(path) else { return .failure(RecordingFault(code: errno)) }
+        guard case .text(let line) = reader.next(),
+            // What spreadsheets put in front of UTF-8.
+            let names = Recording.cells(
+                line.hasPrefix("\u{feff}") ? String(line.dropFirst()) : line),
+            names.first?.lowercased() == "time"
+        else {
+            return .failure(
+                RecordingFault(
+                    reason: .malformed,
+                    description: "its first line must name the columns, the first of them time"))
+        }
+        guard (2...Limits.channelsPerSensorMax + 1).contains(names.count) else {
+            return .failure(
+                RecordingFault(
+                    reason: .malformed,
+                    description: "it has \(names.count - 1) columns beside time; it must have 1 to "
+                        + "\(Limits.channelsPerSensorMax)"))
+        }
+        return .success((reader, names.dropFirst().map(Recording.column)))
     }
 
     /// Reads one line into `next`, if it is a good one; false at the end, where the file is closed.
@@ -124,5 +156,28 @@ public final class ReplayDriver: SensorDriver {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}
+
+/// Why a recording cannot be played back.
+public struct RecordingFault: Error, CustomStringConvertible {
+    let reason: NullReason
+    public let description: String
+
+    init(reason: NullReason, description: String) {
+        self.reason = reason
+        self.description = description
+    }
+
+    /// - Parameter code: errno's after the file was opened.
+    init(code: Int32) {
+        switch code {
+        case EISDIR:
+            self.init(
+                reason: .malformed, description: "a folder, a device or a pipe, not a file")
+        case EACCES, EPERM:
+            self.init(reason: .denied, description: String(cString: strerror(code)))
+        default: self.init(reason: .absent, description: String(cString: strerror(code)))
+        }
     }
 }

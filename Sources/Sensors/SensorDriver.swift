@@ -12,10 +12,14 @@ public protocol SensorDriver: AnyObject, Sendable {
     /// What `rivulet status` should say beside the name, such as how many lines were bad. Asked on
     /// the logic thread: it must not wait for a sample that hangs.
     var remark: String? { get }
+    /// Why the last sample has no value, beyond the reason that its nulls have; nil where there is
+    /// nothing to add. Asked on the logic thread too.
+    var fault: String? { get }
 }
 
 extension SensorDriver {
     public var remark: String? { nil }
+    public var fault: String? { nil }
 }
 
 /// A sensor that also speaks by itself, through a descriptor: an edge of a line, a serial port.
@@ -50,6 +54,9 @@ public protocol AdvertisementDriver: SensorDriver {
     func hear(
         _ data: [UInt8], from address: AdvertiserAddress, signal: Int8, now: Instant
     ) -> [Measurement]
+    /// The sensor is no longer used: what should outlast it goes to disk. May block; called once,
+    /// the last of all.
+    func finish()
 }
 
 /// What a driver read, before it has a number.

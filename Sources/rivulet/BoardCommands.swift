@@ -43,9 +43,9 @@ struct ShowBoard: ParsableCommand {
         }
         for mistake in mistakes { Swift.print(mistake) }
         if boards.isEmpty {
-            throw Failure("no board file in " + library.folders.joined(separator: ", "))
+            throw Failure("no board file in " + library.folders.joined(separator: ", "), .noInput)
         }
-        if !mistakes.isEmpty { throw ExitCode(1) }
+        if !mistakes.isEmpty { throw Failure("", .data) }
     }
 
     private func show(_ name: String, _ library: BoardLibrary) throws {
@@ -54,7 +54,7 @@ struct ShowBoard: ParsableCommand {
         guard let board = answer.board, let file = answer.file else {
             throw Failure(
                 "no board is called \(PlainText.shown(name)); "
-                    + Suggestion.text(for: name, among: library.names))
+                    + Suggestion.text(for: name, among: library.names), .noInput)
         }
         let isHere = library.board(of: MachineIdentity()).file == file
         print(board, file, root: isHere ? "" : nil)
@@ -81,13 +81,17 @@ struct FindSensors: ParsableCommand {
 
     @Option(help: "Read those of this configuration instead, once.") var config: String?
 
-    func run() {
-        if let config {
-            for line in SensorTrial.lines(ofSensorsInFile: config) { print(line) }
-            return
-        }
+    func run() throws {
+        if let config { return try show(SensorTrial.read(sensorsInFile: config)) }
         let yaml = AttachedSensors().yaml(drivers: SensorSettings.names)
         guard read else { return print(yaml, terminator: "") }
-        for line in SensorTrial.lines(ofSensorsIn: yaml) { print(line) }
+        try show(SensorTrial.read(sensorsIn: yaml))
+    }
+
+    private func show(_ outcome: SensorTrial.Outcome) throws {
+        switch outcome {
+        case .lines(let lines): for line in lines { print(line) }
+        case .bad(let mistakes): throw Failure(mistakes)
+        }
     }
 }

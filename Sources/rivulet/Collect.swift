@@ -27,7 +27,7 @@ struct Collect: ParsableCommand {
         do {
             try CollectorProgram(settings, options).run()
         } catch {
-            throw Failure(error.description)
+            throw Failure(error)
         }
     }
 }
@@ -48,18 +48,11 @@ struct Span: ExpressibleByArgument {
     var defaultValueDescription: String { "\(duration.components.seconds)s" }
 }
 
-/// One line on standard error, and exit status 1.
-struct Failure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}
-
 /// The settings in a file, or every mistake in it.
 func loaded(_ path: String) throws -> Settings {
     switch Settings.load(path) {
     case .good(let settings): return settings
     case .bad(let mistakes):
-        throw Failure(mistakes.map(\.description).joined(separator: "\n"))
+        throw Failure(mistakes)
     }
 }

@@ -8,7 +8,7 @@ struct QRCode {
     /// - Parameter content: capital letters, digits and ` $%*+-./:` take the least room.
     init(_ content: String) throws(Failure) {
         guard let code = QRcode_encodeString(content, 0, QR_ECLEVEL_M, QR_MODE_8, 1) else {
-            throw Failure("\(content.utf8.count) bytes are too much for a QR code")
+            throw Failure("\(content.utf8.count) bytes are too much for a QR code", .data)
         }
         defer { QRcode_free(code) }
         side = Int(code.pointee.width)

@@ -41,7 +41,7 @@ struct Query: ParsableCommand {
         do {
             try print(StoreReader(path), to: output)
         } catch {
-            throw Failure(error.description)
+            throw Failure(error.description, .data)
         }
         try output.finish()
     }
@@ -50,7 +50,7 @@ struct Query: ParsableCommand {
         if let store { return store }
         let config = config ?? ""
         guard let store = try loaded(config).store else {
-            throw Failure("\(config): the collector stores nothing (store: off)")
+            throw Failure("\(config): the collector stores nothing (store: off)", .configuration)
         }
         return store
     }
@@ -124,7 +124,8 @@ final class StandardOutput {
     func finish() throws {
         flush()
         if let fault, fault != EPIPE {
-            throw Failure("standard output: \(String(cString: strerror(fault)))")
+            throw Failure(
+                "standard output: \(String(cString: strerror(fault)))", .inputOutput)
         }
     }
 

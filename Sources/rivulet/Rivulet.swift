@@ -1,4 +1,5 @@
 import ArgumentParser
+import Program
 
 /// The command line.
 @main
@@ -6,9 +7,21 @@ struct Rivulet: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rivulet",
         abstract: "Readings from small boards, over whatever network there is.",
-        version: "0.1.0",
+        version: ProgramVersion.text,
         subcommands: [
             Collect.self, Check.self, Status.self, Query.self, MakeTicket.self,
             Connect.self, MakeSecret.self, Reference.self, ShowBoard.self, FindSensors.self,
         ])
+
+    /// Ends as sysexits.h says; a wrong command line with 64.
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let failure as Failure {
+            failure.leave()
+        } catch {
+            exit(withError: error)
+        }
+    }
 }

@@ -18,7 +18,7 @@ struct MakeTicket: ParsableCommand {
     func run() throws {
         let answer = try ask(socket, "ticket \(valid.duration.components.seconds)")
         let words = answer.split(separator: " ").map(String.init)
-        guard let ticket = words.first else { throw Failure("the node gave no ticket") }
+        guard let ticket = words.first else { throw Failure("the node gave no ticket", .data) }
         if words.count > 1 {
             StandardErrorLog().write(
                 .warning, "this machine's clock was never set: others will find it expired")
@@ -41,14 +41,16 @@ struct Connect: ParsableCommand {
         let peer = try ask(socket, "connect \(ticket.joined())")
         let deadline = MonotonicClock.now() + wait.duration
         while MonotonicClock.now() < deadline {
-            if let name = try? ask(socket, "connected \(peer)") {
-                return print("connected to \(name)")
-            }
+            do {
+                return print("connected to \(try ask(socket, "connected \(peer)"))")
+            } catch let failure as Failure where failure.description.hasPrefix("refused: ") {
+                throw Failure(failure.description, .unavailable)
+            } catch {}
             usleep(100_000)
         }
         throw Failure(
             "\(peer) did not answer within \(wait.duration.components.seconds) s; the node goes on "
-                + "trying. Is it running, and does a firewall let UDP through?")
+                + "trying. Is it running, and does a firewall let UDP through?", .tryAgain)
     }
 }
 
@@ -58,11 +60,11 @@ private func ask(_ socket: String, _ request: String) throws -> String {
     do {
         answer = try StatusQuery(socket: socket).ask(request)
     } catch {
-        throw Failure(error.description)
+        throw Failure(error)
     }
     let words = answer.split(separator: " ", maxSplits: 1)
     guard words.first == "ok" else {
-        throw Failure(words.first == "error" ? String(words.last ?? "") : answer)
+        throw Failure(words.first == "error" ? String(words.last ?? "") : answer, .data)
     }
     return String(words.last ?? "")
 }

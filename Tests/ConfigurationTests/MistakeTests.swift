@@ -128,7 +128,7 @@ struct MistakeTests {
         #expect(Sample.mistakes(text) == [message])
     }
 
-    @Test(arguments: ["10.0.0.5:4577", "[fd00::5]:4577", "[fe80::1%eth0]:65535", "0.0.0.0:1"])
+    @Test(arguments: ["10.0.0.5:4577", "[fd00::5]:4577", "[fe80::1%eth0]:65535", "1.0.0.1:1"])
     func peerIsTaken(_ text: String) {
         #expect(Sample.mistakes("links: {udp: {peers: [\"\(text)\"]}}").isEmpty)
     }

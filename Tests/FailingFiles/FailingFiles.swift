@@ -45,6 +45,11 @@ public final class FailingFiles: FileOperations {
         return try real.read(file, at: offset, count: count)
     }
 
+    public func permissions(of file: FileDescriptor) throws(FileError) -> UInt32 {
+        try step("fstat", "")
+        return try real.permissions(of: file)
+    }
+
     public func truncate(_ path: String, to byteCount: Int) throws(FileError) {
         try step("truncate", path)
         try real.truncate(path, to: byteCount)

@@ -27,7 +27,7 @@ import Testing
     }
 
     private func write(_ text: String, to path: String) throws {
-        try AtomicFile.write(Array(text.utf8), to: path, permissions: 0o644, through: SystemFiles())
+        try AtomicFile.write(Array(text.utf8), to: path, permissions: 0o600, through: SystemFiles())
     }
 
     private func read(_ path: String) throws -> [UInt8]? {
@@ -193,6 +193,28 @@ import Testing
         #expect(identity.ephemeral)
         #expect(identity.notices.count == 1)
         #expect(identity.notices.first?.contains("/proc/no-such-place") == true)
+    }
+
+    @Test(arguments: [0o640, 0o604, 0o660, 0o620])
+    func aKeyThatOthersCanReadIsRefusedWithWhatToDo(permissions: Int) throws {
+        try withBoard { state, root in
+            let made = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+            let path = state + "/identity.pem"
+            #expect(chmod(path, mode_t(permissions)) == 0)
+            let expected = IdentityError.open(path: path, permissions: UInt32(permissions))
+            #expect(
+                identityError {
+                    _ = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+                } == expected)
+            #expect(
+                identityError { _ = try Identity.adopt(stateDirectory: state, root: root) }
+                    == expected)
+            #expect(expected.description.contains("chmod 600"))
+            #expect(!expected.description.contains("\n"))
+            #expect(chmod(path, 0o600) == 0)
+            let again = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+            #expect(again.peer == made.peer)
+        }
     }
 
     @Test func damagedFileIsNamedWithWhatToDo() throws {

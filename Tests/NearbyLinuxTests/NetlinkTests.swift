@@ -97,6 +97,16 @@ import Testing
         #expect(names(InterfaceSelection(names: ["eth9"]).usable(all)) == [])
     }
 
+    @Test func datagramsPassOverNamedInterfacesAndLoopbackOnly() {
+        var down = interface("wlan0", index: 3)
+        down.isRunning = false
+        let all = [loopback, interface("eth0", index: 2), down, interface("eth1", index: 4)]
+        let links = InterfaceSelection(names: ["eth0", "wlan0"]).configured(all)
+        #expect(links == [LinkID(value: 1), LinkID(value: 2), LinkID(value: 3)])
+        #expect(InterfaceSelection(names: ["eth9"]).configured(all) == [LinkID(value: 1)])
+        #expect(InterfaceSelection().configured(all) == nil)
+    }
+
     @Test func loopbackServesWhereThereIsNothingElse() {
         #expect(names(InterfaceSelection().usable([loopback])) == ["lo"])
         #expect(

@@ -31,6 +31,25 @@ private let loopback = LinkID(value: if_nametoindex("lo"))
         #expect(inbox.next()?.source.link == loopback)
     }
 
+    @Test func whatIsNotConfiguredNeitherComesNorGoes() throws {
+        let (one, other) = (try UDPTransport(), try UDPTransport())
+        let inbox = Inbox(other)
+        let address = TransportAddress.ipv4(address: 0x7f00_0001, port: other.port)
+        let target = Endpoint(link: loopback, address: address)
+        other.configuredLinks = [LinkID(value: loopback.value + 1)]
+        #expect(one.send([7], to: target) == .sent)
+        _ = inbox.next(within: .milliseconds(200))
+        #expect(other.drops[.interfaceNotConfigured] == 1)
+        #expect(other.received == (0, 0))
+        #expect(other.send([8], to: target) == .notConfigured)
+        #expect(other.drops[.interfaceNotConfigured] == 2)
+        other.configuredLinks = [loopback]
+        let undecided = Endpoint(link: UDPTransport.anyLink, address: address)
+        #expect(other.send([8], to: undecided) == .notConfigured)
+        #expect(one.send([9], to: target) == .sent)
+        #expect(inbox.next()?.bytes == [9])
+    }
+
     @Test func anAnswerGoesBackToTheSource() throws {
         let (one, other) = (try UDPTransport(), try UDPTransport())
         let inbox = Inbox(other)

@@ -20,15 +20,18 @@ public final class Host {
     private var random: SeededGenerator
     private let driftPPM: Int64
     private let rekeyAfter: Duration
+    private let rekeyFrames: UInt64
 
     init(
-        number: Int, role: Role, lans: [Int], seed: UInt64, driftPPM: Int64, rekeyAfter: Duration
+        number: Int, role: Role, lans: [Int], seed: UInt64, driftPPM: Int64, rekeyAfter: Duration,
+        rekeyFrames: UInt64
     ) {
         self.number = number
         self.role = role
         self.lans = lans
         self.driftPPM = driftPPM
         self.rekeyAfter = rekeyAfter
+        self.rekeyFrames = rekeyFrames
         random = SeededGenerator(seed: seed)
         peer = PeerID(high: random.next(), low: random.next())
     }
@@ -49,6 +52,7 @@ public final class Host {
         configuration.secrets = [[UInt8](repeating: 0x42, count: 16)]
         configuration.dataPort = 1
         configuration.rekeyAfter = rekeyAfter
+        configuration.rekeyFrames = rekeyFrames
         node = Node(
             configuration, cryptography: SimulatedCryptography(peer: peer, seed: random.next()))
     }

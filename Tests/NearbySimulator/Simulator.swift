@@ -48,10 +48,12 @@ public final class Simulator {
     public private(set) var discoveryFrameCounts: [Int]
     /// Sees every datagram that leaves, with its addressee.
     public var tap: (([UInt8], Int) -> Void)?
+    /// Datagrams that a test wants lost.
+    public var loses: (([UInt8]) -> Bool)?
 
     public init(
         seed: UInt64, world: World, faults: Faults = Faults(),
-        rekeyAfter: Duration = .seconds(86_400)
+        rekeyAfter: Duration = .seconds(86_400), rekeyFrames: UInt64 = Limits.rekeyFrames
     ) {
         self.seed = seed
         self.world = world
@@ -65,7 +67,7 @@ public final class Simulator {
             hosts.append(
                 Host(
                     number: number, role: world.roles[number], lans: links, seed: random.next(),
-                    driftPPM: ppm, rekeyAfter: rekeyAfter))
+                    driftPPM: ppm, rekeyAfter: rekeyAfter, rekeyFrames: rekeyFrames))
         }
     }
 
@@ -324,7 +326,7 @@ public final class Simulator {
         _ bytes: [UInt8], from sender: Int, to receiver: Int, on link: LinkID, isMulticast: Bool
     ) {
         guard !cuts.contains(.lan(Host.lan(link))),
-            !cuts.contains(.oneWay(from: sender, to: receiver))
+            !cuts.contains(.oneWay(from: sender, to: receiver)), loses?(bytes) != true
         else { return }
         let source = Endpoint(link: link, address: .simulated(UInt64(sender)))
         var copies = 1

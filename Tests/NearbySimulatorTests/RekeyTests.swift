@@ -1,6 +1,7 @@
 import NearbyCore
 import NearbyEngine
 import NearbySimulator
+import NearbyWire
 import Testing
 
 /// New keys beside the old ones, while messages flow.
@@ -21,7 +22,7 @@ struct RekeyTests {
             openings.insert(collector.since)
         }
         // Every five seconds another channel, later where its handshake is lost, and never none.
-        #expect(openings.count >= (lossPercent == 0 ? 6 : 3))
+        #expect(openings.count >= (lossPercent == 0 ? 8 : 5))
         #expect(simulator.invariants.failures == [])
         simulator.healAll()
         simulator.run(for: .seconds(10))
@@ -30,5 +31,43 @@ struct RekeyTests {
         let sent = simulator.hosts[2].messagesSent
         let arrived = simulator.invariants.deliveredCount(from: 2, to: 0)
         #expect(arrived >= Int(sent) * (100 - 3 * lossPercent) / 100)
+    }
+
+    @Test func keysAreRenewedByTheNumberOfFramesToo() throws {
+        let simulator = Simulator(seed: 9, world: .chain(3), rekeyFrames: 20)
+        simulator.boot(within: .milliseconds(100))
+        #expect(simulator.run(until: { simulator.allAgentsHaveACollector }, atMost: .seconds(20)))
+        var openings: Set<Instant> = []
+        for _ in 0..<60 {
+            simulator.run(for: .seconds(1))
+            let status = try #require(simulator.hosts[2].node).peerStatus
+            let collector = try #require(status.first { $0.role == .collector })
+            openings.insert(collector.since)
+        }
+        #expect(openings.count >= 3)
+        #expect(simulator.invariants.failures == [])
+        for host in simulator.hosts {
+            #expect(host.node?.dropCounters[.sealExhausted] == 0)
+        }
+    }
+
+    /// All handshakes are lost for 21 seconds from the moment when new keys are due.
+    @Test func aLostRenewalIsTriedAgainSoon() throws {
+        let simulator = Simulator(seed: 9, world: .chain(2), rekeyAfter: .seconds(5))
+        simulator.boot(within: .milliseconds(100))
+        #expect(simulator.run(until: { simulator.allAgentsHaveACollector }, atMost: .seconds(20)))
+        func opening() throws -> Instant {
+            try #require(simulator.hosts[1].node?.peerStatus.first?.since)
+        }
+        let first = try opening()
+        simulator.loses = { DatagramKind(firstByte: $0.first ?? 0) == .handshake }
+        simulator.run(for: .seconds(26))
+        #expect(try opening() == first)
+        simulator.loses = nil
+        let isRenewed = simulator.run(
+            until: { (try? opening()) != first }, atMost: .milliseconds(4_500))
+        #expect(isRenewed)
+        #expect(simulator.hosts[1].node?.neighbourStatus.count == 1)
+        #expect(simulator.invariants.failures == [])
     }
 }

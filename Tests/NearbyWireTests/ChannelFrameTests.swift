@@ -39,6 +39,22 @@ struct ChannelFrameTests {
             parse: { try AdmitFrame(parsing: $0.dropFirst()) })
     }
 
+    /// The vector above is that of a version that says none; what is no version counts as none.
+    @Test func admitSaysAVersionThatEarlierOnesSkip() throws {
+        var frame = AdmitFrame(
+            versions: 1...1, role: .agent, preference: .required, hasRoute: false,
+            neighbourCount: 0, run: RunID(value: 1), proof: Array(0..<32), name: "bench")
+        let before = frame.bytes
+        frame.software = "0.1.0"
+        #expect(frame.bytes == before + [5] + Array("0.1.0".utf8))
+        #expect(try AdmitFrame(parsing: frame.bytes.dropFirst()) == frame)
+        for later in [[0xff], [5, 0x30], [3, 0x30, 0x0a, 0x30], [200, 1, 2]] as [[UInt8]] {
+            let parsed = try AdmitFrame(parsing: (before + later).dropFirst())
+            #expect(parsed.software == "")
+            #expect(parsed.name == "bench")
+        }
+    }
+
     @Test func invite() throws {
         let frame = InviteFrame(timeout: .seconds(30), context: [1, 2, 3])
         try expectSound(

@@ -16,15 +16,22 @@ struct SensorTrialTests {
               - {driver: command, run: [/bin/false], name: dead}
             """
         #expect(
-            SensorTrial.lines(ofSensorsIn: yaml) == [
-                "bench 21.50 °C", "dead null (command-failed)",
-            ])
+            SensorTrial.read(sensorsIn: yaml)
+                == .lines([
+                    "bench 21.50 °C", "dead null (command-failed)",
+                    "# command false: exit status 1",
+                ]))
     }
 
     @Test func mistakeInTheYAMLIsTold() {
-        let lines = SensorTrial.lines(ofSensorsIn: "sensors:\n  - {driver: nothing}\n")
-        #expect(lines.count == 1)
-        #expect(lines.first?.hasPrefix("sensors:3:14: unknown driver nothing") == true)
+        let outcome = SensorTrial.read(sensorsIn: "sensors:\n  - {driver: nothing}\n")
+        guard case .bad(let mistakes) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(mistakes.count == 1)
+        #expect(
+            mistakes.first?.description.hasPrefix("sensors:3:14: unknown driver nothing") == true)
     }
 
     @Test func whoWarmsUpIsReadTwice() {
@@ -52,14 +59,14 @@ extension SensorTrialTests {
         var (isLocked, number): (Int32, Int32) = (0, -1)
         try #require(ioctl(device, 0x4004_5431, &isLocked) == 0)
         try #require(ioctl(device, 0x8004_5430, &number) == 0)
-        let lines = withSpeaker(on: device) {
-            SensorTrial.lines(
-                ofSensorsIn: """
+        let outcome = withSpeaker(on: device) {
+            SensorTrial.read(
+                sensorsIn: """
                     sensors:
                       - {driver: serial, device: /dev/pts/\(number), protocol: line, unit: Cel}
                     """)
         }
-        #expect(lines.first == "serial 21.50 °C")
+        #expect(outcome == .lines(["serial 21.50 °C"]))
     }
 
     /// A pipe stands for the descriptor of a sensor.

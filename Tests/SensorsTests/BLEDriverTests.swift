@@ -1,3 +1,5 @@
+import DurableFiles
+import FailingFiles
 import NearbyCore
 import Telemetry
 import Testing
@@ -103,6 +105,76 @@ struct BLEDriverTests {
         #expect(hear(driver, third, 1_001, from: address).isEmpty)
         #expect(!driver.sample(now: at(1_002)).isEmpty, "it is silent")
         #expect(hear(driver, first, 1_003, from: address).count == 2, "a new battery")
+    }
+
+    @Test func theCounterOutlastsTheAgent() {
+        withTemporaryDirectory { state in
+            let address = AdvertiserAddress(value: 0x5448_e68f_80a5, isRandom: false)
+            func start(_ now: Double) -> BLEDriver {
+                let key = bytes("231d39c1d7cc1ab1aee224cd096db932")
+                let driver = BLEDriver(
+                    .init(
+                        address: address.value, name: "fern", key: key, every: .zero,
+                        silentAfter: .seconds(900), state: state))
+                // Before the file was read nothing is believed.
+                #expect(hear(driver, second, now, from: address).isEmpty)
+                _ = driver.sample(now: at(now))
+                return driver
+            }
+            let first = home("de40b50e6766 00000000 d7cb95de", information: "41")
+            let second = home("723d3035fb88 32221100 9e7414c0", information: "41")
+            let third = home("e445f3c9962b 33221100 6c7c4519", information: "41")
+            let fourth = home("3e932cc7175f 34221100 553876af", information: "41")
+            let before = start(0)
+            #expect(hear(before, third, 1, from: address).count == 2)
+            before.finish()
+            #expect(names(in: state + "/counters") == ["ble-5448E68F80A5"])
+
+            let after = start(100)
+            #expect(hear(after, third, 101, from: address).isEmpty, "the last one again")
+            #expect(hear(after, second, 102, from: address).isEmpty)
+            #expect(after.remark == "never heard; 1 played back")
+            #expect(hear(after, fourth, 103, from: address).count == 2)
+            after.finish()
+
+            let later = start(1_000)
+            #expect(hear(later, first, 1_800, from: address).isEmpty)
+            #expect(hear(later, first, 1_900, from: address).count == 2, "a new battery")
+            later.finish()
+            // The lower counter is the file's now.
+            #expect(hear(start(2_000), second, 2_001, from: address).count == 2)
+        }
+    }
+
+    @Test func theCounterIsWrittenSeldomAndADamagedFileIsPutAside() throws {
+        try withTemporaryDirectory { state in
+            let address = AdvertiserAddress(value: 0x5448_e68f_80a5, isRandom: false)
+            let path = state + "/counters/ble-5448E68F80A5"
+            func content() throws -> String? {
+                try AtomicFile.read(path, limit: 99, through: SystemFiles())
+                    .map { String(decoding: $0, as: UTF8.self) }
+            }
+            let files = SystemFiles()
+            try files.makeDirectories(state + "/counters", permissions: 0o700)
+            try AtomicFile.write(
+                Array("rubbish".utf8), to: path, permissions: 0o600, through: files)
+            let driver = BLEDriver(
+                .init(
+                    address: address.value, key: bytes("231d39c1d7cc1ab1aee224cd096db932"),
+                    every: .zero, silentAfter: .seconds(900), state: state))
+            _ = driver.sample(now: at(0))
+            #expect(driver.remark?.contains("is now \(path).damaged") == true)
+            let third = home("e445f3c9962b 33221100 6c7c4519", information: "41")
+            let fourth = home("3e932cc7175f 34221100 553876af", information: "41")
+            #expect(!hear(driver, third, 1, from: address).isEmpty)
+            _ = driver.sample(now: at(2))
+            #expect(try content() == "\(0x0011_2233)\n")
+            #expect(!hear(driver, fourth, 3, from: address).isEmpty)
+            _ = driver.sample(now: at(500))
+            #expect(try content() == "\(0x0011_2233)\n", "too soon")
+            _ = driver.sample(now: at(602))
+            #expect(try content() == "\(0x0011_2234)\n")
+        }
     }
 
     @Test func aDeviceThatFallsSilentIsNullUntilItIsBack() {

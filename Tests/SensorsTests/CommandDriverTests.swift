@@ -28,6 +28,50 @@ struct CommandDriverTests {
         #expect(driver.name == "command echo")
     }
 
+    /// The exit status or the signal, and the last line of standard error.
+    @Test(
+        arguments: [
+            (
+                "echo 5; echo first >&2; echo 'no bus' >&2; echo >&2; exit 3",
+                "exit status 3: no bus"
+            ),
+            ("kill -SEGV $$", "ended by signal 11"),
+            ("exit 1", "exit status 1"),
+            ("printf 'a\\033b' >&2; exit 2", "exit status 2: a b"),
+            ("echo warm", "it printed no number: warm"),
+            ("true", "it printed nothing"),
+        ] as [(String, String)])
+    func whatAFailedProgramSaidIsKept(_ script: String, _ fault: String) {
+        let driver = shell(script)
+        _ = driver.sample()
+        #expect(driver.fault == fault)
+    }
+
+    @Test func whatAProgramSaidIsForgottenWithItsFirstValue() {
+        let driver = shell("echo 5; echo 'careful' >&2")
+        #expect(driver.sample().map(\.text) == ["c u 5"])
+        #expect(driver.fault == nil)
+    }
+
+    @Test func aProgramThatComplainsWithoutEndIsReadAllTheSame() {
+        let driver = shell(
+            "i=0; while [ $i -lt 40 ]; do head -c 9999 /dev/zero >&2; "
+                + "i=$((i+1)); done; echo done >&2; echo 7")
+        #expect(driver.sample().map(\.text) == ["c u 7"])
+        // Its output is closed already.
+        #expect(sampled("echo 8; exec >&-; head -c 400000 /dev/zero >&2") == ["c u 8"])
+    }
+
+    @Test func aProgramThatIsMissingOrLateSaysSo() {
+        let missing = CommandDriver(
+            run: ["/no/such"], timeLimit: .seconds(20), channel: "c", unit: "u")
+        _ = missing.sample()
+        #expect(missing.fault == "No such file or directory")
+        let late = shell("echo 'asking the sensor' >&2; sleep 60", limit: .milliseconds(300))
+        _ = late.sample()
+        #expect(late.fault == "no end within 300 ms: asking the sensor")
+    }
+
     @Test func argumentsAreNotTouchedByAShell() {
         let driver = CommandDriver(
             run: ["/usr/bin/printf", "%s", "{\"a;b $HOME *\":1}"], timeLimit: .seconds(20),

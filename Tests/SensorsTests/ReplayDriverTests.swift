@@ -151,4 +151,10 @@ struct ReplayDriverTests {
         #expect(reader.next() == nil)
         #expect(reader.next() == nil)
     }
+
+    @Test(arguments: ["/dev/zero", "/dev/null"]) func aDeviceIsRefused(_ path: String) {
+        let replay = ReplayDriver(file: path, speed: 1)
+        #expect(replay.sample() == [Measurement("replay", "1", .null(.malformed))])
+        #expect(replay.fault == "a folder, a device or a pipe, not a file")
+    }
 }

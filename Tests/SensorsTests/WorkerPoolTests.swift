@@ -6,7 +6,7 @@ import Testing
 
 @testable import Sensors
 
-/// With real threads, and a FIFO that blocks whoever opens it.
+/// With real threads, and a program that waits at a FIFO.
 struct WorkerPoolTests {
     private final class Log: Sendable {
         private let entries = Mutex<[String]>([])
@@ -22,18 +22,19 @@ struct WorkerPoolTests {
         let pool = WorkerPool()
         let log = Log()
         let began = milliseconds()
-        let replay = ReplayDriver(file: fifo, speed: 1)
+        let sensor = CommandDriver(
+            run: ["/bin/cat", fifo], timeLimit: .seconds(60), channel: "a", unit: "1")
         let isTaken = pool.run {
-            log.add("fifo \(replay.sample().count)")
+            log.add("fifo \(sensor.sample().count)")
         }
         #expect(isTaken)
         #expect(milliseconds() - began < 50, "the caller is not delayed")
         for index in 0..<20 { #expect(pool.run { log.add("\(index)") }) }
         #expect(wait(upTo: 10_000) { log.all.count == 20 })
         #expect(log.all == (0..<20).map(String.init), "one free worker keeps the order")
-        #expect(replay.remark == nil, "status does not wait for it")
+        #expect(sensor.fault == nil, "status does not wait for it")
         let writer = open(fifo, O_WRONLY)
-        _ = write(writer, "time,a\n0,1\n", 11)
+        _ = write(writer, "21.5\n", 5)
         close(writer)
         #expect(wait(upTo: 10_000) { log.all.last == "fifo 1" })
     }

@@ -19,6 +19,7 @@ public struct AdmissionTerms: Sendable, Equatable {
     public var name: String
     public var hasRoute: Bool
     public var neighbourCount: UInt8
+    public var software = ""
 }
 
 /// Admission and invitation inside a fresh channel: the client proves itself, the server answers
@@ -193,7 +194,8 @@ struct AdmissionMachine {
         AdmitFrame(
             versions: terms.versions, role: terms.role, preference: terms.preference,
             hasRoute: terms.hasRoute, neighbourCount: terms.neighbourCount, run: terms.run,
-            proof: proof(key: key, byClient: parties.isClient), name: terms.name
+            proof: proof(key: key, byClient: parties.isClient), name: terms.name,
+            software: terms.software
         ).bytes
     }
 

@@ -36,29 +36,37 @@ struct FrameSeal {
     var isEncrypted = true
     private let outgoing: any FrameCipher
     private let incoming: any FrameCipher
-    private var counters = [UInt64](repeating: 0, count: Priority.allCases.count)
+    private var counters: [UInt64]
+    /// The highest counter that either side has used.
+    private var busiest: UInt64
+    private var forgedCount: UInt64 = 0
     private var windows = [ReplayWindow](repeating: ReplayWindow(), count: Priority.allCases.count)
 
     /// Bytes that sealing adds.
     static let overheadByteCount = SealedHeader.byteCount + frameTagByteCount
 
-    init(_ keys: ChannelKeys, isClient: Bool) {
+    /// - Parameter firstCounter: of each priority; tests begin near the end.
+    init(_ keys: ChannelKeys, isClient: Bool, firstCounter: UInt64 = 0) {
+        counters = [UInt64](repeating: firstCounter, count: Priority.allCases.count)
+        busiest = firstCounter
         remoteIndex = isClient ? keys.serverIndex : keys.clientIndex
         localIndex = isClient ? keys.clientIndex : keys.serverIndex
         outgoing = isClient ? keys.clientCipher : keys.serverCipher
         incoming = isClient ? keys.serverCipher : keys.clientCipher
     }
 
-    /// A datagram ready to transmit. `payload` begins with the frame's kind. Frames of the channel
-    /// itself are encrypted whatever the two agreed on.
-    mutating func seal(_ payload: some Collection<UInt8>, priority: Priority) -> [UInt8] {
+    /// A datagram ready to transmit; nil once the counter has come to its end, since no number may
+    /// seal twice. `payload` begins with the frame's kind. Frames of the channel itself are
+    /// encrypted whatever the two agreed on.
+    mutating func seal(_ payload: some Collection<UInt8>, priority: Priority) -> [UInt8]? {
         let slot = Int(priority.rawValue)
+        guard counters[slot] <= SealedHeader.counterMax else { return nil }
         let isChannelFrame = payload.first.flatMap(FrameKind.init)?.scope == .channel
         let header = SealedHeader(
             priority: priority, isPlaintext: !isEncrypted && !isChannelFrame, index: remoteIndex,
             counter: counters[slot])
-        precondition(header.counter < SealedHeader.counterMax, "channel outlived its counter")
         counters[slot] += 1
+        busiest = max(busiest, counters[slot])
         var writer = ByteWriter(reserving: payload.count + Self.overheadByteCount)
         header.emit(into: &writer)
         writer.write(contentsOf: payload)
@@ -74,6 +82,9 @@ struct FrameSeal {
         ArraySlice<UInt8>, Refusal
     > {
         let slot = Int(header.priority.rawValue)
+        guard forgedCount < Limits.forgedFramesMax else {
+            return .failure(.init(reason: .sealExhausted))
+        }
         guard windows[slot].isFresh(header.counter) else {
             return .failure(.init(reason: .frameReplayed))
         }
@@ -84,13 +95,30 @@ struct FrameSeal {
         let isAuthentic = incoming.open(
             &frame, headerByteCount: SealedHeader.byteCount, sequence: header.sequence,
             encrypted: !header.isPlaintext)
-        guard isAuthentic else { return .failure(.init(reason: .frameForged)) }
+        guard isAuthentic else {
+            forgedCount += 1
+            return .failure(.init(reason: .frameForged))
+        }
         windows[slot].record(header.counter)
+        busiest = max(busiest, header.counter)
         return .success(frame[SealedHeader.byteCount...])
     }
 
-    /// Frames sent at the busiest priority: when to think of new keys.
-    var framesSent: UInt64 { counters.max() ?? 0 }
+    /// Whether it is time for new keys: so many frames of one priority were sealed by either side,
+    /// or half of the forgeries that may be were tried.
+    func isWorn(after frames: UInt64) -> Bool {
+        busiest >= frames || forgedCount >= Limits.forgedFramesMax / 2
+    }
 
     struct Refusal: Error { let reason: DropReason }
+}
+
+extension Limits {
+    /// Frames of one priority, in one direction, after which a channel gets new keys. With
+    /// ChaCha20-Poly1305 only the counter sets a limit (RFC 9001 §6.6, RFC 8446 §5.5): ours has 40
+    /// bits. At 10,000 frames a second this is five days, so that time comes first.
+    public static let rekeyFrames: UInt64 = 1 << 32
+    /// Forged frames that one key may meet (RFC 9001 §6.6: the integrity limit); beyond, nothing
+    /// is opened with it.
+    static let forgedFramesMax: UInt64 = 1 << 36
 }

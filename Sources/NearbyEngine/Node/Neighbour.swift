@@ -43,6 +43,9 @@ final class Association {
     var openedAt: Instant
     /// When the client of the channel begins a new one beside it.
     var rekeyAt: Instant
+    var isRenewing = false
+    /// After the next attempt, so long until another.
+    var rekeyRetry = Limits.rekeyRetry
 
     init(
         peer: PeerID, token: ChannelToken, session: SessionMachine, rekeyAt: Instant, now: Instant
@@ -62,8 +65,6 @@ final class Association {
 }
 
 extension Limits {
-    /// Between attempts to renew the keys of a channel.
-    static let rekeyRetry = Duration.seconds(30)
     /// A channel whose peer is out of reach is kept so long: a node that moved comes back without a
     /// handshake.
     public static let unreachableTime = Duration.seconds(60)

@@ -77,7 +77,7 @@ extension Node {
 
     /// Seals a frame on this very channel and sends it over a path of its own, past all queues.
     mutating func send(_ payload: [UInt8], on channel: Channel, over path: Path, _ now: Instant) {
-        guard let datagram = channel.seal?.seal(payload, priority: .control) else { return }
+        guard let datagram = seal(payload, on: channel, .control, now) else { return }
         transmit(datagram, over: path, now)
     }
 
@@ -90,7 +90,8 @@ extension Node {
             trust: admissionKeys.isEmpty ? .any : .secret(keys: admissionKeys),
             versions: WireVersion.spoken, preference: configuration.preference,
             role: configuration.role, run: configuration.run, name: configuration.name,
-            hasRoute: hasRouteToCollector, neighbourCount: UInt8(clamping: neighbours.count))
+            hasRoute: hasRouteToCollector, neighbourCount: UInt8(clamping: neighbours.count),
+            software: configuration.software)
         channel.admission = AdmissionMachine(
             .init(own: own, peer: peer, isClient: channel.isClient, binding: binding), terms: terms,
             invitation: InviteFrame(timeout: Limits.invitationTimeout, context: []),
@@ -147,6 +148,8 @@ extension Node {
         guard let peer = channel.peer, let terms = channel.peerTerms else { return }
         channel.stage = .open
         peersByShortID[peer.short] = peer
+        refused.remove(peer)
+        book.met(peer, terms, now: now)
         guard channel.path.endpoint != nil else { return use(channel, now) }
         interpret(
             invitation.handle(

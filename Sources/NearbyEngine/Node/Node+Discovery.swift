@@ -33,12 +33,47 @@ extension Node {
         }
         // Strangers are dropped before anything is computed for them.
         guard frame.network == configuration.networkTag else {
-            return drops.count(.beaconStrangeNetwork)
+            drops.count(.beaconStrangeNetwork)
+            return refuse(frame, from: endpoint, isMulticast: isMulticast, .otherNetwork, now)
         }
-        guard isProved(frame, bytes) else { return drops.count(.beaconBadProof) }
+        guard isProved(frame, bytes) else {
+            drops.count(.beaconBadProof)
+            let cause: RefusedNode.Cause = frame.proof == nil ? .noSecret : .otherSecret
+            return refuse(frame, from: endpoint, isMulticast: isMulticast, cause, now)
+        }
+        if WireVersion.agreed(WireVersion.spoken, frame.versions) == nil {
+            refuse(frame, from: endpoint, isMulticast: isMulticast, .version, now)
+        }
         interpret(
             discovery.handle(
                 .received(frame, from: endpoint, multicast: isMulticast), now: now), now)
+    }
+
+    /// Told once, with the address at which it takes data. A peer with a channel is none of these,
+    /// whatever is said in its name.
+    private mutating func refuse(
+        _ frame: DiscoveryFrame, from source: Endpoint, isMulticast: Bool,
+        _ cause: RefusedNode.Cause, _ now: Instant
+    ) {
+        guard frame.peer != own, associations[frame.peer] == nil else { return }
+        var endpoint = source
+        if isMulticast {
+            switch frame.body {
+            case .beacon(let beacon), .answer(let beacon):
+                endpoint.address = source.address.withPort(beacon.dataPort)
+            case .nudge, .infoRequest, .infoReply: break
+            }
+        }
+        refuse(frame.peer, at: endpoint, cause, now)
+    }
+
+    mutating func refuse(
+        _ peer: PeerID, at endpoint: Endpoint, _ cause: RefusedNode.Cause, _ now: Instant
+    ) {
+        guard refused.record(peer, at: endpoint, cause, now: now), let node = refused[peer] else {
+            return
+        }
+        outputs.append(.notice(.nodeRefused(node)))
     }
 
     private func isProved(_ frame: DiscoveryFrame, _ bytes: [UInt8]) -> Bool {
@@ -226,8 +261,20 @@ extension Node {
             case .send(let message, let peer): enqueue(message.bytes, to: peer, .control, now)
             case .drop(let reason): drops.count(reason)
             case .routeChanged(let peer, let hop, let metric, let kind):
+                interpret(book.routeChanged(peer, nextHop: hop, kind, now: now))
                 reachabilityChanged(peer, nextHop: hop, now)
                 addresseeChanged(peer, kind, metric: hop == nil ? nil : metric, now)
+            }
+        }
+    }
+
+    mutating func interpret(_ steps: [NodeBook.Output]) {
+        for step in steps {
+            switch step {
+            case .vanished(let peers):
+                outputs.append(.notice(.nodesVanished(peers.compactMap { book[$0] })))
+            case .returned(let peer):
+                if let node = book[peer] { outputs.append(.notice(.nodeReturned(node))) }
             }
         }
     }

@@ -138,7 +138,11 @@ extension Node {
     mutating func fail(_ channel: Channel, _ reason: DropReason, _ text: String, _ now: Instant) {
         drops.count(reason)
         let peer = channel.peer ?? channel.expectedPeer
-        outputs.append(.notice(.refused(peer, reason, at: channel.path.endpoint, text: text)))
+        if let peer, let endpoint = channel.path.endpoint, let cause = RefusedNode.Cause(reason) {
+            refuse(peer, at: endpoint, cause, now)
+        } else {
+            outputs.append(.notice(.refused(peer, reason, at: channel.path.endpoint, text: text)))
+        }
         let isMeshCall = channel.key.path.endpoint == nil
         remove(channel)
         guard let peer else { return }

@@ -120,9 +120,9 @@ extension Node {
     mutating func enqueue(_ payload: [UInt8], to peer: PeerID, _ priority: Priority, _ now: Instant)
     {
         if let neighbour = neighbours[peer] { return push(payload, to: neighbour, priority, now) }
-        guard let association = associations[peer], let channel = channels[association.token],
-            let datagram = channel.seal?.seal(payload, priority: priority)
+        guard let association = associations[peer], let channel = channels[association.token]
         else { return drops.count(.packetNoRoute) }
+        guard let datagram = seal(payload, on: channel, priority, now) else { return }
         originate(datagram, to: peer.short, priority, now)
     }
 
@@ -151,7 +151,7 @@ extension Node {
             let channel = channels[association.token]
         else { return }
         while let frame = neighbour.queue.popFrame(byteBudget: Limits.frameBytesMax) {
-            guard let datagram = channel.seal?.seal(frame.payload, priority: frame.priority) else {
+            guard let datagram = seal(frame.payload, on: channel, frame.priority, now) else {
                 return
             }
             outputs.append(.transmit(datagram, to: neighbour.endpoint))

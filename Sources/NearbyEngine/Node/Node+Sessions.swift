@@ -40,6 +40,7 @@ extension Node {
                 challenge(channel, at: endpoint, now)
             }
         }
+        book.heard(peer, hops: hopsInHand)
         // A frame that was under way on the replaced channel belongs to the old session.
         guard association.token == channel.token || kind == .message else { return }
         interpret(association.session.handle(.received(kind, body), now: now), of: association, now)
@@ -89,14 +90,5 @@ extension Node {
             let channel = channels[association.token]
         else { return }
         close(channel, .leaving, now)
-    }
-
-    /// New keys by a new handshake beside the old channel; only its client begins.
-    private mutating func renewKeys(_ association: Association, _ now: Instant) {
-        association.rekeyAt = now + Limits.rekeyRetry
-        guard let channel = channels[association.token], channel.isClient else { return }
-        let path = neighbours[association.peer].map { Path.link($0.endpoint) } ?? channel.path
-        beginHandshake(
-            with: association.peer, over: path, attemptNumber: channel.attemptNumber &+ 1, now)
     }
 }

@@ -91,6 +91,20 @@ extension Node {
         ]
     }
 
+    /// Nodes in reach that cannot be neighbours, in the order of their PeerIDs.
+    public func refusedNodes(now: Instant) -> [RefusedNode] { refused.recent(now: now) }
+
+    /// Refusals for which the table had no place.
+    public var omittedRefusals: Int { refused.omittedCount }
+
+    /// Why there is no channel to this peer, if it was refused.
+    public func refusal(of peer: PeerID) -> RefusedNode? { refused[peer] }
+
+    /// The nodes of the network since our start, in the order of their PeerIDs.
+    public var knownNodes: [KnownNode] { book.nodes }
+
+    public func knownNode(_ peer: PeerID) -> KnownNode? { book[peer] }
+
     func terms(of peer: PeerID) -> AdmitFrame? {
         associations[peer].flatMap { channels[$0.token]?.peerTerms }
     }

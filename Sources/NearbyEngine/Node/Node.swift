@@ -18,6 +18,8 @@ public struct Node {
     var invitation: InvitationMachine
     var routing: RoutingMachine
     var collectorChoice: CollectorChoice
+    var refused = RefusedNodes()
+    var book = NodeBook()
 
     /// Our links that are up.
     var links: [LinkID: LinkClass] = [:]
@@ -82,6 +84,8 @@ public struct Node {
             received(bytes, from: .link(source), isMulticast: isMulticast, now)
         case .staticPeers(let endpoints):
             interpret(discovery.handle(.staticPeers(endpoints), now: now), now)
+        case .rememberedPeers(let endpoints):
+            interpret(discovery.handle(.rememberedPeers(endpoints), now: now), now)
         case .advertisedPeers(let endpoints, let service):
             interpret(discovery.handle(.advertisedPeers(endpoints, by: service), now: now), now)
         case .sendUnreliable(let message, let peer, let priority):
@@ -103,7 +107,8 @@ public struct Node {
     public var nextDeadline: Instant? {
         var earliest = min(
             discovery.nextDeadline ?? .distantFuture, invitation.nextDeadline ?? .distantFuture,
-            routing.nextDeadline ?? .distantFuture, collectorChoice.nextDeadline ?? .distantFuture)
+            routing.nextDeadline ?? .distantFuture, collectorChoice.nextDeadline ?? .distantFuture,
+            book.nextDeadline ?? .distantFuture)
         for resumption in resumptions.values { earliest = min(earliest, resumption.until) }
         for call in calls.values { earliest = min(earliest, call.nextAttempt ?? .distantFuture) }
         for channel in channels.values {
@@ -154,6 +159,7 @@ public struct Node {
         if isDue(collectorChoice.nextDeadline, now) {
             interpret(collectorChoice.handle(.deadlineReached, now: now), now)
         }
+        if isDue(book.nextDeadline, now) { interpret(book.deadlineReached(now: now)) }
         for (peer, neighbour) in neighbours.sorted(by: { $0.key < $1.key })
         where isDue(neighbour.nextDeadline, now) {
             neighbourDeadlineReached(peer, now)

@@ -6,6 +6,8 @@ public struct NodeConfiguration: Sendable {
     /// 1–63 bytes of UTF-8; identifies nothing.
     public var name: String
     public var role: Role
+    /// The version of the program, told to admitted peers; at most 31 bytes of printable ASCII.
+    public var software = ""
     /// Tells this network's beacons from others'.
     public var networkTag: NetworkTag
     /// The raw network secrets, 16 bytes each: the first is used, all are accepted. Empty:
@@ -24,6 +26,8 @@ public struct NodeConfiguration: Sendable {
     public var seed: UInt64
     /// New keys for a channel after this time.
     public var rekeyAfter: Duration
+    /// Or after so many frames of one priority in one direction, whatever comes first.
+    public var rekeyFrames = Limits.rekeyFrames
 
     public init(name: String, role: Role, networkTag: NetworkTag, run: RunID, seed: UInt64) {
         self.name = name
@@ -50,6 +54,8 @@ extension Node {
         case datagram([UInt8], from: Endpoint, isMulticast: Bool)
         /// Addresses to try without having heard of anybody there.
         case staticPeers([Endpoint])
+        /// Addresses where peers were admitted in earlier runs: tried where multicast is silent.
+        case rememberedPeers([Endpoint])
         /// All addresses that a service of the system names at present.
         case advertisedPeers([Endpoint], by: AdvertisingService)
         /// At most 1,000 bytes; lost if the network loses it.
@@ -89,6 +95,11 @@ extension Node {
         /// Another link carries the channel from now on.
         case neighbourMoved(PeerID, name: String, at: Endpoint)
         case neighbourLost(PeerID, name: String)
+        /// A node in reach that cannot be a neighbour; once for each.
+        case nodeRefused(RefusedNode)
+        /// Nodes behind others that were in reach and no longer are, and one that is again.
+        case nodesVanished([KnownNode])
+        case nodeReturned(KnownNode)
         /// Somebody uses our key: two cards with one identity.
         case ownIdentityElsewhere(Endpoint)
     }

@@ -27,6 +27,8 @@ struct AdvertisedDevice: Sendable {
     /// Of the last new measurement.
     private(set) var measured: Instant?
     private var heard: Instant?
+    /// When the counter of an earlier run was taken up.
+    private var restored: Instant?
     private var last = SensorAdvertisement()
     private var channels: [Channel] = []
 
@@ -34,6 +36,15 @@ struct AdvertisedDevice: Sendable {
         self.name = name
         self.period = period
         self.silentAfter = silentAfter
+    }
+
+    /// The last counter that was believed under the device's key.
+    var counter: UInt32? { last.counter }
+
+    /// Takes up the counter that an earlier run believed last: what is not above it is nothing new.
+    mutating func restore(counter: UInt32, now: Instant) {
+        last.counter = counter
+        restored = now
     }
 
     /// Takes what was heard; gives what is due. `signal` is in dBm, nil where it is not known.
@@ -44,7 +55,7 @@ struct AdvertisedDevice: Sendable {
         _ heard: SensorAdvertisement, signal: Int8?, now: Instant
     ) throws(AdvertisementFault) -> [Measurement] {
         if let counter = heard.counter, let before = last.counter, counter < before,
-            !isSilent(now)
+            !isGone(now, heard)
         {
             throw .replayed
         }
@@ -85,13 +96,24 @@ struct AdvertisedDevice: Sendable {
 
     /// Whether nothing new has come for so long that the last values no longer hold.
     func isSilent(_ now: Instant) -> Bool {
-        let most = last.isTriggered ? max(silentAfter, Self.triggeredSilence) : silentAfter
-        return measured.map { now - $0 >= most } ?? false
+        measured.map { now - $0 >= patience(with: last) } ?? false
+    }
+
+    /// Silent for so long that it may have a new battery; after a restart, since then.
+    private func isGone(_ now: Instant, _ heard: SensorAdvertisement) -> Bool {
+        if measured == nil, let restored { return now - restored >= patience(with: heard) }
+        return isSilent(now)
+    }
+
+    private func patience(with advertisement: SensorAdvertisement) -> Duration {
+        advertisement.isTriggered ? max(silentAfter, Self.triggeredSilence) : silentAfter
     }
 
     private func isRepetition(_ heard: SensorAdvertisement, _ now: Instant) -> Bool {
+        if measured != nil || restored != nil, let counter = heard.counter {
+            return counter == last.counter
+        }
         guard measured != nil else { return false }
-        if let counter = heard.counter { return counter == last.counter }
         if let sequence = heard.sequence { return sequence == last.sequence }
         return heard.values == last.values
             && (self.heard.map { now - $0 < Self.repeatTime } ?? false)

@@ -1,3 +1,4 @@
+import DurableFiles
 import Glibc
 import NearbyCore
 import Synchronization
@@ -19,11 +20,14 @@ public final class BLEDriver: AdvertisementDriver {
         /// Readings of one channel are at least so far apart.
         public var every: Duration
         public var silentAfter: Duration
+        /// Where the counter of a device with a key outlasts the agent; nil: nowhere.
+        public var state: String?
 
         public init(
             address: UInt64? = nil, name: String? = nil, key: [UInt8]? = nil, every: Duration,
-            silentAfter: Duration
+            silentAfter: Duration, state: String? = nil
         ) {
+            self.state = state
             self.address = address
             self.name = name
             self.key = key
@@ -39,25 +43,39 @@ public final class BLEDriver: AdvertisementDriver {
         var faults: [AdvertisementFault: Int] = [:]
         /// Found while there was no room, or under an address that will change.
         var passed = 0
+        /// The counter of an earlier run is known, or there is none; before, nothing that has a
+        /// counter is believed.
+        var isRestored = true
+        var counterRemark: String?
     }
 
     public let name: String
     public var address: UInt64? { options.address }
     private let options: Options
     private let state: Mutex<State>
+    /// Of a configured device with a key: where its counter outlasts the agent.
+    private let file: Mutex<CounterFile<SystemFiles>?>
 
     public init(_ options: Options) {
         self.options = options
         guard let address = options.address else {
             name = "ble"
             state = Mutex(State())
+            file = Mutex(nil)
             return
         }
         let text = AdvertiserAddress(value: address, isRandom: false).description
         name = "ble \(options.name ?? text)"
         let device = AdvertisedDevice(
             name: options.name ?? text, period: options.every, silentAfter: options.silentAfter)
-        state = Mutex(State(devices: [(address, device)]))
+        var counter: CounterFile<SystemFiles>?
+        if let directory = options.state, options.key != nil {
+            let digits = text.filter { $0 != ":" }
+            counter = CounterFile(
+                state: directory, name: "ble-\(digits)", through: SystemFiles())
+        }
+        state = Mutex(State(devices: [(address, device)], isRestored: counter == nil))
+        file = Mutex(counter)
     }
 
     // MARK: What is heard
@@ -103,7 +121,9 @@ public final class BLEDriver: AdvertisementDriver {
         // 127: the controller cannot tell (Bluetooth Core, Vol 4, Part E, §7.7.65.2).
         let signal = signal == 127 ? nil : signal
         let outcome: Result<[Measurement], AdvertisementFault> = state.withLock { state in
-            guard let index = place(of: address, heard, &state) else { return .success([]) }
+            guard state.isRestored || heard.counter == nil,
+                let index = place(of: address, heard, &state)
+            else { return .success([]) }
             do throws(AdvertisementFault) {
                 let measurements = try state.devices[index].device.hear(
                     heard, signal: signal, now: now)
@@ -143,7 +163,9 @@ public final class BLEDriver: AdvertisementDriver {
     }
 
     func sample(now: Instant) -> [Measurement] {
-        state.withLock { state in
+        restoreCounter(now)
+        defer { saveCounter(now, after: Limits.advertisedCounterPause) }
+        return state.withLock { state in
             let began = state.began ?? now
             state.began = began
             var measurements: [Measurement] = []
@@ -168,12 +190,60 @@ public final class BLEDriver: AdvertisementDriver {
         }
     }
 
+    // MARK: The counter of a device with a key
+
+    private func restoreCounter(_ now: Instant) {
+        guard !state.withLock({ $0.isRestored }) else { return }
+        let content: Result<CounterFile<SystemFiles>.Content, FileError> = file.withLock { file in
+            do throws(FileError) { return .success(try file?.load() ?? .none) } catch {
+                // Nobody knows what is in it: it must not be written over.
+                file = nil
+                return .failure(error)
+            }
+        }
+        state.withLock { state in
+            state.isRestored = true
+            switch content {
+            case .failure(let error):
+                state.counterRemark = "its counter of earlier cannot be read: \(error)"
+            case .success(.damaged(let kept)):
+                state.counterRemark = "the file with its counter was no number and is now \(kept)"
+            case .success(.none): break
+            case .success(.count(let count)):
+                guard let counter = UInt32(exactly: count), !state.devices.isEmpty else { break }
+                state.devices[0].device.restore(counter: counter, now: now)
+            }
+        }
+    }
+
+    private func saveCounter(_ now: Instant, after pause: Duration) {
+        let known = state.withLock { $0.isRestored ? $0.devices.first?.device.counter : nil }
+        guard let known else { return }
+        let remark: String?? = file.withLock { file in
+            guard file?.isOutdated(Int64(known), after: pause, now: now) == true else {
+                return .none
+            }
+            do throws(FileError) {
+                try file?.save(Int64(known), now: now)
+                return .some(nil)
+            } catch {
+                return "its counter is not on disk and would not outlast a restart: \(error)"
+            }
+        }
+        if let remark { state.withLock { $0.counterRemark = remark } }
+    }
+
+    public func finish() { saveCounter(Clocks.read().now, after: .zero) }
+
     // MARK: For people
 
     /// `3 devices; 12 without a key`.
     public var remark: String? {
-        let (count, passed, faults) = state.withLock { state in
-            (state.devices.filter { $0.device.measured != nil }.count, state.passed, state.faults)
+        let (count, passed, faults, counterRemark) = state.withLock { state in
+            (
+                state.devices.filter { $0.device.measured != nil }.count, state.passed,
+                state.faults, state.counterRemark
+            )
         }
         var parts = [
             options.address == nil
@@ -184,6 +254,7 @@ public final class BLEDriver: AdvertisementDriver {
             if let count = faults[fault] { parts.append("\(count) \(text)") }
         }
         if passed > 0 { parts.append("\(passed) of others, or of changing addresses, left out") }
+        if let counterRemark { parts.append(counterRemark) }
         return parts.joined(separator: "; ")
     }
 
@@ -192,4 +263,10 @@ public final class BLEDriver: AdvertisementDriver {
         (.keyMissing, "encrypted, and there is no key"), (.forged, "that the key does not open"),
         (.notEncrypted, "not encrypted, though there is a key"), (.replayed, "played back"),
     ]
+}
+
+extension Limits {
+    /// Between two times that the counter of a sealed device is written: it grows with each
+    /// measurement, and memory cards wear out. What a power cut loses of it can be played back.
+    static let advertisedCounterPause = Duration.seconds(600)
 }

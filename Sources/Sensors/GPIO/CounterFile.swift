@@ -54,6 +54,11 @@ struct CounterFile<Files: FileOperations> {
         isBehind(count) && (written.map { now - $0 >= Self.pause } ?? true)
     }
 
+    /// Whether the file says another count, higher or lower, and was last written so long ago.
+    func isOutdated(_ count: Int64, after pause: Duration, now: Instant) -> Bool {
+        saved != count && (written.map { now - $0 >= pause } ?? true)
+    }
+
     /// Atomically: after a power cut it has this count or the one before.
     mutating func save(_ count: Int64, now: Instant) throws(FileError) {
         written = now

@@ -40,6 +40,8 @@ final class MemoryFiles: FileOperations {
         return bytes.count
     }
 
+    func permissions(of file: FileDescriptor) throws(FileError) -> UInt32 { 0o600 }
+
     func truncate(_ path: String, to byteCount: Int) throws(FileError) {
         contents[path] = contents[path].map { Array($0.prefix(byteCount)) }
     }

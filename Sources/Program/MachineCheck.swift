@@ -1,0 +1,262 @@
+import Boards
+import Configuration
+import Glibc
+import NearbyLinux
+
+/// What of a configuration does not go together with the machine that this runs on.
+///
+/// Nothing is changed and no line or port is asked for. What may come later, as a plugged
+/// interface does, is a warning; what cannot work is an error.
+package struct MachineCheck {
+    package struct Finding: Equatable, CustomStringConvertible {
+        package var isError: Bool
+        package var file: String
+        /// Nil: not one place of the file.
+        package var mark: Mark?
+        package var text: String
+
+        package var description: String {
+            let place = mark.map { ":\($0.line):\($0.column)" } ?? ""
+            return "\(file)\(place): \(isError ? "" : "warning: ")\(text)"
+        }
+    }
+
+    let settings: Settings
+    let pins: BoardPins
+    /// Where /dev, /sys and /proc are; tests give another.
+    let root: String
+    var findings: [Finding] = []
+
+    /// - Parameters:
+    ///   - isStarting: a node starts with these settings: it tells of its port by itself.
+    ///   - reads: sensors are read once, which runs programs.
+    package static func findings(
+        _ settings: Settings, isStarting: Bool, reads: Bool = false, pins: BoardPins = BoardPins(),
+        root: String = ""
+    ) -> [Finding] {
+        var check = MachineCheck(settings: settings, pins: pins, root: root)
+        check.checkState()
+        check.checkControl()
+        check.checkStore()
+        check.checkSecret()
+        check.checkLinks()
+        if !isStarting { check.checkPort() }
+        check.checkLight()
+        for sensor in settings.sensors { check.check(sensor, reads: reads) }
+        return check.findings
+    }
+
+    mutating func fail(_ text: String, _ mark: Mark? = nil) {
+        findings.append(Finding(isError: true, file: settings.file, mark: mark, text: text))
+    }
+
+    mutating func warn(_ text: String, _ mark: Mark? = nil) {
+        findings.append(Finding(isError: false, file: settings.file, mark: mark, text: text))
+    }
+
+    // MARK: Folders and files
+
+    private mutating func checkState() {
+        let path = settings.state
+        guard !Self.isOfTheKernel(path) else {
+            return fail("state: \(path) is the kernel's and keeps nothing; write another folder")
+        }
+        guard let kind = PathKind(path) else {
+            if let fault = Self.faultOfMaking(path) {
+                fail("state: \(path) cannot be made: \(fault)")
+            }
+            return
+        }
+        guard kind == .folder else {
+            return fail("state: \(path) is \(kind.text); it must be a folder")
+        }
+        if access(path, W_OK | X_OK) != 0 {
+            fail(
+                "state: \(path): \(Self.errorText); without it the identity and waiting readings "
+                    + "are lost at each start")
+        }
+    }
+
+    private mutating func checkControl() {
+        let path = settings.control
+        if let kind = PathKind(path) {
+            if kind != .socket { fail("control: \(path) is \(kind.text); it must be a socket") }
+            return
+        }
+        let folder = Self.folder(of: path)
+        guard let kind = PathKind(folder) else {
+            return fail(
+                "control: there is no folder \(folder), so `rivulet status` could not ask; make "
+                    + "it, or write another path")
+        }
+        if kind != .folder {
+            fail("control: \(folder) is \(kind.text); it must be a folder")
+        } else if access(folder, W_OK | X_OK) != 0 {
+            fail("control: \(folder): \(Self.errorText)")
+        }
+    }
+
+    private mutating func checkStore() {
+        guard settings.role == .collector, let path = settings.store else { return }
+        if let kind = PathKind(path) {
+            if kind != .file { fail("store: \(path) is \(kind.text); it must be a file") }
+            if kind == .file, access(path, R_OK | W_OK) != 0 {
+                fail("store: \(path): \(Self.errorText)")
+            }
+            return
+        }
+        // What lies in the state directory is made with it.
+        let folder = Self.folder(of: path)
+        guard folder != settings.state || PathKind(folder) != nil else { return }
+        if PathKind(folder) != .folder {
+            fail("store: there is no folder \(folder); make it, or write another path")
+        } else if access(folder, W_OK | X_OK) != 0 {
+            fail("store: \(folder): \(Self.errorText)")
+        }
+    }
+
+    /// A secret in a file of its own that others may read is a mistake already.
+    private mutating func checkSecret() {
+        var status = stat()
+        guard settings.hasInlineSecret, stat(settings.file, &status) == 0,
+            status.st_mode & 0o077 != 0
+        else { return }
+        let mode = String(UInt32(status.st_mode) & 0o777, radix: 8)
+        warn(
+            "others may read this file (0\(mode)) and the secret in it; run `chmod 600` on it, or "
+                + "use secret-file")
+    }
+
+    // MARK: Links
+
+    private mutating func checkLinks() {
+        for name in settings.udp.interfaces where if_nametoindex(name) == 0 {
+            warn("links.udp.interfaces: there is no \(name) here; \(Self.interfaces)")
+        }
+        for peer in settings.udp.peers {
+            guard let sign = peer.text.firstIndex(of: "%") else { continue }
+            let name = String(peer.text[peer.text.index(after: sign)...].prefix { $0 != "]" })
+            if if_nametoindex(name) == 0 {
+                warn("peers: there is no \(name) here; \(Self.interfaces)", peer.mark)
+            }
+        }
+        let needsRadio =
+            settings.bluetooth.isOn && settings.bluetooth.isAsked
+            || settings.sensors.contains { if case .ble = $0.driver { true } else { false } }
+        if needsRadio, Self.entries(of: root + "/sys/class/bluetooth").isEmpty {
+            warn("there is no Bluetooth controller here; `rfkill list` shows those switched off")
+        }
+    }
+
+    private mutating func checkPort() {
+        let port = settings.udp.port
+        guard settings.udp.isOn, port != 0 else { return }
+        do {
+            _ = try UDPTransport(port: port)
+        } catch TransportError.portInUse {
+            // Then it is most likely the node that this file is for.
+            if (try? ControlClient(path: settings.control)) != nil {
+                warn("links.udp.port: \(port) is in use, it seems by the node that runs here")
+            } else {
+                fail("links.udp.port: \(port) is in use; `ss -ulpn` shows by whom")
+            }
+        } catch {
+            fail("links.udp.port: \(error)")
+        }
+    }
+
+    private mutating func checkLight() {
+        switch settings.statusLED?.place {
+        case .led(let name)? where PathKind(root + "/sys/class/leds/\(name)") == nil:
+            let names = Self.entries(of: root + "/sys/class/leds")
+            warn(
+                "status-led: there is no light \(name) here; "
+                    + (names.isEmpty ? "there is none" : "there are \(Self.list(names))"))
+        case .pin(let pin, let chip)?: checkPin(.pin(pin, chip: chip), "status-led", nil)
+        case .led, nil: break
+        }
+    }
+
+    // MARK: Parts
+
+    static var errorText: String { String(cString: strerror(errno)) }
+
+    /// Whether the path, or what there is of it, leads into procfs or sysfs.
+    private static func isOfTheKernel(_ path: String) -> Bool {
+        guard let resolved = realpath(path, nil) else {
+            let parent = folder(of: path)
+            return parent != path && isOfTheKernel(parent)
+        }
+        defer { free(resolved) }
+        let text = String(cString: resolved) + "/"
+        return text.hasPrefix("/proc/") || text.hasPrefix("/sys/")
+    }
+
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Why no folder could be made there; nil if one could.
+    private static func faultOfMaking(_ path: String) -> String? {
+        let parent = folder(of: path)
+        guard let kind = PathKind(parent) else {
+            return parent == path ? "no such path" : faultOfMaking(parent)
+        }
+        if kind != .folder { return "\(parent) is \(kind.text)" }
+        return access(parent, W_OK | X_OK) == 0 ? nil : "\(parent): \(errorText)"
+    }
+
+    private static var interfaces: String {
+        "there are " + list(entries(of: "/sys/class/net"))
+    }
+
+    static func list(_ names: [String]) -> String {
+        names.prefix(16).joined(separator: ", ") + (names.count > 16 ? ", …" : "")
+    }
+
+    /// The names in a folder, in their order.
+    static func entries(of folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream), names.count < 1_024 {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
+
+/// What a path leads to.
+enum PathKind {
+    case file, folder, device, socket, pipe, other
+
+    /// Nil if there is nothing, or it cannot be reached.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .folder
+            case S_IFCHR, S_IFBLK: .device
+            case S_IFSOCK: .socket
+            case S_IFIFO: .pipe
+            default: .other
+            }
+    }
+
+    var text: String {
+        switch self {
+        case .file: "a file"
+        case .folder: "a folder"
+        case .device: "a device"
+        case .socket: "a socket"
+        case .pipe: "a pipe"
+        case .other: "neither file nor folder"
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import Configuration
+import Glibc
+import Program
+
+struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Name every mistake in a configuration, with line and column.",
+        discussion: """
+            With --here it also looks whether this machine has what the file names: programs, \
+            files, interfaces, pins, ports and folders. Programs are run once then. \
+            Warnings leave the exit status 0; mistakes make it 78.
+            """)
+
+    @Flag(help: "Also look whether it fits this machine; reads sensors once.") var here = false
+    @Argument(help: "The configuration files; - is standard input.") var files: [String]
+
+    func run() throws {
+        var worst = ExitStatus.good
+        for file in files {
+            let status = check(file)
+            if worst == .good { worst = status }
+        }
+        if worst != .good { throw Failure("", worst) }
+    }
+
+    private func check(_ file: String) -> ExitStatus {
+        switch file == "-" ? Settings.loadStandardInput() : Settings.load(file) {
+        case .bad(let mistakes):
+            for mistake in mistakes { complain(mistake.description) }
+            return ExitStatus(mistakes)
+        case .good(let settings):
+            for warning in settings.warnings {
+                complain(
+                    "\(warning.file):\(warning.mark.line):\(warning.mark.column): warning: "
+                        + warning.message)
+            }
+            let findings =
+                here ? MachineCheck.findings(settings, isStarting: false, reads: true) : []
+            for finding in findings { complain(finding.description) }
+            guard findings.allSatisfy({ !$0.isError }) else { return .configuration }
+            print(
+                "\(settings.file): right: \(settings.role.rawValue) \(settings.name) in network "
+                    + "\(settings.network), \(settings.sensors.count) sensors")
+            return .good
+        }
+    }
+
+    private func complain(_ line: String) {
+        var bytes = Array((line + "\n").utf8)
+        _ = Glibc.write(STDERR_FILENO, &bytes, bytes.count)
+    }
+}

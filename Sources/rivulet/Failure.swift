@@ -1,0 +1,34 @@
+import Configuration
+import Glibc
+import Program
+
+/// What is written on standard error before the command ends with its status.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+    let status: ExitStatus
+
+    init(_ description: String, _ status: ExitStatus) {
+        self.description = description
+        self.status = status
+    }
+
+    init(_ cause: any Error) {
+        description = "\(cause)"
+        status = ExitStatus(cause)
+    }
+
+    /// A line for each.
+    init(_ mistakes: [Mistake]) {
+        description = mistakes.map(\.description).joined(separator: "\n")
+        status = ExitStatus(mistakes)
+    }
+
+    /// Ends the program.
+    func leave() -> Never {
+        if !description.isEmpty {
+            var bytes = Array((description + "\n").utf8)
+            _ = Glibc.write(STDERR_FILENO, &bytes, bytes.count)
+        }
+        exit(status.rawValue)
+    }
+}

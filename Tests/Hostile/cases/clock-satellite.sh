@@ -1,0 +1,25 @@
+# An agent says that satellites keep its clock, and that this is 2024: nobody's readings move there, whether
+# the collector's own clock is kept by somebody or not.
+. Tests/Hostile/hostile.sh
+host c a x
+lan 1 c a x
+config c collector "$FIXED"
+config a agent "$SENSOR"
+years() { "$BIN/rivulet" query --config "$LAB/c.yaml" --format csv | grep -oE '20[0-9][0-9]-' | sort | uniq -c; }
+lied() { years | grep -q 2024; }
+try() {
+    agent a
+    must "readings ($1)" until_true 15 has_rows c a 2
+    attack liar x clock "target=10.77.1.1:$PORT" unix=1717200000 rank=3 seconds=8
+    must "the liar is in ($1)" until_true 5 member_up liar
+    must "it is asked for the time and ends ($1)" attacked liar
+    sleep 1.5
+    must "no reading moved to 2024 ($1): $(years | tr '\n' ' ')" eval '! lied'
+    must "this year's are there ($1)" eval "years | grep -q '$(date +%Y)-'"
+    stop "$agent_a"
+}
+collect c
+try "a clock of its own"
+stop "$collect_c"
+synchronised collect c
+try "a synchronised clock"

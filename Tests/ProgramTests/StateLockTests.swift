@@ -1,0 +1,39 @@
+import FailingFiles
+import Glibc
+import Testing
+
+@testable import Program
+
+struct StateLockTests {
+    @Test func theSecondIsRefusedUntilTheFirstIsGone() throws {
+        try withTemporaryDirectory { folder in
+            let state = folder + "/a/state"
+            var first = try StateLock.take(state)
+            #expect(first != nil)
+            let refusal = #expect(throws: StartError.self) { try StateLock.take(state) }
+            #expect(refusal?.description.contains("(process \(getpid()))") == true)
+            #expect(refusal?.description.hasPrefix(state) == true)
+            first = nil
+            #expect(try StateLock.take(state) != nil)
+            #expect(names(in: state) == ["lock"])
+        }
+    }
+
+    @Test func whereNothingCanBeKeptThereIsNothingToLock() throws {
+        #expect(try StateLock.take("/proc/no-such-place") == nil)
+    }
+
+    @Test func whatSomebodyElseWroteIntoTheFileNamesNobody() throws {
+        try withTemporaryDirectory { state in
+            let first = try StateLock.take(state)
+            #expect(first != nil)
+            for text in ["", "x", "12 ", "12 a\u{1b}[2J", "-", "99999999999999999999 a"] {
+                let file = open(state + "/lock", O_WRONLY | O_TRUNC)
+                _ = text.withCString { write(file, $0, strlen($0)) }
+                close(file)
+                let refusal = #expect(throws: StartError.self) { try StateLock.take(state) }
+                #expect(refusal?.description.contains("in use by another process") == true)
+            }
+        }
+    }
+}
