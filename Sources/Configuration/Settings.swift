@@ -158,9 +158,9 @@ public struct Settings: Sendable {
                 "window", .duration(.seconds(1) ... .seconds(3_600)), .value("10s"),
                 "The span that one row of the table covers."),
             Key(
-                "peer-readings", .integer(1...1_000_000), .value("10000"),
-                "Readings a second that one agent may bring in the long run; a minute's worth may "
-                    + "come at once. Beyond, they are not taken and the agent keeps them."),
+                "peer-readings", .integer(1...1_000_000), .value("5000"),
+                "Readings a second that one agent may bring. Beyond, they are not taken: the agent "
+                    + "keeps them, and sends them again."),
             Key(
                 "peer-store", .size((1 << 20)...(1 << 40)), .value("4GiB"),
                 "What one agent may add to the database in a day, by 64 bytes a reading; never "
