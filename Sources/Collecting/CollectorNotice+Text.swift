@@ -30,9 +30,9 @@ extension CollectorNotice {
 extension Quota {
     fileprivate var words: String {
         switch self {
-        case .readings: "readings a second (`collector: peer-readings`)"
+        case .readings: "readings a second (`collector: readings-per-agent`)"
         case .births: "births, \(Limits.birthsPerMinuteMax) a minute"
-        case .store: "bytes a day (`collector: peer-store`, and a quarter of the free disk)"
+        case .store: "bytes a day (`collector: store-per-agent`, and a quarter of the free disk)"
         }
     }
 }
@@ -40,7 +40,7 @@ extension Quota {
 extension CollectorQuotas {
     init(_ settings: Settings) {
         self.init()
-        readingsPerSecond = settings.peerReadings
-        storeBytesPerDay = settings.peerStore
+        readingsPerSecond = settings.readingsPerAgent
+        storeBytesPerDay = settings.storePerAgent
     }
 }

@@ -46,6 +46,8 @@ public final class CollectorProgram {
     private var clock: Collector.WallClock
     private let isTerminal = isatty(STDOUT_FILENO) == 1
     private var readingCount = 0
+    /// The one window that was asked for is printed.
+    private var isDone = false
     /// Why standard output takes nothing any more.
     private var outputFault: StartError?
 
@@ -77,6 +79,7 @@ public final class CollectorProgram {
         var windows = WindowAggregator.Settings()
         windows.width = options.every ?? settings.window
         windows.phase = offset
+        windows.seriesPerPeerMax = settings.seriesPerAgent
         aggregator = WindowAggregator(settings: windows, seed: systemRandom())
         table = TablePrinter(
             settings: TablePrinter.Settings(isLive: isTerminal, lines: Self.terminalLines))
@@ -207,6 +210,11 @@ public final class CollectorProgram {
         for output in aggregator.handle(input, now: now) {
             switch output {
             case .window(let window): show(window)
+            case .shareFull(let peer, let node):
+                log.write(
+                    .warning,
+                    "\(node.name) (\(peer)) has more channels than one agent's share of windows: "
+                        + "the rest is stored and not shown (collector.series-per-agent)")
             case .drop(let reason, let count): drops[reason, default: 0] += count
             }
         }
@@ -214,7 +222,7 @@ public final class CollectorProgram {
     }
 
     private func show(_ window: Window) {
-        guard !window.rows.isEmpty else { return }
+        guard !window.rows.isEmpty, !isDone else { return }
         let text =
             switch options.format {
             case .table: table.print(window, clock: clock)
@@ -222,7 +230,9 @@ public final class CollectorProgram {
             case .csv: csv.print(window, clock: clock)
             }
         write(text)
-        if options.once { program.loop.stop() }
+        guard options.once, window.hasReadings else { return }
+        isDone = true
+        program.loop.stop()
     }
 
     /// Standard output may be a pipe whose reader went away: then there is nobody to collect for.

@@ -8,6 +8,10 @@ extension Limits {
     static let clockRunsMax = 4
     /// Stretches of one boot with offsets of their own; beyond, every second one goes.
     static let clockSegmentsMax = 64
+    /// No board is up for longer: ten years. What its clock shows beyond that is absurd.
+    public static let uptimeMax: Duration = .seconds(3_653 * 86_400)
+    /// So far a reading's time may lie after the moment of its arrival.
+    static let readingAheadMax: Duration = .seconds(3_600)
     /// A smaller move of a clock is no news.
     public static let clockNews: Duration = .milliseconds(10)
 }
@@ -28,6 +32,8 @@ struct BootClock: Sendable {
     /// What it said of UTC last, seen from our clock.
     var candidate: ClockReference.Candidate?
     var published: Published?
+    /// Whether people know that this clock is far from ours.
+    var isOverruledTold = false
 
     init(peer: PeerID) { self.peer = peer }
 
@@ -76,6 +82,7 @@ struct BootClock: Sendable {
     }
 
     mutating func observe(newest time: Instant, arrival: Instant) {
+        guard time <= .zero + Limits.uptimeMax else { return }
         newest = max(newest, time)
         if arrivals == nil {
             arrivals = ClockEstimate(sent: time, arrived: arrival)

@@ -14,6 +14,14 @@ extension ClockBook {
         var clock: ClockReading
         var uncertainty: Duration
         var basis: BootClock.Basis
+        /// As in `ClockMapping`.
+        var isForeign: Bool
+
+        func mapping(of boot: BootID, since: Instant) -> ClockMapping {
+            ClockMapping(
+                boot: boot, clock: clock, uncertainty: uncertainty, since: since,
+                isForeign: isForeign)
+        }
     }
 
     mutating func publishOwn(
@@ -22,11 +30,11 @@ extension ClockBook {
         guard let current = reference.current else { return }
         let estimate = Estimate(
             clock: ClockReading(rank: current.rank, unixOffset: current.offset),
-            uncertainty: current.uncertainty(at: now), basis: .measured)
+            uncertainty: current.uncertainty(at: now), basis: .measured,
+            isForeign: current.source != .own)
         guard let since = Self.since(estimate, after: ownPublished, change, agentNow: now)
         else { return }
-        let mapping = ClockMapping(
-            boot: ownBoot, clock: estimate.clock, uncertainty: estimate.uncertainty, since: since)
+        let mapping = estimate.mapping(of: ownBoot, since: since)
         ownPublished = BootClock.Published(mapping: mapping, basis: .measured)
         outputs.append(.mapping(mapping))
     }
@@ -55,10 +63,7 @@ extension ClockBook {
             }
             return
         }
-        var mappings = [
-            ClockMapping(
-                boot: boot, clock: estimate.clock, uncertainty: estimate.uncertainty, since: since)
-        ]
+        var mappings = [estimate.mapping(of: boot, since: since)]
         if since == .zero, estimate.basis == .measured, let current = reference.current,
             current.boot != boot
         {
@@ -68,7 +73,7 @@ extension ClockBook {
                     clock: ClockReading(
                         rank: estimate.clock.rank, unixOffset: current.offset + segment.offset),
                     uncertainty: segment.uncertainty + current.uncertainty(at: now),
-                    since: segment.since)
+                    since: segment.since, isForeign: estimate.isForeign)
             }
         }
         for mapping in mappings {
@@ -120,21 +125,26 @@ extension ClockBook {
         if current.boot == boot {
             // Without the way over our own clock and back.
             let reading = ClockReading(rank: current.rank, unixOffset: current.clock.unixOffset)
-            measured = Estimate(clock: reading, uncertainty: .zero, basis: .measured)
+            measured = Estimate(
+                clock: reading, uncertainty: .zero, basis: .measured, isForeign: true)
         } else if let latest = clock.track.latest {
             let reading = ClockReading(
                 rank: current.rank, unixOffset: current.offset + latest.offset)
             measured = Estimate(
-                clock: reading, uncertainty: latest.uncertainty(at: now) + spread, basis: .measured)
+                clock: reading, uncertainty: latest.uncertainty(at: now) + spread, basis: .measured,
+                isForeign: current.source != .own)
         }
-        if let told = clock.told, told.rank > measured?.clock.rank ?? ClockRank.none {
-            return Estimate(clock: told, uncertainty: .zero, basis: .told)
+        // Measured by our own synchronised clock, its own word is not needed.
+        let isFounded = measured != nil && current.isOwnSynchronised
+        if let told = clock.told, !isFounded, told.rank > measured?.clock.rank ?? ClockRank.none {
+            return Estimate(clock: told, uncertainty: .zero, basis: .told, isForeign: true)
         }
         if let measured { return measured }
         guard let bound = bound(of: boot, clock) else { return nil }
         let reading = ClockReading(rank: .none, unixOffset: current.offset + bound.offset)
         return Estimate(
-            clock: reading, uncertainty: bound.uncertainty + spread, basis: .bound)
+            clock: reading, uncertainty: bound.uncertainty + spread, basis: .bound,
+            isForeign: current.source != .own)
     }
 
     /// From when on an estimate is to be told: zero for the whole boot, nil if it is no news.
@@ -145,16 +155,22 @@ extension ClockBook {
         agentNow: Instant
     ) -> Instant? {
         guard let old else { return .zero }
-        let (rank, oldRank) = (estimate.clock.rank, old.mapping.clock.rank)
-        if rank != oldRank { return rank > oldRank ? .zero : nil }
-        guard estimate.basis >= old.basis else { return nil }
+        let fromNowOn = max(old.mapping.since, agentNow)
         let moved = ClockReference.distance(
             estimate.clock.unixOffset, old.mapping.clock.unixOffset)
-        guard moved > Self.news(estimate) else { return nil }
-        let wasWrong = change == .stepped || change == .improved && rank == ClockRank.none
+        let new = estimate.mapping(of: old.mapping.boot, since: .zero)
+        guard new.mayReplace(old.mapping) else { return nil }
+        if new.standing != old.mapping.standing {
+            if new.standing < old.mapping.standing { return change == .stepped ? .zero : fromNowOn }
+            // Of equal rank only the word is another: what was said before stays if it was right.
+            let isAsBefore = estimate.clock.rank == old.mapping.clock.rank
+            return isAsBefore && moved <= Limits.clockStep ? fromNowOn : .zero
+        }
+        guard estimate.basis >= old.basis, moved > Self.news(estimate) else { return nil }
+        let wasWrong = change == .stepped || change == .improved && new.clock.rank == .none
         if wasWrong || estimate.basis > old.basis || estimate.basis != .measured { return .zero }
         let isRefined = estimate.uncertainty * 2 <= old.mapping.uncertainty
-        return isRefined ? old.mapping.since : max(old.mapping.since, agentNow)
+        return isRefined ? old.mapping.since : fromNowOn
     }
 
     /// How far a mapping must move to be told again.

@@ -9,8 +9,12 @@ import Telemetry
 /// (`ClockReference`). A boot that was never met alive is dated by its agent's own word, and if the
 /// agent knew nothing, as if it had ended just before the agent's next boot began.
 ///
-/// A mapping of a higher rank always replaces one of a lower, never the other way round; of equal
-/// ranks the new one is told only if it moved by more than its uncertainty and 10 ms.
+/// A mapping that is founded better always replaces one that is founded worse, never the other way
+/// round (`ClockMapping.mayReplace`); of equals the new one is told only if it moved by more than
+/// its uncertainty and 10 ms.
+///
+/// What an agent says of its own clock dates its own readings. Our clock, by which all others are
+/// dated, follows it only as far as `ClockReference` allows.
 public struct ClockBook: Sendable {
     public enum Input: Hashable, Sendable {
         /// At the start, once a minute, and when the wall clock was set.
@@ -28,6 +32,9 @@ public struct ClockBook: Sendable {
     public enum Output: Hashable, Sendable {
         /// To be stored, as `ClockMapping` says, and in this order.
         case mapping(ClockMapping)
+        /// For people.
+        case notice(ClockNotice)
+        case drop(DropReason)
     }
 
     struct PeerClocks: Sendable {
@@ -56,9 +63,14 @@ public struct ClockBook: Sendable {
                 source: .own, boot: ownBoot, clock: reading, offset: reading.unixOffset,
                 uncertainty: .zero, taken: now)
             consider(own, now: now, into: &outputs)
-        case .measured(let sample, let peer): take(sample, from: peer, now: now, into: &outputs)
-        case .born(let birth, let peer): take(birth, from: peer, now: now, into: &outputs)
+        case .measured(var sample, let peer):
+            sample.boot = self.boot(sample.boot, of: peer)
+            take(sample, from: peer, now: now, into: &outputs)
+        case .born(var birth, let peer):
+            birth.boot = self.boot(birth.boot, of: peer)
+            take(birth, from: peer, now: now, into: &outputs)
         case .arrived(let boot, let newest, let arrival, let peer):
+            let boot = self.boot(boot, of: peer)
             guard register(boot, of: peer, now: now) else { break }
             clocks[boot]?.observe(newest: newest, arrival: arrival)
             let isMeasured = clocks[boot]?.track.latest != nil
@@ -76,6 +88,14 @@ public struct ClockBook: Sendable {
 
     // MARK: Reading
 
+    /// The name under which the clock of an agent's boot is kept. It is the boot's own, unless
+    /// another agent showed it first: what one says of its clock must not date another's readings,
+    /// and nobody proves that they share a machine.
+    public func boot(_ boot: BootID, of peer: PeerID) -> BootID {
+        guard boot != ownBoot, let known = clocks[boot], known.peer != peer else { return boot }
+        return BootID(high: boot.high ^ peer.high, low: boot.low ^ peer.low)
+    }
+
     /// The latest stretch of a boot, ours or an agent's; nil where nothing is known.
     public func mapping(for boot: BootID) -> ClockMapping? {
         boot == ownBoot ? ownPublished?.mapping : clocks[boot]?.published?.mapping
@@ -90,6 +110,16 @@ public struct ClockBook: Sendable {
 
     /// How well the times of a boot are founded.
     public func rank(of boot: BootID) -> ClockRank { mapping(for: boot)?.clock.rank ?? .none }
+
+    /// The latest time that a boot's clock can have shown by now: an hour after what it shows, for
+    /// our measuring can be behind, and in any case `Limits.uptimeMax`.
+    public func latestTime(of boot: BootID, of peer: PeerID, now: Instant) -> Instant {
+        let longest = Instant.zero + Limits.uptimeMax
+        let boot = self.boot(boot, of: peer)
+        if boot == ownBoot { return min(longest, now + Limits.readingAheadMax) }
+        guard let measured = clocks[boot]?.track.latest else { return longest }
+        return min(longest, now - measured.offset + Limits.readingAheadMax)
+    }
 
     /// Boots of agents that something is known of.
     public var bootCount: Int { clocks.count }
@@ -117,6 +147,24 @@ public struct ClockBook: Sendable {
             publish(boot, now: now, into: &outputs)
             if isNews { publishEnded(of: peer, now: now, into: &outputs) }
         }
+        tellIfOverruled(candidate, of: peer, into: &outputs)
+    }
+
+    /// An agent's clock that is far from ours and not gone by: told once a boot.
+    private mutating func tellIfOverruled(
+        _ candidate: ClockReference.Candidate, of peer: PeerID, into outputs: inout [Output]
+    ) {
+        guard candidate.quality > 1, let current = reference.current,
+            current.source != candidate.source
+        else { return }
+        let distance = candidate.offset - current.offset
+        guard ClockReference.distance(distance, .zero) > Limits.clockMoveMax else { return }
+        outputs.append(.drop(.clockOverruled))
+        guard clocks[candidate.boot]?.isOverruledTold == false else { return }
+        clocks[candidate.boot]?.isOverruledTold = true
+        let notice = ClockNotice.overruled(
+            peer, rank: candidate.rank, by: distance, isOursSynchronised: current.isOwnSynchronised)
+        outputs.append(.notice(notice))
     }
 
     private mutating func take(
@@ -138,14 +186,30 @@ public struct ClockBook: Sendable {
         _ candidate: ClockReference.Candidate, now: Instant, into outputs: inout [Output]
     ) -> Bool {
         let agents = clocks.values.compactMap(\.candidate)
+        let before = reference.current
         guard let change = reference.consider(candidate, agents: agents, now: now) else {
             return false
         }
+        tellIfMoved(from: before, into: &outputs)
         publishOwn(change, now: now, into: &outputs)
         for peer in peers.keys.sorted() {
             for boot in peers[peer]?.boots ?? [] { publish(boot, change, now: now, into: &outputs) }
         }
         return true
+    }
+
+    /// The first date of ours that comes from agents, and each move by more than a minute.
+    private func tellIfMoved(
+        from before: ClockReference.Candidate?, into outputs: inout [Output]
+    ) {
+        guard let current = reference.current else { return }
+        let distance = before.map { current.offset - $0.offset } ?? .zero
+        let isFirst = before == nil && current.source != .own
+        guard isFirst || ClockReference.distance(distance, .zero) > Limits.clockMoveMax else {
+            return
+        }
+        let peers = Array(reference.supporters.prefix(Limits.clockNamesMax))
+        outputs.append(.notice(.moved(by: distance, rank: current.rank, says: peers)))
     }
 
     /// Returns whether the boot has a place in the tables and is this peer's. Ours is nobody

@@ -79,13 +79,16 @@ struct ClockFilter: Sendable {
 extension ClockSample {
     /// From one exchange (RFC 5905 §8): half the round trip bounds the error.
     ///
-    /// Nil where the round trip is negative or longer than `Limits.clockDelayMax`.
+    /// Nil where the round trip is negative or longer than `Limits.clockDelayMax`, or the agent's
+    /// clock shows a time that no board reaches.
     ///
     /// - Parameter now: when the answer came, our clock.
     init?(_ answer: TimeAnswer, now: Instant) {
         let held = answer.answered - answer.received
         let delay = (now - answer.asked) - held
-        guard held >= .zero, delay >= .zero, delay <= Limits.clockDelayMax else { return nil }
+        guard held >= .zero, delay >= .zero, delay <= Limits.clockDelayMax,
+            answer.answered <= .zero + Limits.uptimeMax
+        else { return nil }
         let ours = answer.asked + (now - answer.asked) / 2
         let theirs = answer.received + held / 2
         self.init(

@@ -34,6 +34,9 @@ struct CollectedPeer: Sendable {
         var duplicates = 0
         var refused = 0
         var unknownChannels = 0
+        /// With times that cannot be; they are not settled, so that an agent whose clock was
+        /// misread loses nothing.
+        var absurd = 0
         /// Numbers that the agent holds no more and that never came here.
         var elsewhere: [Range<UInt64>] = []
     }
@@ -169,8 +172,10 @@ struct CollectedPeer: Sendable {
 
     /// - Parameter isBounded: refuses what would leave too many holes, instead of forgetting the
     ///   oldest ones.
+    /// - Parameter latest: the latest time that a boot's clock can have shown.
     mutating func take(
-        _ incoming: HeldReport, from peer: PeerID, refusingAtLimit isBounded: Bool
+        _ incoming: HeldReport, from peer: PeerID, refusingAtLimit isBounded: Bool,
+        latest: (BootID) -> Instant
     ) -> Result {
         let report = incoming.report
         guard let index = runs.firstIndex(where: { $0.birth.covers(report.birth) })
@@ -182,6 +187,10 @@ struct CollectedPeer: Sendable {
         var duplicates = 0
         var refused = 0
         let elsewhere = runs[index].sequences.raiseFloor(to: report.lowestHeld)
+        let all = readings.count
+        let latest = latest(birth.boot)
+        readings.removeAll { $0.time > latest || $0.time < .zero }
+        let absurd = all - readings.count
         readings.removeAll { reading in
             switch runs[index].sequences.accept(reading.sequence, refusingAtLimit: isBounded) {
             case .fresh: return false
@@ -198,6 +207,6 @@ struct CollectedPeer: Sendable {
         return .taken(
             Taken(
                 delivery: delivery, duplicates: duplicates, refused: refused,
-                unknownChannels: unknown, elsewhere: elsewhere))
+                unknownChannels: unknown, absurd: absurd, elsewhere: elsewhere))
     }
 }

@@ -19,15 +19,21 @@ extension CollectorMachine {
     mutating func note(
         _ input: ClockBook.Input, now: Instant, into outputs: inout [Output]
     ) {
-        for case .mapping(let mapping) in clocks.handle(input, now: now) where isDurable {
-            let dropped = ledger.add(mapping, now: now)
-            if dropped > 0 { outputs.append(.drop(.storeBehind, count: dropped)) }
+        for output in clocks.handle(input, now: now) {
+            switch output {
+            case .mapping(let mapping):
+                guard isDurable else { break }
+                let dropped = ledger.add(mapping, now: now)
+                if dropped > 0 { outputs.append(.drop(.storeBehind, count: dropped)) }
+            case .notice(let notice): outputs.append(.notice(.clock(notice)))
+            case .drop(let reason): outputs.append(.drop(reason, count: 1))
+            }
         }
     }
 
     /// Puts the readings on our clock, as well as we know the agent's.
     mutating func date(_ delivery: inout Delivery, into outputs: inout [Output]) {
-        let boot = delivery.birth.boot
+        let boot = clocks.boot(delivery.birth.boot, of: delivery.peer)
         if let newest = delivery.readings.map(\.time).max() {
             let input = ClockBook.Input.arrived(
                 boot: boot, newest: newest, arrival: delivery.arrival, from: delivery.peer)

@@ -176,7 +176,10 @@ public struct CollectorMachine: Sendable {
             guard mayBring([.readings, .store], peer, now: incoming.arrival, into: &outputs)
             else { return }
         }
-        switch peers[peer]?.take(incoming, from: peer, refusingAtLimit: isDurable) {
+        let result = peers[peer]?.take(
+            incoming, from: peer, refusingAtLimit: isDurable,
+            latest: { [clocks] in clocks.latestTime(of: $0, of: peer, now: incoming.arrival) })
+        switch result {
         case .needsBirth: hold(incoming, from: peer, into: &outputs)
         case .taken(let taken): record(taken, of: incoming, into: &outputs)
         case nil: break
@@ -192,6 +195,7 @@ public struct CollectorMachine: Sendable {
         if taken.duplicates > 0 {
             outputs.append(.drop(.reportDuplicate, count: taken.duplicates))
         }
+        if taken.absurd > 0 { outputs.append(.drop(.readingTimeAbsurd, count: taken.absurd)) }
         if taken.refused > 0 { outputs.append(.drop(.readingTableFull, count: taken.refused)) }
         if isDurable { note(delivery, taken, now: incoming.arrival, into: &outputs) }
         if unknown > 0 { outputs.append(.drop(.readingUnknownChannel, count: unknown)) }
@@ -209,6 +213,7 @@ public struct CollectorMachine: Sendable {
         var birth = copy
         birth.sent = nil
         birth.clock = nil
+        birth.boot = clocks.boot(birth.boot, of: peer)
         if peers[peer]?.isNew(birth) == true {
             guard adopt(birth, of: peer, now: now, into: &outputs) else { return }
         } else {

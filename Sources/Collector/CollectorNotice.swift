@@ -10,4 +10,5 @@ public enum CollectorNotice: Hashable, Sendable {
     case settledElsewhere(RunKey, Range<UInt64>)
     /// The store cannot write what came of this run, and went on without it.
     case partRefused(RunKey, reason: String)
+    case clock(ClockNotice)
 }

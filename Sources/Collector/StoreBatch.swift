@@ -25,14 +25,33 @@ public struct ClockMapping: Hashable, Sendable {
     public var uncertainty: Duration
     /// The boot's own clock: zero for all of the boot, later where a drift was followed.
     public var since: Instant
+    /// Whether it rests on what an agent says of UTC, be it this one or another, and not on our
+    /// own clock.
+    public var isForeign: Bool
 
     public init(
-        boot: BootID, clock: ClockReading, uncertainty: Duration, since: Instant = .zero
+        boot: BootID, clock: ClockReading, uncertainty: Duration, since: Instant = .zero,
+        isForeign: Bool = false
     ) {
         self.boot = boot
         self.clock = clock
         self.uncertainty = uncertainty
         self.since = since
+        self.isForeign = isForeign
+    }
+
+    /// Whether it goes by our own synchronised clock: it is above all others then, and only by it
+    /// are readings deleted.
+    public var isFounded: Bool { !isForeign && clock.rank >= .network }
+
+    /// How well it is founded: our own synchronised clock, then the rank.
+    var standing: (Int, ClockRank) { (isFounded ? 1 : 0, clock.rank) }
+
+    /// Whether it may take the place of what was said of the same boot. Of mappings that are not
+    /// founded the rank can fall, but never to nothing.
+    public func mayReplace(_ old: ClockMapping) -> Bool {
+        if standing >= old.standing { return true }
+        return old.isForeign && clock.rank > .none
     }
 }
 

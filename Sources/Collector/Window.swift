@@ -11,6 +11,11 @@ public struct Window: Hashable, Sendable {
     /// By agent, then by channel number.
     public var rows: [Row]
 
+    /// Whether any reading lies in it: a row may show only what was said before.
+    public var hasReadings: Bool {
+        rows.contains { $0.statistics.count + $0.statistics.nullCount > 0 }
+    }
+
     /// One channel of one agent.
     public struct Row: Hashable, Sendable {
         public var peer: PeerID

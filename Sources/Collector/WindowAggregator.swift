@@ -6,6 +6,8 @@ extension Limits {
     public static let openWindowsMax: Int64 = 8
     /// Channels of all agents that windows are kept for.
     public static let windowSeriesMax = 65_536
+    /// As `WindowAggregator.Settings.seriesPerPeerMax`, unless it is configured.
+    public static let windowSeriesPerPeerMax = 4_096
 }
 
 /// Sums up readings over windows of event time, all of one width, side by side.
@@ -23,6 +25,8 @@ public struct WindowAggregator: Sendable {
         /// Added to our clock before it is divided into windows; UTC's offset makes them begin at
         /// whole multiples of the width in UTC.
         public var phase: Duration = .zero
+        /// Channels of one agent that windows are kept for, those of its earlier runs included.
+        public var seriesPerPeerMax = Limits.windowSeriesPerPeerMax
 
         public init() {}
     }
@@ -30,12 +34,15 @@ public struct WindowAggregator: Sendable {
     public enum Input: Sendable {
         case delivery(Delivery)
         case deadlineReached
-        /// Close what is open, as at the end of a run of the program.
+        /// Close what is over and look into what is open, as at the end of a run of the program;
+        /// only windows that have readings of their own are told.
         case finish
     }
 
     public enum Output: Hashable, Sendable {
         case window(Window)
+        /// The agent has as many channels as one may have; told once, until it is forgotten.
+        case shareFull(PeerID, NodeDescription)
         case drop(DropReason, count: Int)
     }
 
@@ -51,9 +58,33 @@ public struct WindowAggregator: Sendable {
     private let settings: Settings
     private let width: Int64
     private var generator: SeededGenerator
+    /// What there is of one agent. It has series, or is not there.
+    private struct Agent {
+        var seriesCount = 0
+        /// The run whose readings are the newest, by the time at which they were measured: those of
+        /// an ended run may come after the first of the run that followed it.
+        var newest: (run: RunID, previous: RunID?, time: Instant)?
+        /// Its share is used up, and people know.
+        var isFull = false
+
+        /// A reading of this time came. Who names a run as the one before it is newer than that,
+        /// whatever their clocks say.
+        mutating func note(_ birth: Birth, _ time: Instant) {
+            if let newest, newest.run != birth.run, newest.run != birth.previous?.run,
+                newest.previous == birth.run || time < newest.time
+            {
+                return
+            }
+            let previous = birth.previous?.run
+            newest = (
+                birth.run, previous,
+                newest?.run == birth.run ? max(newest?.time ?? time, time) : time
+            )
+        }
+    }
+
     private var runs: [RunKey: RunSeries] = [:]
-    /// The run of each agent that was heard last.
-    private var newestRuns: [PeerID: RunID] = [:]
+    private var agents: [PeerID: Agent] = [:]
     private var seriesCount = 0
     /// The number of the first open window; nil before the first delivery.
     private var firstOpen: Int64?
@@ -81,8 +112,11 @@ public struct WindowAggregator: Sendable {
         case .deadlineReached: break
         case .finish:
             guard let first = firstOpen else { break }
-            let end = min(first + Limits.openWindowsMax, number(at: now) + 1)
-            close(first..<max(first, end), now: now, into: &outputs)
+            let present = number(at: now)
+            let end = max(first, min(first + Limits.openWindowsMax, present))
+            close(first..<end, hasReadings: true, now: now, into: &outputs)
+            let current = current(now: now)
+            if end == present, current.hasReadings { outputs.append(.window(current)) }
         }
         return outputs
     }
@@ -98,19 +132,25 @@ public struct WindowAggregator: Sendable {
         let first = firstOpen ?? dueNumber(at: delivery.arrival)
         firstOpen = first
         let key = RunKey(peer: delivery.peer, run: delivery.birth.run)
-        let isNewRun = runs[key] == nil
+        var agent = agents[key.peer] ?? Agent()
         var full = 0
+        var beyondShare = 0
         var outside = 0
         // Taken out and put back, so that the series are changed in place.
         var run = runs.removeValue(forKey: key) ?? RunSeries(delivery)
         run.note(delivery)
         for reading in delivery.readings {
             if run.series[reading.channel] == nil {
+                guard agent.seriesCount < settings.seriesPerPeerMax else {
+                    beyondShare += 1
+                    continue
+                }
                 guard seriesCount < Limits.windowSeriesMax else {
                     full += 1
                     continue
                 }
                 seriesCount += 1
+                agent.seriesCount += 1
                 run.series[reading.channel] = Series()
             }
             let time = delivery.eventTime(of: reading)
@@ -118,12 +158,16 @@ public struct WindowAggregator: Sendable {
                 reading, time: time, window: number(at: time), firstOpen: first,
                 generator: &generator)
             if !isInside { outside += 1 }
+            agent.note(delivery.birth, min(time, delivery.arrival))
+        }
+        if beyondShare > 0 {
+            if !agent.isFull { outputs.append(.shareFull(key.peer, delivery.birth.node)) }
+            agent.isFull = true
+            outputs.append(.drop(.seriesQuota, count: beyondShare))
         }
         // A run of which nothing could be taken in is not kept, so that runs are bounded by series.
-        if !run.series.isEmpty {
-            runs[key] = run
-            if isNewRun { newestRuns[delivery.peer] = delivery.birth.run }
-        }
+        if !run.series.isEmpty { runs[key] = run }
+        if agent.seriesCount > 0 { agents[key.peer] = agent }
         if full > 0 { outputs.append(.drop(.readingTableFull, count: full)) }
         if outside > 0 { outputs.append(.drop(.readingOutsideWindows, count: outside)) }
     }
@@ -139,11 +183,15 @@ public struct WindowAggregator: Sendable {
         firstOpen = due
     }
 
-    private mutating func close(_ numbers: Range<Int64>, now: Instant, into outputs: inout [Output])
-    {
+    private mutating func close(
+        _ numbers: Range<Int64>, hasReadings: Bool = false, now: Instant,
+        into outputs: inout [Output]
+    ) {
         for number in numbers {
             let window = window(number, isClosed: true, now: now)
-            if !window.rows.isEmpty { outputs.append(.window(window)) }
+            if hasReadings ? window.hasReadings : !window.rows.isEmpty {
+                outputs.append(.window(window))
+            }
             forget(number, now: now)
             firstOpen = number + 1
         }
@@ -153,7 +201,7 @@ public struct WindowAggregator: Sendable {
         var rows: [Window.Row] = []
         for key in runs.keys.sorted() {
             guard let run = runs[key] else { continue }
-            let isCurrent = newestRuns[key.peer] == key.run
+            let isCurrent = agents[key.peer]?.newest?.run == key.run
             for channelNumber in run.series.keys.sorted() {
                 guard let series = run.series[channelNumber],
                     let channel = run.birth.channel(channelNumber)
@@ -185,11 +233,9 @@ public struct WindowAggregator: Sendable {
             let before = run.series.count
             run.close(number, silentSince: now - settings.forgetAfter)
             seriesCount -= before - run.series.count
-            if run.series.isEmpty {
-                if newestRuns[key.peer] == key.run { newestRuns[key.peer] = nil }
-            } else {
-                runs[key] = run
-            }
+            agents[key.peer]?.seriesCount -= before - run.series.count
+            if agents[key.peer]?.seriesCount == 0 { agents[key.peer] = nil }
+            if !run.series.isEmpty { runs[key] = run }
         }
     }
 

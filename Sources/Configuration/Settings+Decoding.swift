@@ -80,8 +80,9 @@ extension Settings {
         let collector = section.section("collector", Self.collector)
         window = collector.duration("window")
         keep = collector.duration("keep")
-        peerReadings = collector.integer("peer-readings")
-        peerStore = collector.integer("peer-store")
+        seriesPerAgent = collector.integer("series-per-agent")
+        readingsPerAgent = collector.integer("readings-per-agent")
+        storePerAgent = collector.integer("store-per-agent")
         let store = collector.text("store") ?? state + "/readings.sqlite"
         self.store = store == "off" ? nil : store
         statusLED = StatusLEDSettings(

@@ -52,10 +52,12 @@ public struct Settings: Sendable {
     public var store: String?
     /// 1 h to 100 years.
     public var keep: Duration
+    /// Channels of one agent that windows are kept for.
+    public var seriesPerAgent: Int
     /// Readings a second that are taken of one agent, 1 to 1,000,000.
-    public var peerReadings: Int
+    public var readingsPerAgent: Int
     /// What one agent may add to the store in a day, bytes, 1 MiB to 1 TiB.
-    public var peerStore: Int
+    public var storePerAgent: Int
 
     static let file = KeyTable(
         "the configuration",
@@ -158,11 +160,15 @@ public struct Settings: Sendable {
                 "window", .duration(.seconds(1) ... .seconds(3_600)), .value("10s"),
                 "The span that one row of the table covers."),
             Key(
-                "peer-readings", .integer(1...1_000_000), .value("5000"),
+                "series-per-agent", .integer(1...65_536), .value("4096"),
+                "Channels of one agent that windows are shown for, those of its last runs "
+                    + "included. What is beyond is stored only."),
+            Key(
+                "readings-per-agent", .integer(1...1_000_000), .value("5000"),
                 "Readings a second that one agent may bring. Beyond, they are not taken: the agent "
                     + "keeps them, and sends them again."),
             Key(
-                "peer-store", .size((1 << 20)...(1 << 40)), .value("4GiB"),
+                "store-per-agent", .size((1 << 20)...(1 << 40)), .value("4GiB"),
                 "What one agent may add to the database in a day, by 64 bytes a reading; never "
                     + "more than a quarter of what is free on its disk."),
         ], later: ["sinks"])

@@ -28,7 +28,7 @@ final class StateLock {
             guard errno == EWOULDBLOCK else { return nil }
             throw StartError(
                 "\(directory): this state directory is in use by \(lock.holder): stop that one, "
-                    + "or give this one a directory of its own (key `state`)")
+                    + "or give this one a directory of its own (key `state`)", .unavailable)
         }
         let text = Array("\(getpid()) \(programName)\n".utf8)
         if ftruncate(file, 0) == 0 { _ = pwrite(file, text, text.count, 0) }

@@ -9,8 +9,9 @@ extension Limits {
 
 /// What the store keeps of one boot's clock: a mapping for each stretch.
 ///
-/// A new mapping replaces what was said of its time and of all after it. One that ranks lower than
-/// what is there is passed over: `ClockBook` tells none, unless it has forgotten the boot.
+/// A new mapping replaces what was said of its time and of all after it. One that is founded worse
+/// than what is there is passed over (`ClockMapping.mayReplace`): `ClockBook` tells none, unless it
+/// has forgotten the boot.
 ///
 /// Beyond `Limits.storedStretchesMax` stretches, one goes whose readings are then dated by the
 /// stretch before it, whose uncertainty grows by what that moves them. It is the one that leaves
@@ -21,7 +22,7 @@ struct BootMappings: Hashable {
     private(set) var all: [ClockMapping]
 
     mutating func take(_ mapping: ClockMapping) {
-        guard all.allSatisfy({ $0.clock.rank <= mapping.clock.rank }) else { return }
+        guard all.allSatisfy(mapping.mayReplace) else { return }
         all.removeAll { $0.since >= mapping.since }
         all.append(mapping)
         while all.count > Limits.storedStretchesMax { dropOne() }
@@ -35,6 +36,9 @@ struct BootMappings: Hashable {
     /// The least of all stretches; nil without a mapping.
     var rank: ClockRank? { all.map(\.clock.rank).min() }
 
+    /// Whether all stretches go by our own synchronised clock.
+    var isFounded: Bool { !all.isEmpty && all.allSatisfy(\.isFounded) }
+
     private mutating func dropOne() {
         let dropped = (1..<all.count - 1).min {
             uncertainty(without: $0) < uncertainty(without: $1)
@@ -43,6 +47,7 @@ struct BootMappings: Hashable {
         all[dropped - 1].uncertainty = uncertainty(without: dropped)
         let rank = min(all[dropped].clock.rank, all[dropped - 1].clock.rank)
         all[dropped - 1].clock.rank = rank
+        if all[dropped].isForeign { all[dropped - 1].isForeign = true }
         all.remove(at: dropped)
     }
 

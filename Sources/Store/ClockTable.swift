@@ -10,7 +10,8 @@ struct ClockTable {
     init(_ database: Database) throws(StoreError) {
         selectMappings = try database.prepare(
             """
-            SELECT since, offset, rank, uncertainty FROM clocks WHERE boot = ?1 ORDER BY since
+            SELECT since, offset, rank, uncertainty, is_foreign FROM clocks
+            WHERE boot = ?1 ORDER BY since
             """)
         selectLayout = try database.prepare(
             "SELECT since, offset FROM window_clocks WHERE boot = ?1 ORDER BY since")
@@ -27,7 +28,8 @@ struct ClockTable {
                     clock: ClockReading(
                         rank: rank, unixOffset: .nanoseconds(selectMappings.integer(1))),
                     uncertainty: .nanoseconds(max(0, selectMappings.integer(3))),
-                    since: Instant(nanoseconds: selectMappings.integer(0))))
+                    since: Instant(nanoseconds: selectMappings.integer(0)),
+                    isForeign: selectMappings.integer(4) != 0))
         }
         return BootMappings(all: mappings)
     }
@@ -61,7 +63,8 @@ struct ClockWriter {
         width = settings.windowWidth
         shift = max(0, settings.windowShift.nanoseconds)
         deleteMappings = try database.prepare("DELETE FROM clocks WHERE boot = ?1 AND since >= ?2")
-        insertMapping = try database.prepare("INSERT INTO clocks VALUES (?1, ?2, ?3, ?4, ?5)")
+        insertMapping = try database.prepare(
+            "INSERT INTO clocks VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
         deleteLayout = try database.prepare("DELETE FROM window_clocks WHERE boot = ?1")
         insertLayout = try database.prepare("INSERT INTO window_clocks VALUES (?1, ?2, ?3)")
         selectRuns = try database.prepare("SELECT id FROM runs WHERE boot = ?1 ORDER BY id")
@@ -91,7 +94,8 @@ struct ClockWriter {
             try insertMapping.bind(1, boot.storedBytes).bind(2, mapping.since.nanoseconds)
                 .bind(3, mapping.clock.unixOffset.nanoseconds)
                 .bind(4, Int64(mapping.clock.rank.rawValue))
-                .bind(5, mapping.uncertainty.nanoseconds).run()
+                .bind(5, mapping.uncertainty.nanoseconds)
+                .bind(6, mapping.isForeign ? 1 : 0).run()
         }
         let oldLayout = try clocks.layout(of: boot)
         guard let dating = new.stretches else { return }

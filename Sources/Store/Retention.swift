@@ -1,23 +1,26 @@
 import NearbyCore
 import Telemetry
 
-/// Deletes what is older than it shall be kept, slowly: at most a day's worth of readings an hour,
-/// so that a clock that went wrong costs a day and not everything.
+/// Deletes what is older than it shall be kept, slowly: at most a day's worth of readings of each
+/// peer an hour, so that a clock that went wrong costs a day and not everything, and a peer with
+/// absurd times is no hindrance to others.
 ///
-/// Each hour the limit moves to `keep` before now, but at most to a day after the oldest reading;
-/// what is older goes. The hour is counted by our monotonic clock, and over restarts by UTC.
+/// Each hour the limit moves to `keep` before now, but for each peer at most to a day after its
+/// oldest reading; what is older goes. The hour is counted by our monotonic clock, and over
+/// restarts by UTC.
 ///
-/// Readings are dated by the mapping of their boot. One with a rank under `.network` says little:
-/// readings of such a boot begin to go, a day's worth an hour of each run, when a right clock has
-/// known of them for as long as they shall be kept.
+/// Only our own right clock deletes anything. Readings go by the mapping of their boot if that is
+/// founded on it (`ClockMapping.isFounded`). Whatever else was said of a boot counts for nothing:
+/// its readings go by when they came. Each sweep looks how new the newest reading of a run is, and
+/// what our clock shows then; so much at least is the age of that one, and with it that of all
+/// before it. And they go not before a right clock has known of their run for as long as they shall
+/// be kept.
 struct Retention {
     private let keep: Duration?
     private var sweep: Sweep?
     private var nextSweep: Instant?
 
     private struct Sweep {
-        /// UTC nanoseconds; what is older goes.
-        var limit: Int64
         /// What is left to do, the last first.
         var runs: [Run]
     }
@@ -72,6 +75,16 @@ struct Retention {
         return false
     }
 
+    /// A run with readings, and what dates them here.
+    private struct DatedRun {
+        var id: Int64
+        var peerID: Int64
+        var boot: BootID
+        var dating: Stretches
+        /// UTC nanoseconds.
+        var oldest: Int64
+    }
+
     private func begin(
         _ database: Database, _ clocks: ClockTable, target: Int64, utc: Int64, width: Duration
     ) throws(StoreError) -> Sweep {
@@ -80,37 +93,70 @@ struct Retention {
             INSERT OR REPLACE INTO settings VALUES ('swept', \(utc));
             UPDATE runs SET undated_since = \(utc) WHERE undated_since IS NULL
             """)
-        let rows = try database.prepare(
-            """
-            SELECT id, boot, undated_since,
-                (SELECT min((SELECT min(milliseconds) FROM readings
-                    WHERE run_id = runs.id AND channel = channels.number))
-                FROM channels WHERE run_id = runs.id)
-            FROM runs
-            """)
-        var oldest = Int64.max
-        var dated: [(id: Int64, boot: BootID, dating: Stretches)] = []
+        let dated = try datedRuns(database, clocks, target: target, utc: utc)
+        var oldest: [Int64: Int64] = [:]
+        for run in dated { oldest[run.peerID] = min(oldest[run.peerID] ?? .max, run.oldest) }
         var runs: [Run] = []
-        let step = Self.step.nanoseconds
-        while try rows.step() {
-            let id = rows.integer(0)
-            guard let first = rows.optionalInteger(3), let boot = BootID(stored: rows.bytes(1))
-            else { continue }
-            let mappings = try clocks.mappings(of: boot)
-            if let dating = mappings.stretches, mappings.rank ?? .none >= .network {
-                oldest = min(oldest, dating.utc(first))
-                dated.append((id, boot, dating))
-            } else if rows.integer(2) <= target {
-                let end = first.addingSaturating(step / 1_000_000)
-                runs.append(Self.run(id, end: end, try clocks.layout(of: boot), width: width))
-            }
-        }
-        let limit = min(target, oldest.addingSaturating(step))
         for run in dated {
+            let first = oldest[run.peerID] ?? .max
+            let limit = min(target, first.addingSaturating(Self.step.nanoseconds))
             let end = run.dating.firstMillisecond(notBefore: limit)
             runs.append(Self.run(run.id, end: end, try clocks.layout(of: run.boot), width: width))
         }
-        return Sweep(limit: limit, runs: runs)
+        return Sweep(runs: runs)
+    }
+
+    private func datedRuns(
+        _ database: Database, _ clocks: ClockTable, target: Int64, utc: Int64
+    ) throws(StoreError) -> [DatedRun] {
+        let rows = try database.prepare(
+            """
+            SELECT id, peer_id, boot, undated_since, latest_offset,
+                \(Self.readingTime("min")), \(Self.readingTime("max"))
+            FROM runs
+            """)
+        var runs: [DatedRun] = []
+        var bounds: [(id: Int64, offset: Int64)] = []
+        while try rows.step() {
+            let id = rows.integer(0)
+            guard let boot = BootID(stored: rows.bytes(2)),
+                let first = rows.optionalInteger(5), let newest = rows.optionalInteger(6)
+            else { continue }
+            let mappings = try clocks.mappings(of: boot)
+            var dating = mappings.isFounded ? mappings.stretches : nil
+            if dating == nil {
+                let bound = Self.latestOffset(
+                    newest: newest, utc: utc, known: rows.optionalInteger(4))
+                if bound != rows.optionalInteger(4) { bounds.append((id, bound)) }
+                if rows.integer(3) <= target { dating = Stretches([(0, bound)]) }
+            }
+            guard let dating else { continue }
+            runs.append(
+                DatedRun(
+                    id: id, peerID: rows.integer(1), boot: boot, dating: dating,
+                    oldest: dating.utc(first)))
+        }
+        let update = try database.prepare("UPDATE runs SET latest_offset = ?2 WHERE id = ?1")
+        for bound in bounds { try update.bind(1, bound.id).bind(2, bound.offset).run() }
+        return runs
+    }
+
+    /// Channel by channel, so that the index serves.
+    private static func readingTime(_ function: String) -> String {
+        """
+        (SELECT \(function)((SELECT \(function)(milliseconds) FROM readings
+            WHERE run_id = runs.id AND channel = channels.number))
+        FROM channels WHERE run_id = runs.id)
+        """
+    }
+
+    /// UTC less the board's clock is at most this: its newest reading is here now. What a sweep
+    /// lowers it by is bounded as well, for our own clock may be wrong for an hour.
+    private static func latestOffset(newest: Int64, utc: Int64, known: Int64?) -> Int64 {
+        let (nanoseconds, overflow) = newest.multipliedReportingOverflow(by: 1_000_000)
+        let seen = utc.subtractingSaturating(overflow ? .max : nanoseconds)
+        guard let known else { return seen }
+        return min(known, max(seen, known.subtractingSaturating(step.nanoseconds)))
     }
 
     private static func run(

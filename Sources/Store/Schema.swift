@@ -7,7 +7,7 @@ enum Schema {
     static var version: Int64 { Int64(steps.count) }
 
     /// Step n leads from version n to n + 1.
-    static let steps = [base, windows, stretches]
+    static let steps = [base, windows, stretches, foundations]
 
     /// Whether this is a file of ours or an empty one; nothing is written.
     static func check(_ database: Database) throws(StoreError) {
@@ -178,5 +178,13 @@ enum Schema {
             PRIMARY KEY (run_id, first, last)
         ) STRICT, WITHOUT ROWID;
         INSERT INTO moved_windows SELECT id, \(Int64.min), \(Int64.max), NULL FROM runs;
+        """
+
+    /// `is_foreign`: the mapping rests on an agent's word of UTC, or nobody knows on whose: earlier
+    /// versions did not write it down. `latest_offset`: by our own right clock, UTC less the
+    /// board's clock was at most this (ns), because its newest reading was here then.
+    private static let foundations = """
+        ALTER TABLE clocks ADD COLUMN is_foreign INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE runs ADD COLUMN latest_offset INTEGER;
         """
 }

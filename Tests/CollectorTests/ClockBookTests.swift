@@ -20,7 +20,8 @@ import Testing
         var birth = try birth(boot)
         birth.clock = told
         let outputs = book.handle(.born(birth, from: peer), now: Fixture.at(5_000))
-        let mapping = ClockMapping(boot: boot, clock: told, uncertainty: .zero)
+        let mapping = ClockMapping(
+            boot: boot, clock: told, uncertainty: .zero, isForeign: true)
         #expect(outputs == [.mapping(mapping)])
         // That the present boot began much later is no better word.
         #expect(meet(&book, next, offset: -50, at: 6_000).map(\.boot) == [next])
@@ -364,10 +365,8 @@ import Testing
     }
 
     private func mappings(_ outputs: [ClockBook.Output]) -> [ClockMapping] {
-        outputs.map { output in
-            switch output {
-            case .mapping(let mapping): mapping
-            }
+        outputs.compactMap { output in
+            if case .mapping(let mapping) = output { mapping } else { nil }
         }
     }
 }

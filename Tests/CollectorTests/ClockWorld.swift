@@ -24,6 +24,8 @@ struct ClockWorld {
         var boot: BootID
         /// What it knows of UTC at this moment of its clock: nil means nothing.
         var rank = ClockRank.none
+        /// How wrong that is.
+        var error: Duration = .zero
     }
 
     private enum Event {
@@ -50,6 +52,7 @@ struct ClockWorld {
     var book = ClockBook(boot: Self.ownBoot)
     private(set) var stored: [BootID: [ClockMapping]] = [:]
     private(set) var mappings: [ClockMapping] = []
+    private(set) var notices: [ClockNotice] = []
     private(set) var drops: [DropReason: Int] = [:]
     private var events: [(at: Duration, event: Event)] = []
     private var generator: SeededGenerator
@@ -114,10 +117,15 @@ struct ClockWorld {
     }
 
     mutating func give(_ input: ClockBook.Input) {
-        for case .mapping(let mapping) in book.handle(input, now: now) {
-            mappings.append(mapping)
-            stored[mapping.boot, default: []].removeAll { $0.since >= mapping.since }
-            stored[mapping.boot, default: []].append(mapping)
+        for output in book.handle(input, now: now) {
+            switch output {
+            case .mapping(let mapping):
+                mappings.append(mapping)
+                stored[mapping.boot, default: []].removeAll { $0.since >= mapping.since }
+                stored[mapping.boot, default: []].append(mapping)
+            case .notice(let notice): notices.append(notice)
+            case .drop(let reason): drops[reason, default: 0] += 1
+            }
         }
     }
 
@@ -133,7 +141,7 @@ struct ClockWorld {
             let received = agent.clock.read(truth)
             let answered = received + generator.duration(in: .zero..<(.milliseconds(3)))
             let sinceBoot: Duration = received - Instant.zero
-            let utc: Duration = Self.utc(truth) - sinceBoot
+            let utc: Duration = Self.utc(truth) - sinceBoot + agent.error
             let clock = ClockReading(
                 rank: agent.rank, unixOffset: agent.rank == ClockRank.none ? .zero : utc)
             let answer = TimeAnswer(

@@ -141,6 +141,53 @@ import Testing
         #expect(after.first?.rows.map(\.run) == [RunID(value: 0x200)])
     }
 
+    /// The new run's first readings are here before the last of the old one's.
+    @Test(arguments: [false, true])
+    func aRunThatHasEndedIsNotThePresentOneThoughItsReadingsComeLater(namesIt: Bool) throws {
+        var aggregator = WindowAggregator()
+        feed(&aggregator, try delivery([(1, 12_000, 5)], at: 12_000))
+        var new = try delivery([(1, 14_000, 6)], at: 14_000, run: 0x200)
+        if namesIt {
+            new.birth.previous = PreviousRun(run: RunID(value: 0x100), lastSequence: 1)
+        }
+        feed(&aggregator, new)
+        // With a name, it does not even matter what their clocks say.
+        feed(&aggregator, try delivery([(2, namesIt ? 14_500 : 12_500, 7)], at: 15_000))
+        _ = aggregator.handle(.deadlineReached, now: Fixture.at(21_000))
+        for second in [31, 41, 51] as [Int64] {
+            let windows = closed(
+                aggregator.handle(.deadlineReached, now: Fixture.at(second * 1_000)))
+            #expect(windows.flatMap(\.rows).map(\.run) == [RunID(value: 0x200)])
+        }
+    }
+
+    @Test func aRunThatWasForgottenLeavesItsAgentToTheNext() throws {
+        var aggregator = WindowAggregator()
+        feed(&aggregator, try delivery([(1, 12_000, 5)], at: 12_000))
+        while let deadline = aggregator.nextDeadline {
+            _ = aggregator.handle(.deadlineReached, now: deadline)
+        }
+        #expect(aggregator.runCount == 0)
+        feed(&aggregator, try delivery([(1, 902_000, 6)], at: 902_000, run: 0x200))
+        #expect(
+            aggregator.current(now: Fixture.at(903_000)).rows.map(\.run) == [RunID(value: 0x200)])
+    }
+
+    @Test func atTheEndWhatIsOverIsClosedWhatIsOpenSaysSoAndNothingEmptyIsShown() throws {
+        var aggregator = WindowAggregator()
+        feed(&aggregator, try delivery([(1, 12_000, 5), (2, 19_500, 6)], at: 19_600))
+        feed(&aggregator, try delivery([(3, 20_200, 7)], at: 20_300))
+        // The first is over, but late readings are waited for.
+        var windows = closed(aggregator.handle(.finish, now: Fixture.at(20_500)))
+        #expect(windows.map(\.start) == [Fixture.at(10_000), Fixture.at(20_000)])
+        #expect(windows.map(\.isClosed) == [true, false])
+        aggregator = WindowAggregator()
+        feed(&aggregator, try delivery([(1, 12_000, 5)], at: 12_000))
+        #expect(closed(aggregator.handle(.deadlineReached, now: Fixture.at(21_000))).count == 1)
+        windows = closed(aggregator.handle(.finish, now: Fixture.at(21_000)))
+        #expect(windows.isEmpty)
+    }
+
     @Test func aLongPauseDoesNotCloseWindowsByTheThousand() throws {
         var aggregator = WindowAggregator()
         feed(&aggregator, try delivery([(1, 12_000, 5)], at: 12_000))
@@ -186,7 +233,7 @@ import Testing
         var dropped = 0
         for run in 1...(full + 3) {
             let delivery = Delivery(
-                peer: Fixture.peer(1), birth: try Fixture.birth(run: run, channels: channels),
+                peer: Fixture.peer(run), birth: try Fixture.birth(run: run, channels: channels),
                 readings: readings, arrival: Fixture.at(12_000))
             for case .drop(.readingTableFull, let count) in aggregator.handle(
                 .delivery(delivery), now: delivery.arrival)
@@ -194,6 +241,31 @@ import Testing
         }
         #expect(dropped == 3 * channels.count)
         #expect(aggregator.runCount == Int(full))
+    }
+
+    @Test func anAgentBeyondItsShareOfSeriesHindersNobodyAndIsToldOnce() throws {
+        var settings = WindowAggregator.Settings()
+        settings.seriesPerPeerMax = 3
+        var aggregator = WindowAggregator(settings: settings)
+        let channels = (0..<5).map { ("c\($0)", Unit.none, Int8(0)) }
+        var outputs: [WindowAggregator.Output] = []
+        for (peer, run) in [(1, 0x100), (1, 0x200), (2, 0x300)] as [(UInt64, UInt64)] {
+            let readings = (1...(peer == 1 ? 5 : 3)).map {
+                Fixture.reading(UInt64($0), channel: UInt16($0), at: 12_000, 1)
+            }
+            let delivery = Delivery(
+                peer: Fixture.peer(peer), birth: try Fixture.birth(run: run, channels: channels),
+                readings: readings, arrival: Fixture.at(12_000))
+            outputs += aggregator.handle(.delivery(delivery), now: delivery.arrival)
+        }
+        let node = try NodeDescription(name: "north")
+        #expect(
+            outputs == [
+                .shareFull(Fixture.peer(1), node), .drop(.seriesQuota, count: 2),
+                .drop(.seriesQuota, count: 5),
+            ])
+        let rows = aggregator.current(now: Fixture.at(13_000)).rows
+        #expect(rows.map(\.peer) == [1, 1, 1, 2, 2, 2].map { Fixture.peer($0) })
     }
 
     @Test func absurdTimesNeitherTrapNorOpenWindows() throws {

@@ -39,6 +39,22 @@ import Testing
         #expect(BootMappings(all: []).rank == nil)
     }
 
+    @Test func whatRestsOnAnAgentsWordGivesWayToOurClockAndCanFall() {
+        let liar = Fixture.mapping(rank: .satellite, offset: .milliseconds(1), isForeign: true)
+        let other = Fixture.mapping(rank: .network, offset: .milliseconds(2), isForeign: true)
+        let guess = Fixture.mapping(rank: .none, offset: .milliseconds(3))
+        let own = mapping(0, 4)
+        #expect(taken([liar, other]) == [other])
+        #expect(taken([liar, guess]) == [liar])
+        #expect(taken([liar, own]) == [own])
+        #expect(taken([own, liar]) == [own])
+        #expect(taken([own, other, guess]) == [own])
+        #expect(BootMappings(all: [own]).isFounded)
+        #expect(!BootMappings(all: [liar]).isFounded)
+        #expect(!BootMappings(all: [own, guess]).isFounded)
+        #expect(!BootMappings(all: []).isFounded)
+    }
+
     /// Whatever is dropped, what is left says of each time no more than what was said first.
     @Test func beyondTheLimitUncertaintiesCoverWhatWasSaid() {
         for seed in 0..<20 as Range<UInt64> {

@@ -64,11 +64,11 @@ enum Fixture {
 
     static func mapping(
         boot: BootID = boot, rank: ClockRank = .network, offset: Duration = unixOffset,
-        uncertainty: Duration = .milliseconds(3), since: Instant = .zero
+        uncertainty: Duration = .milliseconds(3), since: Instant = .zero, isForeign: Bool = false
     ) -> ClockMapping {
         ClockMapping(
             boot: boot, clock: ClockReading(rank: rank, unixOffset: offset),
-            uncertainty: uncertainty, since: since)
+            uncertainty: uncertainty, since: since, isForeign: isForeign)
     }
 
     /// 2026-11-21T05:20:00Z.

@@ -123,6 +123,93 @@ import Testing
         }
     }
 
+    /// A board's readings of 30 days, which an agent's clock dates to 2024.
+    @Test(arguments: [ClockRank.network, .satellite])
+    func byAnAgentsWordNothingGoes(rank: ClockRank) throws {
+        try withStorePath { path in
+            let lie = Fixture.mapping(
+                rank: rank, offset: .seconds(1_706_000_000), isForeign: true)
+            var store = try Store.open(path, settings).store
+            try fill(store, lie)
+            let end = 30 * Self.day
+            for hour in 0..<48 as Range<Int64> {
+                #expect(try tidy(store, now: end + hour * 3_600_000, right) == 0)
+            }
+            #expect(try store.allReadings().count == 120)
+            // Over a restart of the collector, too.
+            store = try Store.open(path, settings).store
+            for hour in 48..<72 as Range<Int64> {
+                #expect(try tidy(store, now: end + hour * 3_600_000, right) == 0)
+            }
+            #expect(try store.allReadings().count == 120)
+        }
+    }
+
+    @Test func anAgentsWordDoesNotReplaceWhatOurClockSaid() throws {
+        try withStorePath { path in
+            let store = try Store.open(path, settings).store
+            try fill(store, Fixture.mapping())
+            var batch = StoreBatch()
+            batch.clocks = [
+                Fixture.mapping(
+                    rank: .satellite, offset: .seconds(1_706_000_000), isForeign: true)
+            ]
+            try store.commit(batch)
+            #expect(try Store.open(path).clocks == [Fixture.mapping()])
+            var deleted = 0
+            for hour in 0..<40 as Range<Int64> {
+                deleted += try tidy(store, now: 30 * Self.day + hour * 3_600_000, right)
+            }
+            // What is older than ten days, and nothing else.
+            let left = try store.allReadings()
+            #expect(deleted > 80 && left.count == 120 - deleted)
+            #expect(left.first.map { $0.time >= Fixture.at(20 * Self.day) } == true)
+        }
+    }
+
+    /// While nothing that can be believed is said of a boot, its readings go by when they came.
+    @Test func whatOurClockDidNotDateIsKeptUntilItIsOldForSure() throws {
+        try withStorePath { path in
+            let store = try Store.open(path, settings).store
+            try fill(store, Fixture.mapping(rank: .satellite, offset: .zero, isForeign: true))
+            let start = 30 * Self.day
+            #expect(try tidy(store, now: start, right) == 0)
+            let fresh = Fixture.reading(500, at: start + 9 * Self.day, 5)
+            try store.commit(Fixture.batch([fresh]))
+            var deleted = 0
+            for hour in 0..<80 as Range<Int64> {
+                deleted += try tidy(store, now: start + 10 * Self.day + hour * 3_600_000, right)
+            }
+            #expect(deleted == 120)
+            #expect(try store.allReadings() == [fresh])
+        }
+    }
+
+    @Test func oneAgentsAbsurdTimesDoNotStopTheRetentionOfOthers() throws {
+        try withStorePath { path in
+            let store = try Store.open(path, settings).store
+            try fill(store, Fixture.mapping())
+            let (liar, boot) = (Fixture.key(0x900, peer: 9), BootID(high: 9, low: 9))
+            var batch = StoreBatch()
+            batch.births = [try Fixture.birth(liar, boot: boot)]
+            // By this its readings are from 1966.
+            batch.clocks = [Fixture.mapping(boot: boot, offset: .seconds(-126_000_000))]
+            try store.commit(batch)
+            let end = 30 * Self.day
+            var deleted = 0
+            for hour in 0..<30 as Range<Int64> {
+                let readings = [Fixture.reading(UInt64(hour) + 1, at: hour, 1)]
+                var batch = StoreBatch()
+                batch.parts = [Fixture.part(readings, key: liar)]
+                try store.commit(batch)
+                deleted += try tidy(store, now: end + hour * 3_600_000, right)
+            }
+            let left = try store.allReadings()
+            #expect(deleted - 30 >= 80)
+            #expect(left.first.map { $0.time >= Fixture.at(20 * Self.day) } == true)
+        }
+    }
+
     @Test func runsWithoutReadingsGoButNeverThePeersNewest() throws {
         try withStorePath { path in
             let store = try Store.open(path, settings).store

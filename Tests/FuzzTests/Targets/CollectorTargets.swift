@@ -101,6 +101,8 @@ private struct BesetCollector {
                 precondition(message != nil, "it sends what nobody understands")
                 if case .receipt = message { precondition(isDurable, "a viewer gives a receipt") }
             case .commit(let new): write(new)
+            case .notice(.clock(let notice)):
+                precondition(!notice.text.isEmpty, "a notice says nothing")
             case .notice: break
             case .drop(_, let count): precondition(count > 0, "nothing is dropped")
             }

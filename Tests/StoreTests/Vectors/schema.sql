@@ -11,7 +11,7 @@ CREATE TABLE clocks (
     since INTEGER NOT NULL,
     offset INTEGER NOT NULL,
     rank INTEGER NOT NULL,
-    uncertainty INTEGER NOT NULL,
+    uncertainty INTEGER NOT NULL, is_foreign INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (boot, since)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE due_windows (
@@ -65,7 +65,7 @@ CREATE TABLE runs (
     run BLOB NOT NULL,
     boot BLOB NOT NULL,
     birth BLOB NOT NULL,
-    settled BLOB NOT NULL, undated_since INTEGER,
+    settled BLOB NOT NULL, undated_since INTEGER, latest_offset INTEGER,
     UNIQUE (peer_id, run)
 ) STRICT;
 CREATE INDEX runs_by_boot ON runs (boot);
