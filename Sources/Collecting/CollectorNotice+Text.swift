@@ -19,6 +19,7 @@ extension CollectorNotice {
         case .partRefused(let key, let reason):
             "what \(Self.name(of: key.peer, runner)) sent of run \(key.run) cannot be stored, and "
                 + "is left out: \(reason)"
+        case .clock(let notice): notice.text
         }
     }
 
