@@ -85,7 +85,9 @@ public struct Settings: Sendable {
                 "encryption", .choice(ConfiguredEncryption.allCases.map(\.rawValue)),
                 .value("required"),
                 "none and required refuse each other; none with optional is readable by others."),
-            Key("state", .path, .value("/var/lib/rivulet"), "Where the identity is kept."),
+            Key(
+                "state", .path, .value("/var/lib/rivulet"),
+                "Where identity and spool are kept; each process needs a directory of its own."),
             Key(
                 "control", .text(1...107), .value("/run/rivulet/agent.sock"),
                 "The socket where `rivulet status` asks."),

@@ -19,7 +19,7 @@ public final class BeaconSocket {
     private let receivers: [DatagramReceiver]
     private var joined: [LinkID: Hearing] = [:]
     /// As `UDPTransport.configuredLinks`: broadcasts arrive on links that were never joined.
-    public var configuredLinks: Set<LinkID>? {
+    public var configuredLinks: [LinkID]? {
         didSet { for receiver in receivers { receiver.configuredLinks = configuredLinks } }
     }
 

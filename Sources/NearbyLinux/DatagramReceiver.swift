@@ -8,7 +8,7 @@ final class DatagramReceiver {
     private(set) var received: (datagrams: UInt64, bytes: UInt64) = (0, 0)
     private(set) var drops = DropCounters()
     /// What comes in over another link is dropped and counted; nil: every link will do.
-    var configuredLinks: Set<LinkID>?
+    var configuredLinks: [LinkID]?
     private let batch: DatagramBatch
     private var overflow: UInt32 = 0
 

@@ -55,9 +55,9 @@ public struct InterfaceSelection: Hashable, Sendable {
 
     /// The links over which datagrams may come and go: those that are named, whether in use or not,
     /// and loopback, over which only this machine speaks. nil: nothing is named, so every link.
-    func configured(_ interfaces: [Interface]) -> Set<LinkID>? {
+    func configured(_ interfaces: [Interface]) -> [LinkID]? {
         guard !names.isEmpty else { return nil }
-        return Set(interfaces.filter { $0.isLoopback || isWanted($0) }.map(\.link))
+        return interfaces.filter { $0.isLoopback || isWanted($0) }.map(\.link)
     }
 
     /// Those in use, by link. Loopback is among them if it is named, or if nothing else could ever

@@ -42,7 +42,7 @@ public final class InterfaceMonitor {
 
     /// The links over which datagrams may come and go: those that are named, and loopback; nil if
     /// none is named.
-    public var configuredLinks: Set<LinkID>? { selection.configured(table.interfaces) }
+    public var configuredLinks: [LinkID]? { selection.configured(table.interfaces) }
 
     /// The link in use with this name or number: what follows `%` in an `AddressText`.
     public func link(named name: String) -> LinkID? {

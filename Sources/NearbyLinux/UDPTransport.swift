@@ -45,7 +45,7 @@ public final class UDPTransport {
     private var sendDrops = DropCounters()
     /// The links over which datagrams may come and go; all others are dropped and counted. nil:
     /// every link will do. With a set, nothing is sent where the kernel's routes would choose.
-    public var configuredLinks: Set<LinkID>? {
+    public var configuredLinks: [LinkID]? {
         didSet { for receiver in receivers { receiver.configuredLinks = configuredLinks } }
     }
 

@@ -29,6 +29,7 @@ public final class AgentProgram {
     /// For each sensor, what it gave last, and whether it hangs.
     private var channels: [KnownChannels] = []
     private var isOverdue: [Bool] = []
+    private var health: [SensorHealth] = []
     private var samplers: [Sampler] = []
     private var schedule = SamplingSchedule(periods: [])
     /// Raised with every change of the sensors: results of earlier ones are out of date.
@@ -86,6 +87,7 @@ public final class AgentProgram {
         program.onStop = { [unowned self] in stop() }
         program.onClock = { [unowned self] in give(.clock($0), $1) }
         program.statusDetails = { [unowned self] in statusDetails }
+        program.sensorLines = { [unowned self] in sensorLines(MonotonicClock.now()) }
         program.summaryLine = { [unowned self] in
             "journal    \(telemeter.waitingCount) readings wait, \(telemeter.lostCount) lost"
         }
@@ -229,6 +231,7 @@ public final class AgentProgram {
         program.runner.listen(!listeners.isEmpty)
         channels = sensors.map { KnownChannels($0.name, unit: "1") }
         isOverdue = sensors.map { _ in false }
+        health = sensors.map { _ in SensorHealth(now: MonotonicClock.now()) }
         samplers = settings.map { Sampler($0.sampling.shape, channels: $0.sampling.channels) }
         schedule = SamplingSchedule(periods: settings.map(\.every))
         sample(.start, MonotonicClock.now())
@@ -247,9 +250,6 @@ public final class AgentProgram {
     /// A sensor that hangs is null, and is told of once.
     private func overdue(_ index: Int, _ now: Instant) {
         drops.count(.samplerQueueFull)
-        if !isOverdue[index] {
-            log.write(.warning, "\(sensors[index].name) is still being read; it is null meanwhile")
-        }
         isOverdue[index] = true
         give(channels[index].nulls(.timeout), of: index, from: now, now)
     }
@@ -257,6 +257,7 @@ public final class AgentProgram {
     private func give(
         _ measurements: [Measurement], of index: Int, from time: Instant, _ now: Instant
     ) {
+        watch(measurements, of: index, now)
         let shaped = samplers[index].shape(measurements, now: time)
         for refused in samplers[index].takeRefused() {
             log.write(.warning, "\(sensors[index].name): \(refused)")
@@ -320,13 +321,7 @@ public final class AgentProgram {
 
     private var statusDetails: [(String, JSONValue)] {
         [
-            (
-                "sensors",
-                .array(
-                    sensors.map { sensor in
-                        .string(sensor.name + (sensor.remark.map { ": \($0)" } ?? ""))
-                    })
-            ),
+            ("sensors", sensorStatus(MonotonicClock.now())),
             ("statusLED", light.map { .text($0.remark ?? "good") } ?? .null),
             ("firstConnectedNanoseconds", firstConnected.map { .integer($0) } ?? .null),
             ("readings", .integer(telemeter.readingCount)),
@@ -345,6 +340,48 @@ public final class AgentProgram {
                     })
             ),
         ]
+    }
+
+    // MARK: How sensors do
+
+    /// Tells once that a sensor fails, and that it works again.
+    private func watch(_ measurements: [Measurement], of index: Int, _ now: Instant) {
+        let sensor = sensors[index]
+        let isPart = sensor is any EventDriver || sensor is any AdvertisementDriver
+        switch health[index].record(measurements, isWhole: !isPart, now: now) {
+        case .failed:
+            let problem = health[index].problem(detail(of: index), now: now) ?? ""
+            log.write(.warning, "\(sensor.name): \(problem)")
+        case .recovered: log.write(.notice, "\(sensor.name) gives values again")
+        case nil: break
+        }
+    }
+
+    private func detail(of index: Int) -> String? {
+        if isOverdue[index] { return "it is still being read" }
+        return sensors[index].fault ?? sensors[index].remark
+    }
+
+    private func sensorLines(_ now: Instant) -> [String] {
+        guard !sensors.isEmpty else { return ["sensors    none"] }
+        let problems = sensors.indices.compactMap { index in
+            health[index].problem(detail(of: index), now: now).map {
+                "sensor     \(sensors[index].name): \($0)"
+            }
+        }
+        let good = sensors.count - problems.count
+        return ["sensors    \(sensors.count), of which \(good) without a fault"] + problems
+    }
+
+    private func sensorStatus(_ now: Instant) -> JSONValue {
+        .array(
+            sensors.indices.map { index in
+                .object(
+                    [("name", .string(sensors[index].name))] + health[index].members(now: now) + [
+                        ("fault", .text(sensors[index].fault)),
+                        ("remark", .text(sensors[index].remark)),
+                    ])
+            })
     }
 
     private static func telemeter(

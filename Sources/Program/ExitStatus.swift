@@ -76,6 +76,7 @@ public enum ExitStatus: Int32, Sendable {
         case .unreadable(_, let error): self.init(code: error.code)
         case .open: self = .configuration
         case .missing: self = .noInput
+        case .open: self = .notPermitted
         case .foreign: self = .configuration
         }
     }

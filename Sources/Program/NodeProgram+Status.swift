@@ -1,3 +1,4 @@
+import Configuration
 import NearbyBluetooth
 import NearbyCore
 import NearbyEngine
@@ -12,6 +13,7 @@ extension NodeProgram {
             ("peer", .string(node.ownPeer.description)),
             ("run", .string(run.description)),
             ("role", .string(settings.role.rawValue)),
+            ("version", .string(ProgramVersion.text)),
             ("network", .string(settings.network)),
             ("ephemeral", .flag(runner.identity.ephemeral)),
             ("uptimeSeconds", .integer((MonotonicClock.now() - started).milliseconds / 1_000)),
@@ -22,6 +24,9 @@ extension NodeProgram {
             ("neighbours", .array(node.neighbourStatus.map(neighbour))),
             ("peers", .array(node.peerStatus.map(peer))),
             ("routes", .array(node.routes.map(route))),
+            ("nodes", nodeStatus(now: MonotonicClock.now())),
+            ("refused", .array(node.refusedNodes(now: MonotonicClock.now()).map(refused))),
+            ("refusalsOmitted", .integer(node.omittedRefusals)),
             ("interfaces", .array(runner.hearing.map(interface))),
             ("bluetooth", bluetooth),
             ("tables", .object(node.tableSizes.map { ($0.name, .integer($0.count)) })),
@@ -35,29 +40,67 @@ extension NodeProgram {
         return .object(members)
     }
 
-    /// What people look at first.
-    var summary: [String] {
+    /// What people look at first: this node, what is wrong, and the network's nodes. Verbose: with
+    /// addresses and the counters of drops.
+    func summary(isVerbose: Bool) -> [String] {
         let node = runner.node
+        let now = MonotonicClock.now()
         var lines = [
-            "\(settings.name) (\(settings.role.rawValue)) in network \(settings.network)",
+            "\(settings.name) (\(settings.role.rawValue)) in network \(settings.network), up "
+                + AgeText.text(now - started),
             "peer       \(node.ownPeer)\(runner.identity.ephemeral ? " (ephemeral)" : "")",
-            "collector  \(node.collector.map { node.name(of: $0) ?? "\($0)" } ?? "none in reach")",
+            "collector  \(node.collector.map { shown(runner.name(of: $0)) } ?? "none in reach")",
         ]
         if let line = summaryLine?() { lines.append(line) }
-        for neighbour in node.neighbourStatus {
-            lines.append(
-                "neighbour  \(neighbour.name) at \(runner.text(neighbour.endpoint)), "
-                    + "\(runner.name(of: neighbour.endpoint.link)), cost \(neighbour.cost)")
-        }
+        lines += sensorLines?() ?? []
         for entry in runner.hearing where !entry.hearing.ipv4 && !entry.hearing.ipv6 {
             lines.append("multicast  not heard on \(runner.name(of: entry.link))")
         }
         if let avahi { lines.append(avahi.summaryLine) }
         if let bluetooth = runner.bluetooth { lines.append("bluetooth  \(bluetooth.summary)") }
-        for drop in drops.all where drop.count > 0 {
-            lines.append("dropped    \(drop.reason.rawValue): \(drop.count)")
+        for refused in node.refusedNodes(now: now) {
+            lines.append("refused    \(shown(whole: runner.text(refused)))")
         }
-        return lines
+        if node.omittedRefusals > 0 {
+            lines.append("refused    \(node.omittedRefusals) times more than there is room for")
+        }
+        lines += [""] + nodeTable(now: now).lines
+        return isVerbose ? lines + [""] + details : lines
+    }
+
+    private var details: [String] {
+        let neighbours = runner.node.neighbourStatus.map { neighbour in
+            "neighbour  \(shown(neighbour.name)) at \(runner.text(neighbour.endpoint)), "
+                + "\(runner.name(of: neighbour.endpoint.link)), cost \(neighbour.cost)"
+        }
+        let dropped = drops.all.filter { $0.count > 0 }.map {
+            "dropped    \($0.reason.rawValue): \($0.count)"
+        }
+        return neighbours + dropped
+    }
+
+    private func refused(_ node: RefusedNode) -> JSONValue {
+        .object([
+            ("peer", .string(node.peer.description)),
+            ("name", .text(name(of: node))),
+            ("at", .string(runner.text(node.endpoint))),
+            ("interface", .string(runner.name(of: node.endpoint.link))),
+            ("cause", .string(node.cause.rawValue)),
+            (
+                "lastSeenSeconds",
+                .integer((MonotonicClock.now() - node.lastHeard).milliseconds / 1_000)
+            ),
+        ])
+    }
+
+    private func name(of node: RefusedNode) -> String? {
+        let name = runner.name(of: node.peer)
+        return name == node.peer.shortText ? nil : name
+    }
+
+    /// A line without control characters, at its whole length.
+    private func shown(whole line: String) -> String {
+        PlainText.isPrintable(line) ? line : PlainText.shown(line)
     }
 
     /// Of the node and of all that is around it.

@@ -23,6 +23,7 @@ package final class NodeProgram {
     package var onClock: ((ClockReading, Instant) -> Void)?
     /// What a program adds to its summary for people, and to its status.
     package var summaryLine: (() -> String)?
+    var sensorLines: (() -> [String])?
     package var statusDetails: (() -> [(String, JSONValue)])?
     /// For what may block.
     package let workers = WorkerPool()
@@ -79,12 +80,11 @@ package final class NodeProgram {
 
     private func rememberPeers() {
         guard let memory else { return }
-        runner.rememberedPeers = memory.peers.entries.map(\.address)
-        runner.onAdmitted = { [unowned self] peer, address, now in
-            if memory.remember(peer, at: address, now: now) {
-                runner.rememberedPeers = memory.peers.entries.map(\.address)
-            }
+        runner.onAdmitted = { memory.remember($0, at: $1, now: $2) }
+        memory.onNews = { [unowned self] in
+            runner.rememberedPeers = memory.peers.entries.map(\.address)
         }
+        memory.onNews?()
     }
 
     /// What is wrong with these settings here, though nothing that prevents a start.
@@ -194,7 +194,8 @@ package final class NodeProgram {
         let words = request.split(separator: " ", maxSplits: 1).map(String.init)
         switch (words.first, words.dropFirst().first) {
         case ("status", nil): return [status.description]
-        case ("summary", nil): return summary
+        case ("summary", nil): return summary(isVerbose: false)
+        case ("summary", "verbose"): return summary(isVerbose: true)
         case ("ticket", let seconds?): return [issueTicket(validFor: seconds)]
         case ("connect", let ticket?): return [use(ticket: ticket)]
         case ("connected", let peer?): return [nameIfConnected(peer)]

@@ -6,7 +6,7 @@ extension Node.Notice {
     package var level: StandardErrorLog.Level {
         switch self {
         case .neighbourUp, .neighbourMoved: .information
-        case .neighbourLost, .nodesVanished, .nodeReturned: .notice
+        case .neighbourLost, .nodesVanished, .nodesReturned: .notice
         case .nodeRefused(let node): node.cause == .otherNetwork ? .notice : .warning
         case .refused: .warning
         case .ownIdentityElsewhere: .error
@@ -27,14 +27,9 @@ extension Node.Notice {
                 + "\(endpoint.map { " at " + runner.text($0) } ?? ""): \(reason.rawValue): \(text)"
         case .nodeRefused(let node): runner.text(node)
         case .nodesVanished(let nodes):
-            "out of reach: "
-                + nodes.prefix(Limits.namesPerLine).map(runner.lastPlace)
-                .joined(separator: ", ")
-                + (nodes.count > Limits.namesPerLine
-                    ? " and \(nodes.count - Limits.namesPerLine) others" : "")
-        case .nodeReturned(let node):
-            "in reach again: \(runner.name(of: node.peer))"
-                + (node.nextHop.map { " via \(runner.name(of: $0))" } ?? "")
+            "out of reach: " + runner.list(nodes, "was via")
+        case .nodesReturned(let nodes):
+            "in reach again: " + runner.list(nodes, "via")
         case .ownIdentityElsewhere(let endpoint):
             "\(runner.text(endpoint)) says that it has our key: if a card was cloned, "
                 + "delete identity.pem on the copy"
@@ -71,9 +66,14 @@ extension NodeRunner {
         }
     }
 
-    fileprivate func lastPlace(of node: KnownNode) -> String {
-        let via = node.nextHop.map { $0 == node.peer ? "" : " (was via \(name(of: $0)))" } ?? ""
-        return name(of: node.peer) + via
+    /// Names, each with the neighbour on the way; beyond a few only how many.
+    fileprivate func list(_ nodes: [KnownNode], _ via: String) -> String {
+        let named = nodes.prefix(Limits.namesPerLine).map { node in
+            guard let hop = node.nextHop, hop != node.peer else { return name(of: node.peer) }
+            return "\(name(of: node.peer)) (\(via) \(name(of: hop)))"
+        }
+        let rest = nodes.count - named.count
+        return named.joined(separator: ", ") + (rest > 0 ? " and \(rest) others" : "")
     }
 }
 

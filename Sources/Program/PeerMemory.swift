@@ -13,6 +13,8 @@ extension Limits {
 /// seldom, and at the end of the run; a file that cannot be read is told and passed over.
 final class PeerMemory {
     private(set) var peers = RememberedPeers()
+    /// Called when there are others than before, as often as they are written.
+    var onNews: (() -> Void)?
     private let path: String
     private let loop: EventLoop
     private let log: StandardErrorLog
@@ -37,12 +39,10 @@ final class PeerMemory {
         load()
     }
 
-    /// True if that is new.
-    func remember(_ peer: PeerID, at address: AddressText, now: Instant) -> Bool {
-        guard peers.remember(.init(peer: peer, address: address)) else { return false }
+    func remember(_ peer: PeerID, at address: AddressText, now: Instant) {
+        guard peers.remember(.init(peer: peer, address: address)) else { return }
         isChanged = true
         plan(now)
-        return true
     }
 
     /// At the end: what is not on disk yet goes there, within two seconds.
@@ -85,6 +85,7 @@ final class PeerMemory {
         }
         isChanged = !isWriting
         writtenAt = now
+        onNews?()
     }
 
     private func written(_ error: FileError?) {

@@ -18,7 +18,7 @@ extension Limits {
 ///     mzxw6-ytboi-… [fe80::1%eth0]:4577
 ///
 /// The last line is the address that came into use last.
-struct RememberedPeers: Equatable, Sendable {
+struct RememberedPeers: Sendable {
     struct Entry: Equatable, Sendable {
         var peer: PeerID
         /// Unicast, with its port.
@@ -68,19 +68,20 @@ struct RememberedPeers: Equatable, Sendable {
     /// port of a host takes the place of the old one.
     mutating func remember(_ entry: Entry) -> Bool {
         guard Self.isUsable(entry.address) else { return false }
-        if let index = entries.firstIndex(of: entry) {
-            entries.append(entries.remove(at: index))
-            return false
-        }
-        entries.removeAll { $0.peer == entry.peer && $0.address.host == entry.address.host }
-        while entries.count(where: { $0.peer == entry.peer }) >= Limits.rememberedAddressesPerPeer,
-            let oldest = entries.firstIndex(where: { $0.peer == entry.peer })
-        {
-            entries.remove(at: oldest)
+        var ofPeer = 0
+        var isKnown = false
+        // From the newest to the oldest.
+        for index in entries.indices.reversed() where entries[index].peer == entry.peer {
+            let isSameHost = entries[index].address.host == entry.address.host
+            if entries[index].address == entry.address { isKnown = true }
+            ofPeer += isSameHost ? 0 : 1
+            if isSameHost || ofPeer >= Limits.rememberedAddressesPerPeer {
+                entries.remove(at: index)
+            }
         }
         if entries.count >= Limits.rememberedAddressesMax { entries.removeFirst() }
         entries.append(entry)
-        return true
+        return !isKnown
     }
 
     private static func entry(_ line: ArraySlice<UInt8>) -> Entry? {

@@ -41,7 +41,7 @@ final class StateLock {
         let count = pread(file, &bytes, bytes.count, 0)
         let line = bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }
         let words = line.split(separator: UInt8(ascii: " "), maxSplits: 1)
-        guard words.count == 2, let process = Int32(String(decoding: words[0], as: UTF8.self)),
+        guard words.count == 2, let process = Int(String(decoding: words[0], as: UTF8.self)),
             words[1].allSatisfy({ (0x21...0x7e).contains($0) })
         else { return "another process" }
         return "\(String(decoding: words[1], as: UTF8.self)) (process \(process))"

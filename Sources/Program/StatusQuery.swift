@@ -21,10 +21,12 @@ public struct StatusQuery {
         }
     }
 
-    /// The status: everything as JSON, or what people look at first.
-    public func text(json: Bool) throws(StartError) -> String {
+    /// The status: everything as JSON, or what people look at first, with counters if it is to be
+    /// verbose.
+    public func text(json: Bool, isVerbose: Bool = false) throws(StartError) -> String {
         do {
-            return try client.request(json ? "status" : "summary").joined(separator: "\n")
+            let request = json ? "status" : isVerbose ? "summary verbose" : "summary"
+            return try client.request(request).joined(separator: "\n")
         } catch {
             throw StartError(error)
         }

@@ -23,8 +23,8 @@ struct RememberedPeersTests {
         let peers = try peers([
             (1, "10.0.0.5:4577"), (2, "[fe80::1%eth0]:4577"), (1, "[fd00::5]:1"),
         ])
-        #expect(try RememberedPeers(parsing: peers.bytes) == peers)
-        #expect(try RememberedPeers(parsing: RememberedPeers().bytes) == RememberedPeers())
+        #expect(try RememberedPeers(parsing: peers.bytes).entries == peers.entries)
+        #expect(try RememberedPeers(parsing: RememberedPeers().bytes).entries == [])
         let text = String(decoding: peers.bytes, as: UTF8.self)
         #expect(text.hasPrefix("rivulet peers 1\n\(PeerID(high: 1, low: 1)) 10.0.0.5:4577\n"))
         #expect(text.hasSuffix("[fd00::5]:1\n"))
@@ -52,7 +52,7 @@ struct RememberedPeersTests {
         #expect(peers.entries.count == Limits.rememberedAddressesMax)
         #expect(peers.entries.first?.address.description == "10.0.1.69:4577")
         #expect(peers.bytes.count < Limits.rememberedBytesMax / 2)
-        #expect(try RememberedPeers(parsing: peers.bytes) == peers)
+        #expect(try RememberedPeers(parsing: peers.bytes).entries == peers.entries)
     }
 
     @Test func onlyUnicastAddressesAreRemembered() throws {
@@ -85,7 +85,7 @@ struct RememberedPeersTests {
                 bytes[index] ^= 1 << bit
                 guard let read = try? RememberedPeers(parsing: bytes) else { continue }
                 #expect(read.entries.count == 2)
-                #expect(try RememberedPeers(parsing: read.bytes) == read)
+                #expect(try RememberedPeers(parsing: read.bytes).entries == read.entries)
             }
         }
         let many = [UInt8]("rivulet peers 1\n".utf8) + [UInt8](repeating: 10, count: 8_000)

@@ -274,7 +274,7 @@ extension Node {
             case .vanished(let peers):
                 outputs.append(.notice(.nodesVanished(peers.compactMap { book[$0] })))
             case .returned(let peer):
-                if let node = book[peer] { outputs.append(.notice(.nodeReturned(node))) }
+                outputs.append(.notice(.nodesReturned([peer].compactMap { book[$0] })))
             }
         }
     }

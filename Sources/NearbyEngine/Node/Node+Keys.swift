@@ -4,6 +4,7 @@ import NearbyWire
 /// Sealing, and new keys for channels whose keys have served long enough.
 extension Node {
     /// The frame sealed with the channel's keys; nil, and counted, if they may seal no more.
+    @inline(never)
     mutating func seal(
         _ payload: [UInt8], on channel: Channel, _ priority: Priority, _ now: Instant
     ) -> [UInt8]? {
@@ -11,9 +12,9 @@ extension Node {
             drops.count(.sealExhausted)
             return nil
         }
-        if channel.isClient, let peer = channel.peer, let association = associations[peer],
-            association.token == channel.token, !association.isRenewing,
-            channel.seal?.isWorn(after: configuration.rekeyFrames) == true
+        if channel.isClient, channel.seal?.isWorn(after: configuration.rekeyFrames) == true,
+            let peer = channel.peer, let association = associations[peer],
+            association.token == channel.token, !association.isRenewing
         {
             association.rekeyAt = min(association.rekeyAt, now)
         }

@@ -97,9 +97,9 @@ extension Node {
         case neighbourLost(PeerID, name: String)
         /// A node in reach that cannot be a neighbour; once for each.
         case nodeRefused(RefusedNode)
-        /// Nodes behind others that were in reach and no longer are, and one that is again.
+        /// Nodes behind others that were in reach and no longer are, and those that are again.
         case nodesVanished([KnownNode])
-        case nodeReturned(KnownNode)
+        case nodesReturned([KnownNode])
         /// Somebody uses our key: two cards with one identity.
         case ownIdentityElsewhere(Endpoint)
     }
