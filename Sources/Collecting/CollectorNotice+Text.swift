@@ -8,10 +8,10 @@ extension CollectorNotice {
     func text(_ runner: NodeRunner) -> String {
         switch self {
         case .quotaReached(let quota, let peer):
-            "\(Self.name(of: peer, runner)) brings more \(quota.words): what is beyond is "
-                + "not taken, and the agent keeps it"
+            "\(Self.name(of: peer, runner)) has reached its quota of \(quota.words): what is "
+                + "beyond is not taken, and the agent keeps it"
         case .quotaKept(let quota, let peer):
-            "\(Self.name(of: peer, runner)) brings no more \(quota.words) any longer"
+            "\(Self.name(of: peer, runner)) keeps its quota of \(quota.words) again"
         case .settledElsewhere(let key, let range):
             "\(Self.name(of: key.peer, runner)) holds readings \(range.lowerBound) to "
                 + "\(range.upperBound - 1) of run \(key.run) no more, and some of them never came "
@@ -31,9 +31,9 @@ extension CollectorNotice {
 extension Quota {
     fileprivate var words: String {
         switch self {
-        case .readings: "readings a second than `collector: readings-per-agent` allows"
-        case .births: "births a minute than \(Limits.birthsPerMinuteMax)"
-        case .store: "data a day than `collector: store-per-agent` and the disk's free space allow"
+        case .readings: "readings a second (`collector: readings-per-agent`)"
+        case .births: "births, \(Limits.birthsPerMinuteMax) a minute"
+        case .store: "bytes a day (`collector: store-per-agent`, and a quarter of the free disk)"
         }
     }
 }

@@ -199,12 +199,16 @@ public final class CollectorProgram {
     /// has it, for five seconds at most.
     private func stop() {
         let now = MonotonicClock.now()
+        let end = now + .seconds(5)
         give(.finish, now)
         isStopping = true
         defer { tellLast() }
-        guard store != nil, storeFault == nil, !flush(now) else { return }
+        guard store != nil, storeFault == nil else { return }
+        flush(now)
         do throws(SystemError) {
-            try program.loop.run(until: now + .seconds(5))
+            while machine.isCommitting, storeFault == nil, MonotonicClock.now() < end {
+                try program.loop.run(until: end)
+            }
         } catch {
             log.write(.error, "\(error): readings may not be in the store; agents keep them")
         }
@@ -218,12 +222,10 @@ public final class CollectorProgram {
         }
     }
 
-    /// Returns whether nothing waits for the store; then, and without a store, the loop ends.
-    @discardableResult
-    private func flush(_ now: Instant) -> Bool {
+    /// The loop ends when nothing waits for the store any more, or when it takes nothing.
+    private func flush(_ now: Instant) {
         take(machine.handle(.flush, now: now), now)
         if !machine.isCommitting || storeFault != nil { program.loop.stop() }
-        return !machine.isCommitting
     }
 
     // MARK: Readings

@@ -1,6 +1,8 @@
 import NearbyCore
 
 extension Limits {
+    /// How long an agent may have brought nothing to bring as much at once.
+    public static let readingBurst: Duration = .seconds(5)
     /// Births of one agent that are new, a minute. A bus of sensors that come and go raises one
     /// with each change; a restarted agent brings one for each run in its spool.
     public static let birthsPerMinuteMax = 60
@@ -19,8 +21,8 @@ extension Limits {
 
 /// What one agent may bring to a collector that stores.
 public struct CollectorQuotas: Hashable, Sendable {
-    /// In the long run; a minute's worth may come at once.
-    public var readingsPerSecond = 10_000
+    /// In the long run; what five seconds allow may come at once.
+    public var readingsPerSecond = 5_000
     /// What its readings and births may add to the store, bytes; never more than
     /// `Limits.storeShareDivisor` allows.
     public var storeBytesPerDay = 4 << 30
@@ -105,7 +107,10 @@ struct QuotaTable: Sendable {
 
     func rate(_ quota: Quota) -> RateLimit.Rate {
         switch quota {
-        case .readings: return RateLimit.Rate(settings.readingsPerSecond * 60, each: .seconds(60))
+        case .readings:
+            let seconds = Int(Limits.readingBurst.components.seconds)
+            return RateLimit.Rate(
+                settings.readingsPerSecond * seconds, each: Limits.readingBurst)
         case .births: return RateLimit.Rate(Limits.birthsPerMinuteMax, each: .seconds(60))
         case .store:
             let share = freeBytes.map { max(1 << 20, $0 / Limits.storeShareDivisor) }

@@ -176,9 +176,9 @@ public struct Settings: Sendable {
                 "Channels of one agent that windows are shown for, those of its last runs "
                     + "included. What is beyond is stored only."),
             Key(
-                "readings-per-agent", .integer(1...1_000_000), .value("10000"),
-                "Readings a second that one agent may bring in the long run; a minute's worth may "
-                    + "come at once. Beyond, they are not taken and the agent keeps them."),
+                "readings-per-agent", .integer(1...1_000_000), .value("5000"),
+                "Readings a second that one agent may bring. Beyond, they are not taken: the agent "
+                    + "keeps them, and sends them again."),
             Key(
                 "store-per-agent", .size((1 << 20)...(1 << 40)), .value("4GiB"),
                 "What one agent may add to the database in a day, by 64 bytes a reading; never "
