@@ -235,7 +235,7 @@ public final class CollectorProgram {
             let input = CollectorMachine.Input.received(
                 bytes, from: peer, hops: UInt8(clamping: hops))
             take(machine.handle(input, now: now), now)
-        case .notice(let notice): log.write(notice.level, notice.text(program.runner))
+        case .notice(let notice): program.tell(notice, now)
         case .peer(let peer, .connected):
             self.output.tell(.connected(peer, name: name(peer)), now)
             take(machine.handle(.connected(peer), now: now), now)

@@ -78,6 +78,7 @@ public struct ClockBook: Sendable {
             // Its end is the beginning of what it followed.
             if !outputs.isEmpty { publishEnded(of: peer, now: now, into: &outputs) }
         case .stored(let mapping, let peer):
+            giveBack(mapping.boot, to: peer)
             guard register(mapping.boot, of: peer, now: now) else { break }
             // As well founded as can be, so that what comes is added and does not replace it all.
             clocks[mapping.boot]?.published = BootClock.Published(
@@ -210,6 +211,14 @@ public struct ClockBook: Sendable {
         }
         let peers = Array(reference.supporters.prefix(Limits.clockNamesMax))
         outputs.append(.notice(.moved(by: distance, rank: current.rank, says: peers)))
+    }
+
+    /// Whose boot it is, the store knows better than who showed it since.
+    private mutating func giveBack(_ boot: BootID, to peer: PeerID) {
+        guard let known = clocks[boot], known.peer != peer else { return }
+        clocks[boot] = nil
+        peers[known.peer]?.boots.removeAll { $0 == boot }
+        if peers[known.peer]?.present == boot { peers[known.peer]?.present = nil }
     }
 
     /// Returns whether the boot has a place in the tables and is this peer's. Ours is nobody

@@ -1,6 +1,11 @@
 import NearbyCore
 import Telemetry
 
+extension Limits {
+    /// Mappings that wait for the store to open; what comes beyond is told when it moves again.
+    static let earlyMappingsMax = 16_384
+}
+
 /// What is known of the agents' clocks and of our own.
 extension CollectorMachine {
     mutating func exchange(
@@ -22,9 +27,12 @@ extension CollectorMachine {
         for output in clocks.handle(input, now: now) {
             switch output {
             case .mapping(let mapping):
-                guard isDurable else { break }
-                let dropped = ledger.add(mapping, now: now)
-                if dropped > 0 { outputs.append(.drop(.storeBehind, count: dropped)) }
+                if !isDurable { continue }
+                if let early = earlyMappings?.count {
+                    if early < Limits.earlyMappingsMax { earlyMappings?.append(mapping) }
+                } else {
+                    store(mapping, now: now, into: &outputs)
+                }
             case .notice(let notice): outputs.append(.notice(.clock(notice)))
             case .drop(let reason): outputs.append(.drop(reason, count: 1))
             }
@@ -43,7 +51,9 @@ extension CollectorMachine {
         delivery.rank = clocks.rank(of: boot)
     }
 
-    /// The latest stretch of each boot, in the order in which the store heard of the boots.
+    /// The latest stretch of each boot, in the order in which the store heard of the boots. What
+    /// was told meanwhile of boots that the store knows is left out: it is not known to come from
+    /// the agent whose boot it is.
     mutating func restore(
         _ mappings: [ClockMapping], of runs: [StoredRun], now: Instant,
         into outputs: inout [Output]
@@ -57,5 +67,18 @@ extension CollectorMachine {
             guard let mapping = latest.removeValue(forKey: run.birth.boot) else { continue }
             note(.stored(mapping, from: run.key.peer), now: now, into: &outputs)
         }
+        let stored = Set(mappings.map(\.boot))
+        for mapping in earlyMappings ?? []
+        where mapping.boot == clocks.ownBoot || !stored.contains(mapping.boot) {
+            store(mapping, now: now, into: &outputs)
+        }
+        earlyMappings = nil
+    }
+
+    private mutating func store(
+        _ mapping: ClockMapping, now: Instant, into outputs: inout [Output]
+    ) {
+        let dropped = ledger.add(mapping, now: now)
+        if dropped > 0 { outputs.append(.drop(.storeBehind, count: dropped)) }
     }
 }

@@ -54,6 +54,8 @@ public struct CollectorMachine: Sendable {
     var quotas = QuotaTable()
     var lostEnds = LostEnds()
     var clocks: ClockBook
+    /// What was told of clocks before the store said what it has; nil afterwards.
+    var earlyMappings: [ClockMapping]? = []
     var exchange = ClockExchange()
     /// What the births of all `peers` take in memory, roughly.
     var birthByteCount = 0

@@ -10,5 +10,6 @@ public enum CollectorNotice: Hashable, Sendable {
     case settledElsewhere(RunKey, Range<UInt64>)
     /// The store cannot write what came of this run, and went on without it.
     case partRefused(RunKey, reason: String)
+    /// Of dates that moved, and of agents whose clocks are far off.
     case clock(ClockNotice)
 }

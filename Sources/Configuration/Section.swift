@@ -7,8 +7,12 @@ package final class MistakeList {
 
     /// In the file's order. Sorting need not be stable: those at one place are put in the order of
     /// their text.
-    package var inOrder: [Mistake] {
-        mistakes.sorted { ($0.mark, $0.message) < ($1.mark, $1.message) }
+    package var inOrder: [Mistake] { Self.inOrder(mistakes) }
+
+    package var warningsInOrder: [Mistake] { Self.inOrder(warnings) }
+
+    private static func inOrder(_ list: [Mistake]) -> [Mistake] {
+        list.sorted { ($0.mark, $0.message) < ($1.mark, $1.message) }
     }
 
     package init(file: String) { self.file = file }

@@ -1,4 +1,5 @@
 import Glibc
+import NearbyCore
 
 extension Settings {
     /// What a check found: settings where nothing is wrong, otherwise every mistake in the file's
@@ -20,9 +21,7 @@ extension Settings {
         }
         var settings = Settings(Section(root, Self.file, mistakes), mistakes)
         settings.file = file
-        settings.warnings = mistakes.warnings.sorted {
-            ($0.mark, $0.message) < ($1.mark, $1.message)
-        }
+        settings.warnings = mistakes.warningsInOrder
         return mistakes.mistakes.isEmpty ? .good(settings) : .bad(mistakes.inOrder)
     }
 
@@ -87,6 +86,11 @@ extension Settings {
         statusLED = StatusLEDSettings(
             section.section("status-led", StatusLEDSettings.table), role: role,
             isGiven: section.node("status-led") != nil)
+        collectors = section.list("collectors") { PeerID(text: $0) != nil }
+            .compactMap { PeerID(text: $0.text) }
+        if case .sequence(let items)? = section.node("collectors")?.value, items.isEmpty {
+            section.add("collectors", "collectors is empty; name one at least, or leave it out")
+        }
         decodeTrust(section)
         decodeLabels(section, mistakes)
         sensors = SensorSettings.decode(section, mistakes)

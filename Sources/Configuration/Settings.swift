@@ -1,3 +1,5 @@
+import NearbyCore
+
 /// What a node is for, as written in the configuration.
 public enum ConfiguredRole: String, CaseIterable, Sendable { case agent, relay, collector, viewer }
 
@@ -21,6 +23,8 @@ public struct Settings: Sendable {
     public var secretFile: String?
     public var trustsAnybody = false
     public var role: ConfiguredRole
+    /// Those that count as collectors, at most 32; empty: all that are admitted as such.
+    public var collectors: [PeerID] = []
     public var encryption: ConfiguredEncryption
     public var state: String
     public var control: String
@@ -81,6 +85,12 @@ public struct Settings: Sendable {
             Key(
                 "role", .choice(ConfiguredRole.allCases.map(\.rawValue)), .value("agent"),
                 "What this node is for. A viewer looks in and takes nothing."),
+            Key(
+                "collectors", .list(element: "a PeerID as `rivulet status` shows it", most: 32),
+                .described("all that call themselves so"),
+                "The only nodes that count as collectors here: readings go to no other, and no "
+                    + "other's receipts count. Without it every member that calls itself a "
+                    + "collector is one."),
             Key(
                 "encryption", .choice(ConfiguredEncryption.allCases.map(\.rawValue)),
                 .value("required"),

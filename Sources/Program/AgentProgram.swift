@@ -118,7 +118,7 @@ public final class AgentProgram {
         switch output {
         case .collector(let peer): collectorChanged(peer, now)
         case .message(let bytes, let peer, _, _): give(.received(bytes, from: peer), now)
-        case .notice(let notice): log.write(notice.level, notice.text(program.runner))
+        case .notice(let notice): program.tell(notice, now)
         case .viewers(let peers): viewersChanged(peers, now)
         case .peer, .transmit, .multicast, .broadcast: break
         }

@@ -74,6 +74,7 @@ public enum ExitStatus: Int32, Sendable {
         switch error {
         case .damaged: self = .data
         case .unreadable(_, let error): self.init(code: error.code)
+        case .open: self = .notPermitted
         case .missing: self = .noInput
         case .open: self = .notPermitted
         case .foreign: self = .configuration

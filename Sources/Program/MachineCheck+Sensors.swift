@@ -4,8 +4,7 @@ import Sensors
 
 /// What the sensors need of this machine.
 extension MachineCheck {
-    mutating func check(_ sensor: SensorSettings, reads: Bool) {
-        let count = findings.count
+    func check(_ sensor: SensorSettings) {
         switch sensor.driver {
         case .command(let command): checkProgram(command, sensor.mark)
         case .replay(let replay): checkRecording(replay, sensor)
@@ -24,17 +23,16 @@ extension MachineCheck {
             }
         case .ble, .iio, .hwmon, .thermal, .w1, .power: break
         }
-        if reads, findings[count...].allSatisfy({ !$0.isError }) { read(sensor) }
     }
 
-    mutating func checkPin(_ line: LineName, _ what: String, _ mark: Mark?) {
+    func checkPin(_ line: LineName, _ what: String, _ mark: Mark?) {
         if let fault = GPIOLines.fault(of: line, header: { [pins] in pins.place(of: $0) }) {
             warn("\(what): \(fault)", mark)
         }
     }
 
     /// That the program is there and can be started.
-    private mutating func checkProgram(_ command: CommandSettings, _ mark: Mark) {
+    private func checkProgram(_ command: CommandSettings, _ mark: Mark) {
         guard let program = command.run.first else { return }
         if let fault = Self.faultOfProgram(program) { return fail("run: \(fault)", mark) }
         guard let interpreter = Self.interpreter(of: program) else { return }
@@ -66,7 +64,7 @@ extension MachineCheck {
         }
     }
 
-    private mutating func checkRecording(_ replay: ReplaySettings, _ sensor: SensorSettings) {
+    private func checkRecording(_ replay: ReplaySettings, _ sensor: SensorSettings) {
         switch ReplayDriver.columns(of: replay.file) {
         case .failure(let fault): fail("file: \(replay.file): \(fault)", sensor.mark)
         case .success(let columns):
@@ -79,7 +77,7 @@ extension MachineCheck {
         }
     }
 
-    private mutating func checkDevice(
+    private func checkDevice(
         _ path: String, _ whereIsIt: String, _ permission: String, _ mark: Mark
     ) {
         guard let kind = PathKind(root + path) else {
@@ -97,7 +95,7 @@ extension MachineCheck {
 
     /// Reads what can be read without disturbing anybody, and compares the names of its channels
     /// with those below `channels`.
-    private mutating func read(_ sensor: SensorSettings) {
+    func read(_ sensor: SensorSettings) {
         switch sensor.driver {
         case .command, .system, .hwmon, .thermal, .w1, .power: break
         case .iio(let iio) where !iio.isBuffered: break
@@ -115,7 +113,7 @@ extension MachineCheck {
         compare(sensor, measurements.map(\.channel))
     }
 
-    private mutating func compare(_ sensor: SensorSettings, _ names: [String]) {
+    private func compare(_ sensor: SensorSettings, _ names: [String]) {
         for name in sensor.sampling.channels.keys.sorted() where !names.contains(name) {
             warn(
                 "channels: no channel of this sensor is called \(name); there are "

@@ -7,8 +7,8 @@ import NearbyLinux
 ///
 /// Nothing is changed and no line or port is asked for. What may come later, as a plugged
 /// interface does, is a warning; what cannot work is an error.
-package struct MachineCheck {
-    package struct Finding: Equatable, CustomStringConvertible {
+package final class MachineCheck {
+    package struct Finding: CustomStringConvertible {
         package var isError: Bool
         package var file: String
         /// Nil: not one place of the file.
@@ -27,14 +27,17 @@ package struct MachineCheck {
     let root: String
     var findings: [Finding] = []
 
-    /// - Parameters:
-    ///   - isStarting: a node starts with these settings: it tells of its port by itself.
-    ///   - reads: sensors are read once, which runs programs.
+    private init(_ settings: Settings, _ pins: BoardPins, _ root: String) {
+        self.settings = settings
+        self.pins = pins
+        self.root = root
+    }
+
+    /// - Parameter isStarting: a node starts with these settings: it tells of its port by itself.
     package static func findings(
-        _ settings: Settings, isStarting: Bool, reads: Bool = false, pins: BoardPins = BoardPins(),
-        root: String = ""
+        _ settings: Settings, isStarting: Bool, pins: BoardPins = BoardPins(), root: String = ""
     ) -> [Finding] {
-        var check = MachineCheck(settings: settings, pins: pins, root: root)
+        let check = MachineCheck(settings, pins, root)
         check.checkState()
         check.checkControl()
         check.checkStore()
@@ -42,21 +45,32 @@ package struct MachineCheck {
         check.checkLinks()
         if !isStarting { check.checkPort() }
         check.checkLight()
-        for sensor in settings.sensors { check.check(sensor, reads: reads) }
+        for sensor in settings.sensors { check.check(sensor) }
         return check.findings
     }
 
-    mutating func fail(_ text: String, _ mark: Mark? = nil) {
+    /// What reading the sensors once shows, those left out with which something is wrong anyway.
+    /// Runs programs.
+    package static func trial(_ settings: Settings, without wrong: [Finding]) -> [Finding] {
+        let check = MachineCheck(settings, BoardPins(), "")
+        for sensor in settings.sensors
+        where !wrong.contains(where: { $0.isError && $0.mark == sensor.mark }) {
+            check.read(sensor)
+        }
+        return check.findings
+    }
+
+    func fail(_ text: String, _ mark: Mark? = nil) {
         findings.append(Finding(isError: true, file: settings.file, mark: mark, text: text))
     }
 
-    mutating func warn(_ text: String, _ mark: Mark? = nil) {
+    func warn(_ text: String, _ mark: Mark? = nil) {
         findings.append(Finding(isError: false, file: settings.file, mark: mark, text: text))
     }
 
     // MARK: Folders and files
 
-    private mutating func checkState() {
+    private func checkState() {
         let path = settings.state
         guard !Self.isOfTheKernel(path) else {
             return fail("state: \(path) is the kernel's and keeps nothing; write another folder")
@@ -77,7 +91,7 @@ package struct MachineCheck {
         }
     }
 
-    private mutating func checkControl() {
+    private func checkControl() {
         let path = settings.control
         if let kind = PathKind(path) {
             if kind != .socket { fail("control: \(path) is \(kind.text); it must be a socket") }
@@ -98,7 +112,7 @@ package struct MachineCheck {
         }
     }
 
-    private mutating func checkStore() {
+    private func checkStore() {
         guard settings.role == .collector, let path = settings.store else { return }
         if let kind = PathKind(path) {
             if kind != .file { fail("store: \(path) is \(kind.text); it must be a file") }
@@ -118,7 +132,7 @@ package struct MachineCheck {
     }
 
     /// A secret in a file of its own that others may read is a mistake already.
-    private mutating func checkSecret() {
+    private func checkSecret() {
         var status = stat()
         guard settings.hasInlineSecret, stat(settings.file, &status) == 0,
             status.st_mode & 0o077 != 0
@@ -131,7 +145,7 @@ package struct MachineCheck {
 
     // MARK: Links
 
-    private mutating func checkLinks() {
+    private func checkLinks() {
         for name in settings.udp.interfaces where if_nametoindex(name) == 0 {
             warn("links.udp.interfaces: there is no \(name) here; \(Self.interfaces)")
         }
@@ -150,7 +164,7 @@ package struct MachineCheck {
         }
     }
 
-    private mutating func checkPort() {
+    private func checkPort() {
         let port = settings.udp.port
         guard settings.udp.isOn, port != 0 else { return }
         do {
@@ -167,7 +181,7 @@ package struct MachineCheck {
         }
     }
 
-    private mutating func checkLight() {
+    private func checkLight() {
         switch settings.statusLED?.place {
         case .led(let name)? where PathKind(root + "/sys/class/leds/\(name)") == nil:
             let names = Self.entries(of: root + "/sys/class/leds")

@@ -39,6 +39,8 @@ package final class NodeProgram {
     private var watchdog: EventLoop.TimerID?
     private var pagesTimer: EventLoop.TimerID?
     private var givesBackPages = false
+    private var refusals = RefusalLog()
+    private var refusalTimer: EventLoop.TimerID?
 
     package init(_ settings: Settings, role: Role, log: StandardErrorLog) throws(StartError) {
         self.settings = settings
@@ -76,6 +78,19 @@ package final class NodeProgram {
                     + "uses this state directory")
         }
         rememberPeers()
+        tellIfUnnamed(role)
+    }
+
+    /// A collector that its own configuration does not name takes no readings of those who go by
+    /// the same list.
+    private func tellIfUnnamed(_ role: Role) {
+        let own = runner.node.ownPeer
+        guard role == .collector, !settings.collectors.isEmpty, !settings.collectors.contains(own)
+        else { return }
+        log.write(
+            .warning,
+            "collectors: does not name this collector, \(own); nodes with the same list give "
+                + "it no readings: add it to theirs, and here")
     }
 
     private func rememberPeers() {
@@ -124,6 +139,26 @@ package final class NodeProgram {
         avahi?.stop()
         runner.stopBluetooth()
         control?.close()
+    }
+
+    /// Writes what a person should read; refusals that repeat as sums.
+    package func tell(_ notice: Node.Notice, _ now: Instant) {
+        let line = notice.text(runner)
+        guard case .refused(let peer, let reason, let endpoint, _) = notice else {
+            return log.write(notice.level, line)
+        }
+        tell(refusals.handle(.refused(peer, reason, at: endpoint, line: line), now: now))
+    }
+
+    private func tell(_ outputs: [RefusalLog.Output]) {
+        for case .write(let line) in outputs { log.write(.warning, line) }
+        let timer =
+            refusalTimer
+            ?? loop.addTimer { [unowned self] now in
+                tell(refusals.handle(.deadlineReached, now: now))
+            }
+        refusalTimer = timer
+        loop.set(timer, to: refusals.nextDeadline)
     }
 
     private func startAvahi() {
@@ -235,6 +270,7 @@ package final class NodeProgram {
         configuration.software = ProgramVersion.text
         configuration.secrets = settings.secrets
         configuration.preference = EncryptionPreference(settings.encryption)
+        configuration.collectors = Set(settings.collectors)
         var options = NodeOptions(configuration: configuration)
         options.port = settings.udp.port
         options.interfaces = settings.udp.interfaces

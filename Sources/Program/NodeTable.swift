@@ -5,7 +5,7 @@ import NearbyWire
 
 /// The network's nodes as `rivulet status` lists them, a line each.
 struct NodeTable {
-    struct Row: Equatable {
+    struct Row {
         var name: String
         var peer: String
         var role: String
@@ -55,13 +55,16 @@ extension NodeProgram {
     }
 
     private var orderedNodes: [KnownNode] {
-        let nodes = runner.node.knownNodes
-        let online = nodes.filter(\.isReachable).map { (name: runner.name(of: $0.peer), node: $0) }
-            .sorted { ($0.name, $0.node.peer) < ($1.name, $1.node.peer) }.map(\.node)
-        return online
-            + nodes.filter { !$0.isReachable }.sorted {
-                ($1.lastReachable, $0.peer) < ($0.lastReachable, $1.peer)
-            }
+        // Of those in reach the age is the same.
+        let nodes = runner.node.knownNodes.map { node in
+            (
+                gone: node.isReachable ? Int64.min : -node.lastReachable.nanoseconds,
+                name: runner.name(of: node.peer), node: node
+            )
+        }
+        return nodes.sorted {
+            ($0.gone, $0.name, $0.node.peer) < ($1.gone, $1.name, $1.node.peer)
+        }.map(\.node)
     }
 
     private func row(_ node: KnownNode, _ now: Instant) -> NodeTable.Row {

@@ -8,7 +8,7 @@ extension Node.Notice {
         case .neighbourUp, .neighbourMoved: .information
         case .neighbourLost, .nodesVanished, .nodesReturned: .notice
         case .nodeRefused(let node): node.cause == .otherNetwork ? .notice : .warning
-        case .refused: .warning
+        case .refused, .noCollector: .warning
         case .ownIdentityElsewhere: .error
         }
     }
@@ -30,9 +30,12 @@ extension Node.Notice {
             "out of reach: " + runner.list(nodes, "was via")
         case .nodesReturned(let nodes):
             "in reach again: " + runner.list(nodes, "via")
+        case .noCollector(let peer, let name, let role):
+            "\(name) (\(peer)) calls itself a collector and was admitted as \(role): it gets no "
+                + "readings; if it is no node of yours, change the network's secret"
         case .ownIdentityElsewhere(let endpoint):
-            "\(runner.text(endpoint)) says that it has our key: if a card was cloned, "
-                + "delete identity.pem on the copy"
+            "the node at \(runner.text(endpoint)) has our key too: a card was copied; delete "
+                + "identity.pem in the state directory of the copy and restart it"
         }
     }
 }

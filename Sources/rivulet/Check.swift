@@ -37,8 +37,8 @@ struct Check: ParsableCommand {
                     "\(warning.file):\(warning.mark.line):\(warning.mark.column): warning: "
                         + warning.message)
             }
-            let findings =
-                here ? MachineCheck.findings(settings, isStarting: false, reads: true) : []
+            var findings = here ? MachineCheck.findings(settings, isStarting: false) : []
+            if here { findings += MachineCheck.trial(settings, without: findings) }
             for finding in findings { complain(finding.description) }
             guard findings.allSatisfy({ !$0.isError }) else { return .configuration }
             print(

@@ -214,6 +214,35 @@ import Testing
         #expect(Set(boots).count == 2)
     }
 
+    /// The collector started, and the one who shows another's boot is there before the store is.
+    @Test func aBootThatTheStoreKnowsStaysItsOwners() throws {
+        var machine = CollectorMachine(isDurable: true, boot: ClockWorld.ownBoot)
+        let utc = ClockReading(rank: .network, unixOffset: ClockWorld.epoch)
+        _ = machine.handle(.ownClock(utc), now: .zero)
+        let birth = try Fixture.birth(channels: [("a", .celsius, -2)])
+        _ = machine.handle(.connected(liar), now: Fixture.at(1_000))
+        let answer = TimeAnswer(
+            asked: Fixture.at(1_000), received: Fixture.at(900_000), answered: Fixture.at(900_000),
+            boot: birth.boot, clock: ClockReading(rank: .none, unixOffset: .zero))
+        let message = TelemetryMessage.timeExchange(.answer(answer))
+        _ = machine.handle(.received(message.bytes, from: liar, hops: 1), now: Fixture.at(1_001))
+        let stored = StoredRun(
+            key: RunKey(peer: honest, run: birth.run), birth: birth, settled: NumberRanges())
+        let mapping = ClockMapping(
+            boot: birth.boot,
+            clock: ClockReading(rank: .network, unixOffset: ClockWorld.epoch - .seconds(50)),
+            uncertainty: .milliseconds(1))
+        _ = machine.handle(.restored([stored], [mapping]), now: Fixture.at(2_000))
+        #expect(machine.clocks.mapping(for: birth.boot) == mapping)
+        let told = machine.handle(.flush, now: Fixture.at(2_001)).flatMap { output in
+            if case .commit(let batch) = output { batch.clocks } else { [ClockMapping]() }
+        }
+        #expect(told.map(\.boot) == [ClockWorld.ownBoot])
+        // The liar's next answer dates only what is its own.
+        #expect(machine.clocks.boot(birth.boot, of: liar) != birth.boot)
+        #expect(machine.clocks.boot(birth.boot, of: honest) == birth.boot)
+    }
+
     // MARK: Times that cannot be
 
     @Test func aClockThatShowsSixtyYearsSinceItsBootIsNotBelieved() {

@@ -116,8 +116,8 @@ struct MistakeTests {
         (
             "zzzzzzzzzzzz: 1",
             "2:1: unknown key zzzzzzzzzzzz in the configuration; known are name, network, secret, "
-                + "secret-file, trust, role, encryption, state, control, labels, links, sensors, "
-                + "status-led, report, journal, collector"
+                + "secret-file, trust, role, collectors, encryption, state, control, labels, "
+                + "links, sensors, status-led, report, journal, collector"
         ),
         (
             "links: {udp: {interfaces: [a/b]}}",
@@ -142,6 +142,22 @@ struct MistakeTests {
         #expect(mistakes.count == 1)
         let start = "2:23: peers has '\(text)'; it must be an address"
         #expect(mistakes.first?.hasPrefix(start) == true)
+    }
+
+    @Test func collectorsAreNamedByTheirPeerIDs() {
+        let peer = "aaaqe-ayeau-daoca-jbifq-ydiob4"
+        let settings = Sample.decode("collectors: [\(peer)]").settings
+        #expect(settings?.collectors.map(\.description) == [peer])
+        let form = "it must be a PeerID as `rivulet status` shows it"
+        #expect(
+            Sample.mistakes("collectors: [\(peer), north]")
+                == ["2:46: collectors has 'north'; \(form)"])
+        #expect(
+            Sample.mistakes("collectors: []")
+                == ["2:13: collectors is empty; name one at least, or leave it out"])
+        #expect(
+            Sample.mistakes("collektors: [\(peer)]")
+                == ["2:1: unknown key collektors in the configuration; did you mean collectors?"])
     }
 
     @Test(arguments: ["a", "green-house-2", "4a", "abcdefghijklmno"])

@@ -55,6 +55,31 @@ struct CollectorChoiceTests {
             choice.handle(.deadlineReached, now: milliseconds(91_000)) == [.chosen(peer(2))])
     }
 
+    @Test func oneThatIsNoneIsNotChosenForAWhileAndLongerEachTime() {
+        var choice = CollectorChoice()
+        _ = choice.handle(.route(peer(1), metric: 100), now: .zero)
+        _ = choice.handle(.route(peer(2), metric: 900), now: .zero)
+        #expect(choice.handle(.refused(peer(1)), now: .zero) == [.chosen(peer(2))])
+        #expect(choice.nextDeadline == milliseconds(60_000))
+        _ = choice.handle(.route(peer(2), metric: nil), now: milliseconds(1))
+        #expect(choice.current == nil)
+        #expect(
+            choice.handle(.deadlineReached, now: milliseconds(60_000)) == [.chosen(peer(1))])
+        #expect(choice.nextDeadline == nil)
+        #expect(choice.handle(.refused(peer(1)), now: milliseconds(60_000)) == [.chosen(nil)])
+        #expect(choice.nextDeadline == milliseconds(180_000))
+        #expect(
+            choice.handle(.admitted(peer(1)), now: milliseconds(70_000)) == [.chosen(peer(1))])
+    }
+
+    @Test func oneThatDoesNotAnswerIsGivenUpOnlyForAnother() {
+        var choice = CollectorChoice()
+        _ = choice.handle(.route(peer(1), metric: 100), now: .zero)
+        #expect(choice.handle(.unanswered(peer(1)), now: .zero).isEmpty)
+        _ = choice.handle(.route(peer(2), metric: 900), now: .zero)
+        #expect(choice.handle(.unanswered(peer(1)), now: .zero) == [.chosen(peer(2))])
+    }
+
     @Test func inventedCollectorsAreBounded() {
         var choice = CollectorChoice()
         _ = choice.handle(.route(peer(1_000), metric: 500), now: .zero)

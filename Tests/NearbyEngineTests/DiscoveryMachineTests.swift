@@ -275,12 +275,16 @@ import Testing
         #expect(machine.sighting(of: Self.stranger)?.endpoints == [second])
     }
 
-    @Test func nudgeIsHandedOnWithItsSource() {
+    @Test func nudgeOfAnUnknownPeerStandsForItsBeacon() throws {
         var machine = Self.settled()
         let nudge = Self.frame(.nudge(attempt: 4))
-        #expect(
-            machine.handle(.received(nudge, from: Self.at(7), multicast: false), now: Self.late)
-                == [.nudged(Self.stranger, RunID(value: 1), attempt: 4, from: Self.at(7))])
+        let outputs = machine.handle(
+            .received(nudge, from: Self.at(7), multicast: false), now: Self.late)
+        let sighting = try #require(machine.sighting(of: Self.stranger))
+        #expect(sighting.endpoints == [Self.at(7)])
+        #expect(sighting.flags == .wantsNeighbours)
+        #expect(outputs.first == .heard(sighting))
+        #expect(outputs.last == .nudged(Self.stranger, RunID(value: 1), attempt: 4))
     }
 
     @Test func deadlineThatComesEarlyOrTwiceDoesNothing() {

@@ -177,7 +177,7 @@ struct RoutingMachineTests {
                         number: UInt32(number + 1), acknowledged: 0, items: [.update(invented)]),
                     from: peer), now: .zero)
         }
-        #expect(machine.destinationCount == Limits.routesMax)
+        #expect(machine.destinationCount == Limits.routingShareMax)
     }
 
     /// Consistent, never better than possible, and within the hysteresis of the best offer.

@@ -18,6 +18,8 @@ struct TieBreakWorld: Hashable {
         case accepted(Int)
         /// The client gives the attempt up.
         case failed(Int)
+        /// The other side's answer to a probe arrives at this side.
+        case answered(at: Int, channel: Int)
         /// A side notices that nobody answers on a channel.
         case silence(at: Int, channel: Int)
     }
@@ -83,6 +85,8 @@ struct TieBreakWorld: Hashable {
             let handshake = handshakes[id]
             guard runs[handshake.client] == handshake.runs[handshake.client] else { return }
             give(handshake.client, .failed(Self.peers[1 - handshake.client], handshake.attempt))
+        case .answered(let side, let channel):
+            give(side, .answered(ChannelToken(value: UInt32(channel))))
         case .silence(let side, let channel):
             give(side, .channelClosed(ChannelToken(value: UInt32(channel))))
         }
@@ -91,7 +95,7 @@ struct TieBreakWorld: Hashable {
     /// A message is lost; what must not be lost for good is not offered.
     mutating func lose(_ event: Event) -> Bool {
         switch event {
-        case .sighting, .nudge: pending.removeAll { $0 == event }
+        case .sighting, .nudge, .answered: pending.removeAll { $0 == event }
         case .first(let id), .complete(let id):
             pending.removeAll { $0 == event }
             add(.failed(id))
@@ -113,7 +117,7 @@ struct TieBreakWorld: Hashable {
             case .first(let id), .complete(let id), .accepted(let id):
                 handshakes[id].client == side ? nil : .failed(id)
             case .failed(let id): handshakes[id].client == side ? nil : event
-            case .silence(let at, _): at == side ? nil : event
+            case .silence(let at, _), .answered(let at, _): at == side ? nil : event
             }
         }.sorted()
         if let used { add(.silence(at: 1 - side, channel: Int(used.value))) }
@@ -176,7 +180,10 @@ struct TieBreakWorld: Hashable {
             case .nudge: add(.nudge(at: 1 - side, run: runs[side]))
             case .close(let token, _):
                 add(.silence(at: 1 - side, channel: Int(token.value)))
-            case .abandon, .use, .keepForOpening, .probe, .wantsChanged: break
+            case .probe(let token):
+                let id = Int(token.value)
+                if isAlive(id) { add(.answered(at: side, channel: id)) }
+            case .abandon, .use, .keepForOpening, .wantsChanged, .drop: break
             }
         }
     }

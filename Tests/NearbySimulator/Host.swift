@@ -21,6 +21,10 @@ public final class Host {
     private let driftPPM: Int64
     private let rekeyAfter: Duration
     private let rekeyFrames: UInt64
+    /// Alters what the node says; set before it boots.
+    public internal(set) var liar: Liar?
+    /// What is configured as `collectors`; set before it boots.
+    public var collectors: Set<PeerID> = []
 
     init(
         number: Int, role: Role, lans: [Int], seed: UInt64, driftPPM: Int64, rekeyAfter: Duration,
@@ -38,6 +42,8 @@ public final class Host {
 
     public var isUp: Bool { node != nil }
 
+    public var isLiar: Bool { liar != nil }
+
     public static func link(_ lan: Int) -> LinkID { LinkID(value: UInt32(lan) + 1) }
 
     static func lan(_ link: LinkID) -> Int { Int(link.value) - 1 }
@@ -53,8 +59,10 @@ public final class Host {
         configuration.dataPort = 1
         configuration.rekeyAfter = rekeyAfter
         configuration.rekeyFrames = rekeyFrames
+        configuration.collectors = collectors
         node = Node(
-            configuration, cryptography: SimulatedCryptography(peer: peer, seed: random.next()))
+            configuration,
+            cryptography: SimulatedCryptography(peer: peer, seed: random.next(), liar: liar))
     }
 
     func crash() {

@@ -53,14 +53,15 @@ public struct Invariants {
     private mutating func checkLoops(_ hosts: [Host], _ now: Instant) {
         let nodes = Dictionary(uniqueKeysWithValues: hosts.map { ($0.peer, $0) })
         for destination in hosts {
-            for start in hosts where start.isUp {
+            for start in hosts where start.isUp && !start.isLiar {
                 var here = start
                 var steps = 0
                 while let hop = here.node?.forwardingHop(
                     to: destination.peer, now: here.localTime(now)),
                     let next = nodes[hop]
                 {
-                    if next.peer == destination.peer { break }
+                    // A liar forwards nothing.
+                    if next.peer == destination.peer || next.isLiar { break }
                     steps += 1
                     if steps > hosts.count {
                         failures.append(
@@ -75,7 +76,7 @@ public struct Invariants {
     }
 
     private mutating func checkTables(_ hosts: [Host], _ now: Instant) {
-        for host in hosts {
+        for host in hosts where !host.isLiar {
             guard let sizes = host.node?.tableSizes else { continue }
             for (name, count, limit) in sizes where count > limit {
                 failures.append(

@@ -6,9 +6,12 @@ public final class SimulatedCryptography: Cryptography {
     public let ownPeer: PeerID
     private var generator: SeededGenerator
     private let cookieKey: UInt64
+    private let liar: Liar?
 
-    public init(peer: PeerID, seed: UInt64) {
+    /// - Parameter liar: alters the frames that this node seals.
+    public init(peer: PeerID, seed: UInt64, liar: Liar? = nil) {
         ownPeer = peer
+        self.liar = liar
         generator = SeededGenerator(seed: seed)
         cookieKey = generator.next()
     }
@@ -41,7 +44,7 @@ public final class SimulatedCryptography: Cryptography {
     }
 
     public func makeCipher(key: ArraySlice<UInt8>, iv: ArraySlice<UInt8>) -> any FrameCipher {
-        SimulatedCipher(key: Array(key + iv))
+        SimulatedCipher(key: Array(key + iv), liar: liar)
     }
 
     public func hmac(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
@@ -71,10 +74,17 @@ public final class SimulatedCryptography: Cryptography {
 /// Leaves the payload readable and appends a keyed sum: detects every change, hides nothing.
 final class SimulatedCipher: FrameCipher {
     private let key: [UInt8]
+    private let liar: Liar?
 
-    init(key: [UInt8]) { self.key = key }
+    init(key: [UInt8], liar: Liar?) {
+        self.key = key
+        self.liar = liar
+    }
 
     func seal(_ frame: inout [UInt8], headerByteCount: Int, sequence: UInt64, encrypted: Bool) {
+        if let liar {
+            frame = frame.prefix(headerByteCount) + liar.altered(frame[headerByteCount...])
+        }
         frame += tag(frame, sequence, encrypted)
     }
 

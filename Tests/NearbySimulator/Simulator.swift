@@ -53,7 +53,8 @@ public final class Simulator {
 
     public init(
         seed: UInt64, world: World, faults: Faults = Faults(),
-        rekeyAfter: Duration = .seconds(86_400), rekeyFrames: UInt64 = Limits.rekeyFrames
+        rekeyAfter: Duration = .seconds(86_400), rekeyFrames: UInt64 = Limits.rekeyFrames,
+        liars: [Int: Liar.Lie] = [:]
     ) {
         self.seed = seed
         self.world = world
@@ -68,6 +69,11 @@ public final class Simulator {
                 Host(
                     number: number, role: world.roles[number], lans: links, seed: random.next(),
                     driftPPM: ppm, rekeyAfter: rekeyAfter, rekeyFrames: rekeyFrames))
+        }
+        let target = hosts.first { $0.role == .collector } ?? hosts[0]
+        for (number, lie) in liars.sorted(by: { $0.key < $1.key }) {
+            hosts[number].liar = Liar(
+                lie, about: target.peer, own: hosts[number].peer, seed: seed &+ UInt64(number))
         }
     }
 
@@ -118,7 +124,7 @@ public final class Simulator {
 
     public func heal(lan: Int) { cuts.removeAll { $0 == .lan(lan) } }
 
-    /// From here on nothing is lost, delayed for long or changed; cuts heal.
+    /// From here on nothing is lost, delayed for long or changed; cuts heal, and no liar boots.
     public func healAll() {
         isFaulty = false
         readings?.calm()
@@ -150,13 +156,15 @@ public final class Simulator {
     }
 
     public var allAgentsHaveACollector: Bool {
-        hosts.allSatisfy { $0.role.collects || ($0.isUp && $0.collector != nil) }
+        hosts.allSatisfy { $0.role.collects || $0.isLiar || ($0.isUp && $0.collector != nil) }
     }
 
     /// Whether each agent has a channel with each viewer of the world.
     public var allAgentsHaveAllViewers: Bool {
         let viewers = hosts.filter { $0.role == .viewer }.map(\.peer).sorted()
-        return hosts.allSatisfy { $0.role.collects || ($0.isUp && $0.viewers == viewers) }
+        return hosts.allSatisfy {
+            $0.role.collects || $0.isLiar || ($0.isUp && $0.viewers == viewers)
+        }
     }
 
     // MARK: Events
@@ -215,7 +223,7 @@ public final class Simulator {
     }
 
     private func bootNow(_ number: Int) {
-        guard !hosts[number].isUp else { return }
+        guard !hosts[number].isUp, isFaulty || !hosts[number].isLiar else { return }
         hosts[number].boot()
         handle(.start, at: number)
         for lan in hosts[number].lans { handle(.linkUp(Host.link(lan), .ethernet), at: number) }

@@ -14,7 +14,12 @@ public struct SwarmRun {
         let faults = Faults.swarm(&generator)
         // Last, so that a seed has the faults that it always had.
         world.addViewers(&generator)
-        let simulator = Simulator(seed: seed, world: world, faults: faults)
+        var liars: [Int: Liar.Lie] = [:]
+        if Int.random(in: 0..<4, using: &generator) == 0 {
+            let lie = Liar.Lie.allCases.randomElement(using: &generator)
+            liars[world.addMember(&generator)] = lie
+        }
+        let simulator = Simulator(seed: seed, world: world, faults: faults, liars: liars)
         self.seed = seed
         hostCount = world.hostCount
         simulator.boot(within: .seconds(2), faultTime: .seconds(isShort ? 2 : 10))
@@ -22,6 +27,7 @@ public struct SwarmRun {
         var failures: [String] = []
         if !isShort {
             simulator.healAll()
+            for liar in liars.keys { simulator.crash(host: liar) }
             failures = Self.recover(simulator)
         }
         self.failures = simulator.invariants.failures + failures
@@ -31,7 +37,7 @@ public struct SwarmRun {
     /// Everybody has a collector and all viewers again, is heard by each of them, and the network
     /// is quiet.
     private static func recover(_ simulator: Simulator) -> [String] {
-        let agents = simulator.hosts.filter { !$0.role.collects }
+        let agents = simulator.hosts.filter { !$0.role.collects && !$0.isLiar }
         guard simulator.run(until: { simulator.allAgentsHaveACollector }, atMost: .seconds(150))
         else {
             let lonely = agents.filter { $0.collector == nil }

@@ -42,6 +42,19 @@ public struct World: Sendable {
         }
     }
 
+    /// One host more, on one or two LANs; the world holds together without it.
+    ///
+    /// - Returns: its number.
+    mutating func addMember(_ generator: inout SeededGenerator) -> Int {
+        let member = hostCount
+        roles.append(.agent)
+        for _ in 0..<2 {
+            let lan = Int.random(in: lans.indices, using: &generator)
+            if !lans[lan].contains(member) { lans[lan].append(member) }
+        }
+        return member
+    }
+
     /// A connected random arrangement of up to `hostsMax` hosts on several LANs.
     public static func random(_ generator: inout SeededGenerator, hostsMax: Int = 30) -> World {
         let count = Int.random(in: 3...hostsMax, using: &generator)

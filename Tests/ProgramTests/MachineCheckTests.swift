@@ -42,9 +42,9 @@ final class MachineCheckTests {
             Issue.record("\(Settings.decode(Array(text.utf8), file: "f"))")
             return []
         }
-        return MachineCheck.findings(settings, isStarting: false, reads: reads, root: folder).map {
-            String($0.description.dropFirst(1))
-        }
+        var findings = MachineCheck.findings(settings, isStarting: false, root: folder)
+        if reads { findings += MachineCheck.trial(settings, without: findings) }
+        return findings.map { String($0.description.dropFirst(1)) }
     }
 
     private func isTold(

@@ -8,27 +8,43 @@ extension DiscoveryMachine {
             return drop(.beaconStrangeNetwork)
         }
         guard frame.versions.overlaps(identity.versions) else { return drop(.beaconVersion) }
-        guard frame.peer != identity.peer else { return receiveOwn(frame, from: source) }
+        guard frame.peer != identity.peer else {
+            return receiveOwn(frame, from: source, multicast: multicast)
+        }
         switch frame.body {
         case .beacon(let beacon):
             receive(beacon, in: frame, from: source, multicast: multicast, isAnswer: false)
         case .answer(let beacon):
             receive(beacon, in: frame, from: source, multicast: multicast, isAnswer: true)
-        case .nudge(let attempt):
-            outputs.append(.nudged(frame.peer, frame.run, attempt: attempt, from: source))
+        case .nudge(let attempt): receiveNudge(frame, attempt: attempt, from: source)
         case .infoRequest(let digest): answerInfoRequest(frame, digest: digest, from: source)
         case .infoReply(let info): receiveInfo(info, from: source, of: frame.peer)
         }
     }
 
     /// Our own run is an echo: two links on one LAN. Another one is a clone or a replay.
-    private mutating func receiveOwn(_ frame: DiscoveryFrame, from source: Endpoint) {
+    private mutating func receiveOwn(
+        _ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool
+    ) {
         guard frame.run != identity.run else { return drop(.beaconEcho) }
         if let lastSuspicion, now - lastSuspicion < Self.suspicionSpacing {
             return drop(.beaconEcho)
         }
+        // Its sender can be asked only where it listens.
+        guard case .beacon(let beacon) = frame.body else { return drop(.beaconEcho) }
         lastSuspicion = now
-        outputs.append(.suspicion(frame.run, from: source))
+        outputs.append(
+            .suspicion(
+                frame.run,
+                from: Self.listening(beacon, from: source, multicast: multicast)))
+    }
+
+    /// Where the sender of a beacon takes datagrams: a multicast leaves from another socket.
+    private static func listening(
+        _ beacon: Beacon, from source: Endpoint, multicast: Bool
+    ) -> Endpoint {
+        guard multicast, beacon.dataPort != 0 else { return source }
+        return Endpoint(link: source.link, address: source.address.withPort(beacon.dataPort))
     }
 
     private mutating func receive(
@@ -36,10 +52,7 @@ extension DiscoveryMachine {
         isAnswer: Bool
     ) {
         if beacon.flags.contains(.leaving) { return receiveFarewell(frame) }
-        var endpoint = source
-        if multicast, beacon.dataPort != 0 {
-            endpoint.address = source.address.withPort(beacon.dataPort)
-        }
+        let endpoint = Self.listening(beacon, from: source, multicast: multicast)
         if !multicast { statics.heard(from: source, now: now) }
         guard let position = position(of: frame, beacon) else { return }
         let isNews = update(at: position, beacon, run: frame.run, endpoint: endpoint)
@@ -49,6 +62,27 @@ extension DiscoveryMachine {
             considerAnswer(
                 at: position, to: endpoint, received: frame, beaconServes: multicast)
         }
+    }
+
+    /// A nudge may come before any beacon of its sender: then it stands for one, and has to find a
+    /// place in the table.
+    private mutating func receiveNudge(
+        _ frame: DiscoveryFrame, attempt: UInt16, from source: Endpoint
+    ) {
+        let known = table.index(of: frame.peer).flatMap {
+            table[$0].announcement == .unheard ? nil : $0
+        }
+        guard nudgeShares.take(frame.peer, isKnown: known != nil, from: source.address, now: now)
+        else { return drop(.beaconNudgeShare) }
+        if known == nil {
+            let beacon = Beacon(
+                dataPort: 0, role: .agent, flags: .wantsNeighbours, costToCollector: nil,
+                infoDigest: 0)
+            guard let position = position(of: frame, beacon) else { return }
+            _ = update(at: position, beacon, run: frame.run, endpoint: source)
+            noteNews(at: position)
+        }
+        outputs.append(.nudged(frame.peer, frame.run, attempt: attempt))
     }
 
     /// Believed of the present run only, and never of a peer in use: a farewell may be forged.

@@ -54,10 +54,10 @@ public struct DiscoveryMachine: Sendable {
         /// At most once a second for one peer.
         case changed(Sighting)
         case lost(PeerID)
-        /// It wants us to invite. Unproved; the peer may be unknown.
-        case nudged(PeerID, RunID, attempt: UInt16, from: Endpoint)
-        /// Somebody uses our own PeerID with another run: a clone, or a replay of our past. At most
-        /// every 10 s.
+        /// It wants us to invite. Unproved, but in the table: `heard` came before.
+        case nudged(PeerID, RunID, attempt: UInt16)
+        /// Somebody uses our own PeerID with another run: a clone, or a replay of our past. With
+        /// the address where it listens; at most every 10 s.
         case suspicion(RunID, from: Endpoint)
         case drop(DropReason)
     }
@@ -120,6 +120,7 @@ public struct DiscoveryMachine: Sendable {
     var statics = ProbeSchedule()
     var table = PeerTable()
     var budget = SendBudget()
+    var nudgeShares = NudgeShares()
     var generator: SeededGenerator
     var lastSuspicion: Instant?
     var now = Instant.zero
@@ -167,12 +168,17 @@ public struct DiscoveryMachine: Sendable {
     }
 
     /// "I want you", for the node to send to a peer's address; nil where the limits forbid it now.
+    ///
+    /// - Parameter attempt: nil where it answers a frame of a channel that we do not have. Anybody
+    ///   can send such frames: these answers are counted apart.
     public mutating func nudge(
-        attempt: UInt16, to endpoint: Endpoint, now: Instant
+        attempt: UInt16?, to endpoint: Endpoint, now: Instant
     ) -> DiscoveryFrame? {
         self.now = max(self.now, now)
-        guard take(.nudge, to: endpoint.address) else { return nil }
-        return frame(.nudge(attempt: attempt))
+        guard take(attempt == nil ? .unknownChannel : .nudge, to: endpoint.address) else {
+            return nil
+        }
+        return frame(.nudge(attempt: attempt ?? 0))
     }
 
     public func sighting(of peer: PeerID) -> Sighting? {

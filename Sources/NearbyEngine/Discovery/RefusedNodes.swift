@@ -63,8 +63,8 @@ struct RefusedNodes: Sendable {
 
     /// Those heard lately, in the order of their PeerIDs.
     func recent(now: Instant) -> [RefusedNode] {
-        entries.values.map(\.node).filter { now - $0.lastHeard < Limits.refusalMemory }
-            .sorted { $0.peer < $1.peer }
+        entries.keys.sorted().compactMap { entries[$0]?.node }
+            .filter { now - $0.lastHeard < Limits.refusalMemory }
     }
 
     subscript(peer: PeerID) -> RefusedNode? { entries[peer]?.node }

@@ -8,14 +8,27 @@ extension Limits {
     public static let discoveryRequestsPerSecond = 4
     /// What beacons may claim in advance; the rest serves answers even on a node of many links.
     public static let discoveryBeaconReserve = 6
+    /// Of these, answers to frames of unknown channels: anybody can send such frames.
+    public static let unknownChannelAnswersPerSecond = 4
 }
 
 /// How much discovery may send: 10 frames in any second, and of those to one address one of a kind.
 ///
 /// Beacons of the links are never held back; everything else leaves only where it still fits, with
-/// the beacons that are to come in the next second. Keeps at most 32 entries.
+/// the beacons that are to come in the next second, and with one place for each other kind: so who
+/// provokes answers of one kind does not keep us from trying configured addresses, nor from nudging
+/// those whom we want. Keeps at most 32 entries.
 struct SendBudget: Sendable {
-    enum Kind: Equatable, Sendable { case beacon, request, answer, infoReply, nudge }
+    enum Kind: Equatable, Sendable {
+        case beacon
+        case request
+        case answer
+        case infoReply
+        /// The tie-break wants the peer.
+        case nudge
+        /// Nobody here has the channel of its frame.
+        case unknownChannel
+    }
 
     private struct Sent: Sendable {
         let time: Instant
@@ -32,16 +45,17 @@ struct SendBudget: Sendable {
     {
         forgetOld(now: now)
         let room = Limits.discoveryFramesPerSecond - min(reserved, Limits.discoveryBeaconReserve)
-        guard sent.count < room else { return false }
+        guard sent.count + keptForOthers(than: kind) < room else { return false }
         switch kind {
         case .beacon: break
         case .request:
-            let requests = sent.count { $0.kind == .request }
-            guard requests < Limits.discoveryRequestsPerSecond else { return false }
+            guard count([.request]) < Limits.discoveryRequestsPerSecond else { return false }
+        case .unknownChannel:
+            guard count([.unknownChannel]) < Limits.unknownChannelAnswersPerSecond,
+                !wasSent(kind, to: address)
+            else { return false }
         case .answer, .infoReply, .nudge:
-            guard !sent.contains(where: { $0.kind == kind && $0.address == address }) else {
-                return false
-            }
+            guard !wasSent(kind, to: address) else { return false }
         }
         sent.append(Sent(time: now, kind: kind, address: address))
         return true
@@ -54,6 +68,18 @@ struct SendBudget: Sendable {
             sent.append(Sent(time: now, kind: .beacon, address: nil))
         }
     }
+
+    /// In each second a request, a nudge and an answer have their place.
+    private func keptForOthers(than kind: Kind) -> Int {
+        let groups: [[Kind]] = [[.request], [.nudge], [.answer, .infoReply]]
+        return groups.count { !$0.contains(kind) && count($0) == 0 }
+    }
+
+    private func wasSent(_ kind: Kind, to address: TransportAddress) -> Bool {
+        sent.contains { $0.kind == kind && $0.address == address }
+    }
+
+    private func count(_ kinds: [Kind]) -> Int { sent.count { kinds.contains($0.kind) } }
 
     private mutating func forgetOld(now: Instant) {
         sent.removeAll { now - $0.time >= .seconds(1) }

@@ -35,6 +35,8 @@ public struct InvitationMachine: Sendable, Hashable {
         case failed(PeerID, UInt16)
         case declined(PeerID, UInt16, retryAfter: Duration)
         case channelClosed(ChannelToken)
+        /// The other side has shown that it still has this channel.
+        case answered(ChannelToken)
         case routeToCollector(Bool)
         case deadlineReached
     }
@@ -49,8 +51,9 @@ public struct InvitationMachine: Sendable, Hashable {
         /// Opens what is under way, and sends nothing.
         case keepForOpening(ChannelToken, until: Instant)
         case close(ChannelToken, CloseFrame.Reason)
-        /// Find out whether the other side still has this channel.
+        /// Find out whether the other side still has this channel, and tell by `answered`.
         case probe(ChannelToken)
+        case drop(DropReason)
         /// What beacons say of us has changed.
         case wantsChanged
     }
@@ -60,7 +63,7 @@ public struct InvitationMachine: Sendable, Hashable {
     private let wantsCount: Int
     private let acceptsCount: Int
     private var random: InvitationJitter
-    private var pairs: [PeerID: InvitationPair] = [:]
+    private var pairs: PairTable
     private var hasRoute: Bool
     private var announced: Presence
     private var nextAttempt: UInt16 = 1
@@ -76,6 +79,7 @@ public struct InvitationMachine: Sendable, Hashable {
         wantsCount = role == .collector ? 0 : Limits.neighboursWanted
         acceptsCount = role == .collector ? Limits.collectorNeighbours : Limits.neighboursAccepted
         random = InvitationJitter(seed: seed)
+        pairs = PairTable(own: own)
         hasRoute = role == .collector
         announced = Presence(wants: wantsCount > 0, isFull: false)
     }
@@ -85,7 +89,7 @@ public struct InvitationMachine: Sendable, Hashable {
         switch input {
         case .sighted(let peer, let run, let role, let cost):
             sighted(peer, run, role, cost, now, &outputs)
-        case .lost(let peer): lost(peer)
+        case .lost(let peer): pairs[peer]?.lostSight()
         case .nudged(let peer, let run, _): nudged(peer, run, now, &outputs)
         case .nudgeHeldBack(let peer): heldBack(peer, now)
         case .handshakeSeen(let peer, _, _): pairs[peer]?.inboundSeen(now)
@@ -96,8 +100,10 @@ public struct InvitationMachine: Sendable, Hashable {
             admitted(channel, with: peer, now, &outputs)
         case .failed(let peer, let attempt): failed(peer, attempt, now)
         case .declined(let peer, let attempt, let retryAfter):
-            pairs[peer]?.declined(attempt, until: now + max(retryAfter, .seconds(1)))
+            pairs[peer]?.declined(attempt, until: now + max(retryAfter, .seconds(1)), now)
         case .channelClosed(let token): closed(token, now)
+        case .answered(let token):
+            if let peer = pairs.peer(with: token) { pairs[peer]?.doubt.refuted(now) }
         case .routeToCollector(let exists): hasRoute = exists || role == .collector
         case .deadlineReached: timeOut(now)
         }
@@ -110,13 +116,13 @@ public struct InvitationMachine: Sendable, Hashable {
         return outputs
     }
 
-    public var nextDeadline: Instant? { pairs.values.compactMap(\.nextDeadline).min() }
+    public var nextDeadline: Instant? { pairs.nextDeadline }
 
     public var wantsNeighbours: Bool { connectedCount < wantsCount }
 
     public var isFull: Bool { connectedCount >= acceptsCount }
 
-    public var connectedCount: Int { pairs.values.reduce(0) { $0 + ($1.channel == nil ? 0 : 1) } }
+    public var connectedCount: Int { pairs.connectedCount }
 
     public var pairCount: Int { pairs.count }
 
@@ -138,8 +144,8 @@ public struct InvitationMachine: Sendable, Hashable {
         guard isFull, pairs[peer]?.channel == nil else { return (accepted, []) }
         let full = DecisionFrame(verdict: .full, retryAfter: Limits.fullRetry)
         guard !hasRoute || neighbourCount < 2 else { return (full, []) }
-        let dispensable = pairs.filter { $0.value.channel != nil }
-            .map { (reach: reach($0.key), peer: $0.key) }
+        let dispensable = pairs.connectedPeers
+            .map { (reach: reach($0), peer: $0) }
             .filter { $0.reach.others >= 3 }
             .min { ($0.reach.usefulness, $0.peer) < ($1.reach.usefulness, $1.peer) }
         guard let dropped = dispensable?.peer, let channel = pairs[dropped]?.channel else {
@@ -156,26 +162,26 @@ public struct InvitationMachine: Sendable, Hashable {
         _ peer: PeerID, _ run: RunID, _ role: Role, _ cost: UInt16?, _ now: Instant,
         _ outputs: inout [Output]
     ) {
-        guard pairs[peer] != nil || makeRoom() else { return }
+        guard pairs[peer] != nil || pairs.makeRoom() else { return }
         var pair = pairs[peer] ?? InvitationPair()
         pair.sighting = .init(run: run, role: role, costToCollector: cost)
-        restarted(&pair, run, now, &outputs)
+        hear(run, of: &pair, now, &outputs)
         pairs[peer] = pair
-    }
-
-    private mutating func lost(_ peer: PeerID) {
-        pairs[peer]?.sighting = nil
-        if let pair = pairs[peer], pair.channel == nil, pair.state == .idle { pairs[peer] = nil }
     }
 
     private mutating func nudged(
         _ peer: PeerID, _ run: RunID, _ now: Instant, _ outputs: inout [Output]
     ) {
         guard var pair = pairs[peer] else { return }
-        restarted(&pair, run, now, &outputs)
-        pair.wantsUs = true
-        // A nudge is a fresh sign of life: no need to wait for the end of a back-off.
-        if case .resting = pair.state, !pair.isDeclined { pair.state = .idle }
+        hear(run, of: &pair, now, &outputs)
+        // Of a run that is not the connected one, only the channel can tell.
+        pair.wantsUs = pair.wantsUs || pair.channel == nil || pair.channel?.run == run
+        // A nudge is a fresh sign of life: no need to wait for the end of a back-off. But it may be
+        // a replayed one.
+        if case .resting = pair.state, !pair.isDeclined, pair.wakePause.isOver(now) {
+            pair.state = .idle
+            pair.wakePause.begin(now)
+        }
         pairs[peer] = pair
     }
 
@@ -185,17 +191,15 @@ public struct InvitationMachine: Sendable, Hashable {
         pairs[peer]?.state = .nudgeHeldBack(until: now + wait)
     }
 
-    /// Another run of a connected peer is a hint, which anybody may replay: ask on the channel, and
-    /// begin anew beside it.
-    private mutating func restarted(
-        _ pair: inout InvitationPair, _ run: RunID, _ now: Instant, _ outputs: inout [Output]
+    /// Another run of a connected peer is a hint, which anybody may replay: the channel is asked
+    /// first, and only if that stays unanswered does another begin beside it.
+    private mutating func hear(
+        _ run: RunID, of pair: inout InvitationPair, _ now: Instant, _ outputs: inout [Output]
     ) {
-        guard let channel = pair.channel, channel.run != run, pair.suspectedRun != run else {
-            return
-        }
-        pair.suspectedRun = run
+        guard let channel = pair.channel, channel.run != run else { return }
+        guard pair.doubt.mayBegin(now) else { return outputs.append(.drop(.beaconRestartUnproved)) }
+        pair.doubt.begin(now)
         outputs.append(.probe(channel.token))
-        if case .resting = pair.state { pair.state = .idle }
     }
 
     private mutating func admitted(
@@ -212,13 +216,15 @@ public struct InvitationMachine: Sendable, Hashable {
             outputs.append(
                 .keepForOpening(channel.token, until: now + Limits.replacedChannelTime))
         } else {
+            if pair.channel?.run != channel.run { pair.doubt = RestartDoubt() }
             pair.channel = channel
-            pair.suspectedRun = nil
             outputs.append(.use(channel.token, peer))
         }
+        pair.doubt.refuted(now)
         pair.state = .idle
         pair.failures = 0
         pair.wantsUs = false
+        pair.wakePause = GrowingPause(first: Limits.wakePauseFirst, longest: Limits.wakePauseMax)
         pairs[peer] = pair
     }
 
@@ -230,85 +236,58 @@ public struct InvitationMachine: Sendable, Hashable {
         pair.failures = min(pair.failures + 1, 6)
         let backoff = min(Duration.seconds(1) * (1 << (pair.failures - 1)), .seconds(60))
         pair.state = .resting(until: now + backoff + random.duration(below: backoff / 2))
+        pair.doubt.refuted(now)
         pairs[peer] = pair
     }
 
     private mutating func closed(_ token: ChannelToken, _ now: Instant) {
-        guard let peer = pairs.first(where: { $0.value.channel?.token == token })?.key else {
-            return
-        }
-        pairs[peer]?.channel = nil
-        pairs[peer]?.suspectedRun = nil
-        if case .inviting = pairs[peer]?.state {
-        } else {
+        guard let peer = pairs.peer(with: token), var pair = pairs[peer] else { return }
+        pair.channel = nil
+        pair.doubt = RestartDoubt()
+        if !pair.isInviting {
             // Both sides notice together: a short random time keeps them from crossing.
-            pairs[peer]?.state = .resting(
+            pair.state = .resting(
                 until: now + .milliseconds(20) + random.duration(below: .milliseconds(100)))
         }
-        if pairs[peer]?.sighting == nil { pairs[peer] = nil }
+        pairs[peer] = pair.sighting == nil ? nil : pair
     }
 
     private mutating func timeOut(_ now: Instant) {
-        for (peer, pair) in pairs {
-            switch pair.state {
-            case .resting(let until) where now >= until:
-                pairs[peer]?.state = .idle
-                pairs[peer]?.isDeclined = false
-            case .nudging(let until, _) where now >= until: pairs[peer]?.state = .overdue
-            case .nudgeHeldBack(let until) where now >= until: pairs[peer]?.state = .idle
-            default: break
-            }
-        }
-    }
-
-    /// A full table forgets a peer with which nothing goes on.
-    private mutating func makeRoom() -> Bool {
-        guard pairs.count >= Limits.pairsMax else { return true }
-        let idle = pairs.filter { $0.value.channel == nil && $0.value.state == .idle }.keys.min()
-        guard let idle else { return false }
-        pairs[idle] = nil
-        return true
+        for peer in pairs.due(now) { pairs[peer]?.deadlineReached(now) }
     }
 
     // MARK: The plan
 
-    /// Begins with those that we want, and with those that told us that they want us.
+    /// Begins with those that we want, then with those that told us that they want us.
     private mutating func plan(_ now: Instant, _ outputs: inout [Output]) {
-        var free =
-            Limits.invitationsAtOnce - pairs.values.reduce(0) { $0 + ($1.isInviting ? 1 : 0) }
-        let wanted = wantedPeers()
-        let restarted = pairs.filter { $0.value.suspectedRun != nil }.keys
-        for peer in Set(wanted).union(restarted).union(pairs.filter { $0.value.wantsUs }.keys)
-            .sorted()
+        for peer in Set(wantedPeers() + pairs.doubted).sorted() { approach(peer, now, &outputs) }
+        while !isFull, pairs.invitingCount < Limits.invitationsAtOnce,
+            let peer = pairs.callers.first
         {
-            guard var pair = pairs[peer], pair.sighting != nil else { continue }
-            let isWanted = wanted.contains(peer) || pair.suspectedRun != nil
-            switch pair.state {
-            case .idle where own < peer:
-                guard free > 0, isWanted || !isFull else { continue }
-                free -= 1
-                invite(peer, &pair, &outputs, now)
-            case .idle where isWanted && own > peer:
-                pair.state = .nudging(
-                    until: now + Limits.nudgePatience + random.duration(below: .seconds(1)),
-                    sentAt: now)
-                outputs.append(.nudge(peer, attempt: nextAttempt))
-            case .overdue where isWanted || !isFull:
-                guard free > 0 else { continue }
-                free -= 1
-                invite(peer, &pair, &outputs, now)
-            case .overdue: pair.state = .idle
-            default: continue
-            }
-            pairs[peer] = pair
+            invite(peer, now, &outputs)
         }
     }
 
-    private mutating func invite(
-        _ peer: PeerID, _ pair: inout InvitationPair, _ outputs: inout [Output], _ now: Instant
-    ) {
+    private mutating func approach(_ peer: PeerID, _ now: Instant, _ outputs: inout [Output]) {
+        guard let pair = pairs[peer], pair.sighting != nil else { return }
+        switch pair.state {
+        case .idle where own > peer:
+            pairs[peer]?.state = .nudging(
+                until: now + Limits.nudgePatience + random.duration(below: .seconds(1)),
+                sentAt: now)
+            outputs.append(.nudge(peer, attempt: nextAttempt))
+        case .idle, .overdue:
+            guard pairs.invitingCount < Limits.invitationsAtOnce else { return }
+            invite(peer, now, &outputs)
+        case .inviting, .nudging, .nudgeHeldBack, .resting: return
+        }
+    }
+
+    private mutating func invite(_ peer: PeerID, _ now: Instant, _ outputs: inout [Output]) {
+        guard var pair = pairs[peer] else { return }
         pair.state = .inviting(attempt: nextAttempt, since: now)
         pair.wantsUs = false
+        pairs[peer] = pair
         outputs.append(.invite(peer, attempt: nextAttempt))
         nextAttempt = nextAttempt == .max ? 1 : nextAttempt + 1
     }
@@ -319,21 +298,21 @@ public struct InvitationMachine: Sendable, Hashable {
         guard wantsCount > 0 else { return [] }
         let connected = connectedCount
         let vacancies = wantsCount - connected
-        let inviting = pairs.values.reduce(0) { $0 + ($1.isInviting ? 1 : 0) }
-        let canTakeRescuer = !hasRoute && connected + inviting < acceptsCount + wantsCount
+        let canTakeRescuer =
+            !hasRoute && connected + pairs.invitingCount < acceptsCount + wantsCount
         guard vacancies > 0 || canTakeRescuer else { return [] }
-        let candidates = pairs.filter { $0.value.channel == nil && $0.value.isAvailable }
-            .sorted { ($0.value.cost, $0.key) < ($1.value.cost, $1.key) }
+        let candidates = pairs.candidates
         if vacancies <= 0 {
             // Enough of them, or even all that we accept, but none leads to a collector: one that
             // does is worth a place more.
-            guard let rescuer = candidates.first, rescuer.value.sighting?.costToCollector != nil
+            guard let rescuer = candidates.first?.peer,
+                pairs[rescuer]?.sighting?.costToCollector != nil
             else { return [] }
-            return [rescuer.key]
+            return [rescuer]
         }
-        var wanted = candidates.prefix(vacancies).map(\.key)
+        var wanted = candidates.prefix(vacancies).map(\.peer)
         let isLast = connected + wanted.count == wantsCount
-        if isLast, wanted.count > 1, let far = candidates.last?.key, !wanted.contains(far) {
+        if isLast, wanted.count > 1, let far = candidates.last?.peer, !wanted.contains(far) {
             wanted[wanted.count - 1] = far
         }
         return wanted
@@ -352,5 +331,6 @@ extension Limits {
     /// Before a nudge that was held back is tried again; up to twice that.
     public static let nudgeRetry = Duration.milliseconds(150)
     public static let fullRetry = Duration.seconds(30)
-    public static let pairsMax = 1_100
+    /// All that discovery knows.
+    public static let pairsMax = discoveryPeersMax
 }

@@ -43,16 +43,24 @@ struct InvitationPair: Sendable, Hashable {
     var failures = 0
     /// It nudged us.
     var wantsUs = false
+    /// Between back-offs that its nudges ended.
+    var wakePause = GrowingPause(first: Limits.wakePauseFirst, longest: Limits.wakePauseMax)
     var isDeclined = false
-    /// Another run of the connected peer was heard of.
-    var suspectedRun: RunID?
+    /// Whether the connected peer has restarted.
+    var doubt = RestartDoubt()
 
     var nextDeadline: Instant? {
-        switch state {
-        case .nudging(let until, _), .nudgeHeldBack(let until), .resting(let until): until
-        default: nil
-        }
+        let ofState: Instant? =
+            switch state {
+            case .nudging(let until, _), .nudgeHeldBack(let until), .resting(let until): until
+            case .idle, .inviting, .overdue: nil
+            }
+        guard let probed = doubt.deadline else { return ofState }
+        return min(probed, ofState ?? probed)
     }
+
+    /// Nothing is known of it, and nothing goes on.
+    var isForgettable: Bool { sighting == nil && channel == nil && state == .idle }
 
     var isInviting: Bool { if case .inviting = state { true } else { false } }
 
@@ -78,11 +86,82 @@ struct InvitationPair: Sendable, Hashable {
         if case .inviting(attempt, _) = state { state = .inviting(attempt: attempt, since: now) }
     }
 
-    mutating func declined(_ attempt: UInt16, until: Instant) {
+    mutating func declined(_ attempt: UInt16, until: Instant, _ now: Instant) {
         guard case .inviting(attempt, _) = state else { return }
         state = .resting(until: until)
         isDeclined = true
+        doubt.refuted(now)
     }
+
+    /// Discovery has forgotten it.
+    mutating func lostSight() {
+        sighting = nil
+        if state == .overdue { state = .idle }
+    }
+
+    mutating func deadlineReached(_ now: Instant) {
+        switch state {
+        case .resting(let until) where now >= until:
+            state = .idle
+            isDeclined = false
+        case .nudging(let until, _) where now >= until: state = sighting == nil ? .idle : .overdue
+        case .nudgeHeldBack(let until) where now >= until: state = .idle
+        default: break
+        }
+        guard doubt.deadline ?? .distantFuture <= now else { return }
+        doubt.confirm()
+        if case .resting = state { state = .idle }
+    }
+}
+
+/// Whether a connected peer has restarted, of which another run was heard.
+///
+/// Beacons and nudges of an earlier run may be replayed for ever. So each doubt is followed by a
+/// pause, which grows until the peer has in fact restarted; one that does so meanwhile is missed
+/// by its silence.
+struct RestartDoubt: Sendable, Hashable {
+    private enum State: Sendable, Hashable {
+        case none
+        /// The channel was asked; it has until then.
+        case asking(until: Instant)
+        /// It did not answer: another channel is to begin beside it.
+        case confirmed
+    }
+
+    private var state = State.none
+    private var pause = GrowingPause(
+        first: Limits.restartPauseFirst, longest: Limits.restartPauseMax)
+
+    /// When the channel's silence is an answer.
+    var deadline: Instant? { if case .asking(let until) = state { until } else { nil } }
+
+    var isConfirmed: Bool { state == .confirmed }
+
+    func mayBegin(_ now: Instant) -> Bool { state == .none && pause.isOver(now) }
+
+    mutating func begin(_ now: Instant) {
+        state = .asking(until: now + Limits.restartPatience)
+    }
+
+    mutating func confirm() { state = .confirmed }
+
+    /// The channel answered, or another one began, or could not.
+    mutating func refuted(_ now: Instant) {
+        guard state != .none else { return }
+        state = .none
+        pause.begin(now)
+    }
+}
+
+extension Limits {
+    /// A neighbour that still has our channel answers within this time, or it has restarted.
+    static let restartPatience = Duration.milliseconds(60)
+    /// After a doubt whether a peer restarted; doubles with each.
+    static let restartPauseFirst = Duration.seconds(1)
+    static let restartPauseMax = Duration.seconds(64)
+    /// After a nudge that ended a back-off, until one may end another.
+    static let wakePauseFirst = Duration.seconds(1)
+    static let wakePauseMax = Duration.seconds(32)
 }
 
 /// A seeded generator that can be compared, for searches over states.

@@ -46,8 +46,12 @@ final class Channel {
     let expectedPeer: PeerID?
     let startedAt: Instant
     var stage = Stage.handshaking
+    /// When the last authentic frame came.
+    var heardAt: Instant
     /// A datagram of the other side has come.
     var isAnswered = false
+    /// Its latest; at a server, the one with the cookie is the first.
+    var lastHeard: Instant
     /// Until the first sealed frame of the other side was opened.
     var handshake: (any SecureChannel)?
     var seal: FrameSeal?
@@ -71,6 +75,8 @@ final class Channel {
         self.expectedPeer = expectedPeer
         self.handshake = handshake
         startedAt = now
+        lastHeard = now
+        heardAt = now
         path = key.path
     }
 
@@ -82,10 +88,19 @@ final class Channel {
         self.path = path
     }
 
+    /// When a handshake without keys is given up. A stranger's gets less than our own.
+    var patienceEnd: Instant {
+        isClient
+            ? startedAt + Limits.handshakeTimeout
+            : min(
+                startedAt + Limits.inboundHandshakeTimeout,
+                lastHeard + Limits.handshakeSilenceMax)
+    }
+
     var nextDeadline: Instant? {
         switch stage {
         case .handshaking:
-            min(handshake?.nextDeadline ?? .distantFuture, startedAt + Limits.handshakeTimeout)
+            min(handshake?.nextDeadline ?? .distantFuture, patienceEnd)
         case .admitting: admission?.nextDeadline
         case .open: nil
         case .closing(let at): at
@@ -98,8 +113,6 @@ extension Limits {
     public static let handshakeTimeout = Duration.seconds(20)
     /// How long a handshake waits for a first answer at one address before it tries others too.
     static let addressPatience = Duration.milliseconds(250)
-    /// Handshakes of others in progress at once.
-    public static let inboundHandshakesMax = 64
     /// Channels of any stage.
     public static let channelsMax = 1_200
     /// How long a replaced channel still opens frames.

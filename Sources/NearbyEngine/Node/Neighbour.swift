@@ -46,6 +46,10 @@ final class Association {
     var isRenewing = false
     /// After the next attempt, so long until another.
     var rekeyRetry = Limits.rekeyRetry
+    /// When to see whether a peer that is no neighbour has been silent for long.
+    var silenceCheckAt: Instant
+    /// Questions since it was heard last.
+    var silenceProbes = 0
 
     init(
         peer: PeerID, token: ChannelToken, session: SessionMachine, rekeyAt: Instant, now: Instant
@@ -55,10 +59,11 @@ final class Association {
         self.token = token
         self.session = session
         openedAt = now
+        silenceCheckAt = now + Limits.meshSilenceMax
     }
 
     var nextDeadline: Instant? {
-        var earliest = rekeyAt
+        var earliest = min(rekeyAt, silenceCheckAt)
         if let since = unreachableSince { earliest = min(earliest, since + Limits.unreachableTime) }
         return min(earliest, session.nextDeadline ?? .distantFuture)
     }

@@ -6,6 +6,8 @@ struct Call {
     /// nil while nothing is to be done: the channel is open, or there is no way.
     var nextAttempt: Instant?
     var backoff = Limits.callBackoff
+    /// Since a channel was open the last time.
+    var attempts = 0
     /// When its open channel was last begun anew.
     var renewedAt: Instant?
 
@@ -16,15 +18,24 @@ struct Call {
 /// that look in. Agents and relays call them; collectors and viewers call nobody.
 extension Node {
     var hasRouteToCollector: Bool {
-        configuration.role == .collector || routing.routes.contains { $0.kind == .collector }
+        configuration.role == .collector
+            || routing.routes.contains { isCollector($0.destination, $0.kind) }
+    }
+
+    /// Whether routing's word makes it a collector for us; its admission has yet to confirm that.
+    func isCollector(_ peer: PeerID, _ kind: DestinationKind) -> Bool {
+        kind == .collector
+            && (configuration.collectors.isEmpty || configuration.collectors.contains(peer))
     }
 
     /// The way to a destination changed, which may be somebody to address.
     mutating func addresseeChanged(
         _ peer: PeerID, _ kind: DestinationKind, metric: UInt16?, _ now: Instant
     ) {
-        if kind == .collector || collectorChoice.knows(peer) {
-            let metric = kind == .collector ? metric : nil
+        let isCollector = isCollector(peer, kind)
+        if kind == .collector, !isCollector { drops.count(.roleNotAdmitted) }
+        if isCollector || collectorChoice.knows(peer) {
+            let metric = isCollector ? metric : nil
             interpret(collectorChoice.handle(.route(peer, metric: metric), now: now), now)
             interpret(invitation.handle(.routeToCollector(hasRouteToCollector), now: now), now)
             presenceChanged(now)
@@ -32,10 +43,27 @@ extension Node {
         if kind == .viewer || calls[peer] != nil && peer != collectorChoice.current {
             reviseCalls(now)
         }
+        if peer == announcedCollector { announceAddressees(now) }
     }
 
     mutating func interpret(_ steps: [CollectorChoice.Output], _ now: Instant) {
-        for case .chosen in steps { reviseCalls(now) }
+        for case .chosen(let peer) in steps {
+            reviseCalls(now)
+            if let peer { checkRole(of: peer, now) }
+        }
+    }
+
+    /// What routing says of a collector counts only if it was admitted as one: else another is
+    /// chosen.
+    mutating func checkRole(of peer: PeerID, _ now: Instant) {
+        guard collectorChoice.knows(peer), let terms = terms(of: peer) else { return }
+        if terms.role == .collector {
+            interpret(collectorChoice.handle(.admitted(peer), now: now), now)
+        } else if peer == collectorChoice.current {
+            drops.count(.roleNotAdmitted)
+            outputs.append(.notice(.noCollector(peer, name: terms.name, role: terms.role)))
+            interpret(collectorChoice.handle(.refused(peer), now: now), now)
+        }
     }
 
     /// Calls the collector of record and the viewers in reach, and nobody else any more.
@@ -80,7 +108,12 @@ extension Node {
             let jitter = random.duration(in: .zero..<call.backoff)
             call.nextAttempt = now + call.backoff + jitter
             call.backoff = min(call.backoff * 2, Limits.callBackoffMax)
+            call.attempts += 1
             calls[peer] = call
+            if peer == collectorChoice.current, call.attempts > Limits.callsUnanswered {
+                interpret(collectorChoice.handle(.unanswered(peer), now: now), now)
+                guard peer == collectorChoice.current else { continue }
+            }
             beginHandshake(with: peer, over: .mesh(peer.short), attemptNumber: 0, now)
         }
     }
@@ -90,18 +123,24 @@ extension Node {
         guard let call = calls[peer] else { return }
         let soon = now + spread(of: peer)
         calls[peer] = Call(nextAttempt: min(call.nextAttempt ?? soon, soon))
+        calls[peer]?.attempts = call.attempts
     }
 
-    /// Tells the program whom it can address: those who are called and have an open channel.
+    /// Tells the program whom it can address: those who are called, have an open channel, and were
+    /// admitted as what they are called for. A collector is addressed until the next one is open.
     mutating func announceAddressees(_ now: Instant) {
         guard !configuration.role.collects else { return }
         let reachable = calls.keys.filter { associations[$0] != nil }.sorted()
-        let collector = reachable.first { $0 == collectorChoice.current }
+        let candidates = [collectorChoice.current, announcedCollector].compactMap { $0 }
+        let collector = candidates.first {
+            role(of: $0) == .collector && collectorChoice.knows($0)
+                && !collectorChoice.isRefused($0, now)
+        }
         if collector != announcedCollector {
             announcedCollector = collector
             outputs.append(.collector(collector))
         }
-        let viewers = reachable.filter { $0 != collector }
+        let viewers = reachable.filter { $0 != collector && role(of: $0) == .viewer }
         if viewers != announcedViewers {
             announcedViewers = viewers
             outputs.append(.viewers(viewers))
@@ -128,6 +167,8 @@ extension Limits {
     /// Between attempts to reach somebody over the mesh; doubles to the maximum.
     public static let callBackoff = Duration.milliseconds(500)
     public static let callBackoffMax = Duration.seconds(30)
+    /// After so many the chosen collector is given up for another, if there is one.
+    static let callsUnanswered = 4
     /// Before somebody who is heard on a link is called over the mesh all the same. Viewers are
     /// called up to as much later, each at a time of its own.
     public static let callDelay = Duration.seconds(1)

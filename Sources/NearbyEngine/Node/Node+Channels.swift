@@ -18,6 +18,7 @@ extension Node {
             // The first frame of the other side shows that it has the keys; OpenSSL's object may
             // go.
             channel.handshake = nil
+            channel.heardAt = now
             payloadReceived(payload, on: channel, from: path, header.priority, now)
         }
     }
@@ -106,6 +107,7 @@ extension Node {
             case .send(let frame): send(frame, on: channel, over: channel.path, now)
             case .admitted(let terms, let isEncrypted):
                 channel.peerTerms = terms
+                if !channel.isClient { inboundHandshakes.end(channel.token) }
                 channel.seal?.isEncrypted = isEncrypted
             case .invited: advance(channel, .decide(verdict(for: channel, now)), now)
             case .accepted: opened(channel, now)
@@ -125,9 +127,11 @@ extension Node {
         guard let peer = channel.peer, let terms = channel.peerTerms, channel.path.endpoint != nil,
             neighbours[peer] == nil
         else { return DecisionFrame(verdict: .accepted, retryAfter: .zero) }
+        let (routing, collectors) = (routing, configuration.collectors)
         let (decision, steps) = invitation.decision(
             forInvitationFrom: peer, hasRoute: terms.hasRoute,
-            neighbourCount: Int(terms.neighbourCount), reach: routing.reach, now: now)
+            neighbourCount: Int(terms.neighbourCount),
+            reach: { routing.reach(via: $0, collectors: collectors) }, now: now)
         interpret(steps, now)
         return decision
     }
@@ -181,6 +185,7 @@ extension Node {
         associations[peer] = association
         remember(peer, run: channel.peerTerms?.run)
         calls[peer]?.nextAttempt = nil
+        calls[peer]?.attempts = 0
         association.firstHop =
             neighbours[peer] == nil ? routing.nextHop(to: peer.short) : peer
         if let endpoint = channel.path.endpoint {
@@ -196,6 +201,7 @@ extension Node {
         } else {
             outputs.append(.peer(peer, .connected))
         }
+        checkRole(of: peer, now)
         announceAddressees(now)
     }
 
@@ -259,8 +265,8 @@ extension Node {
     mutating func channelDeadlineReached(_ token: ChannelToken, _ now: Instant) {
         guard let channel = channels[token] else { return }
         switch channel.stage {
-        case .handshaking where now >= channel.startedAt + Limits.handshakeTimeout:
-            fail(channel, .handshakeTimeout, "no keys after \(Limits.handshakeTimeout)", now)
+        case .handshaking where now >= channel.patienceEnd:
+            fail(channel, .handshakeTimeout, "no keys after \(now - channel.startedAt)", now)
         case .handshaking:
             tryNextAddress(channel, now)
             channel.handshake?.deadlineReached(now: now)
@@ -276,7 +282,7 @@ extension Node {
     private mutating func unknownChannel(_ index: UInt32, from path: Path, _ now: Instant) {
         switch path {
         case .link(let endpoint):
-            nudge(endpoint, attempt: 0, now)
+            nudge(endpoint, attempt: nil, now)
         case .mesh(let source):
             guard mayHint(source, now) else { return }
             originate(UnknownChannelHint(index: index).bytes, to: source, .control, now)

@@ -95,12 +95,12 @@ extension Node {
         return proved.bytes
     }
 
-    /// Tells the peer at this address that we want it, or that we know nothing of its channel, as
-    /// far as discovery's limits allow.
+    /// Tells the peer at this address that we want it, or (`attempt` nil) that we know nothing of
+    /// its channel, as far as discovery's limits allow.
     ///
     /// - Returns: whether it leaves.
     @discardableResult
-    mutating func nudge(_ endpoint: Endpoint, attempt: UInt16, _ now: Instant) -> Bool {
+    mutating func nudge(_ endpoint: Endpoint, attempt: UInt16?, _ now: Instant) -> Bool {
         guard let frame = discovery.nudge(attempt: attempt, to: endpoint, now: now) else {
             drops.count(.beaconAnswerRate)
             return false
@@ -123,31 +123,22 @@ extension Node {
                 sightings[peer] = nil
                 interpret(invitation.handle(.lost(peer), now: now), now)
             case .found, .changed, .lost: break
-            case .nudged(let peer, let run, let attempt, let endpoint):
-                nudged(by: peer, run, attempt, at: endpoint, now)
-            case .suspicion(_, let endpoint):
-                outputs.append(.notice(.ownIdentityElsewhere(endpoint)))
+            case .nudged(let peer, let run, let attempt): nudged(by: peer, run, attempt, now)
+            case .suspicion(_, let endpoint): seekClone(at: endpoint, now)
             case .drop(let reason): drops.count(reason)
             }
         }
     }
 
-    /// A nudge may come before any beacon of its sender, or with its first word of a restart. A
-    /// neighbour whose sealed frames of the same run arrive has our channel: then somebody replays
+    /// A neighbour whose sealed frames of the same run arrive has our channel: then somebody replays
     /// nudges, or makes it send them.
     private mutating func nudged(
-        by peer: PeerID, _ run: RunID, _ attempt: UInt16, at endpoint: Endpoint, _ now: Instant
+        by peer: PeerID, _ run: RunID, _ attempt: UInt16, _ now: Instant
     ) {
         if let neighbour = neighbours[peer], terms(of: peer)?.run == run,
             neighbour.liveness.wasJustHeard(now: now)
         {
             return drops.count(.beaconNeedless)
-        }
-        if sightings[peer] == nil {
-            sighted(
-                Sighting(
-                    peer: peer, run: run, endpoints: [endpoint], role: .agent, costToCollector: nil,
-                    flags: .wantsNeighbours, info: .empty), now)
         }
         interpret(invitation.handle(.nudged(peer, run, attempt: attempt), now: now), now)
     }
@@ -181,6 +172,7 @@ extension Node {
             case .close(let token, let reason):
                 if let channel = channels[token] { close(channel, reason, now) }
             case .probe(let token): probe(token, now)
+            case .drop(let reason): drops.count(reason)
             case .wantsChanged: presenceChanged(now)
             }
         }
@@ -240,7 +232,8 @@ extension Node {
         if invitation.isFull { flags.insert(.full) }
         let cost =
             configuration.role == .collector
-            ? 0 : routing.routes.filter { $0.kind == .collector }.map(\.metric).min()
+            ? 0
+            : routing.routes.filter { isCollector($0.destination, $0.kind) }.map(\.metric).min()
         if cost != nil { flags.insert(.hasRoute) }
         if configuration.preference != .required { flags.insert(.offersPlain) }
         if configuration.preference != .none { flags.insert(.offersEncryption) }

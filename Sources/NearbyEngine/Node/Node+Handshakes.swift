@@ -37,6 +37,7 @@ extension Node {
     ) {
         if let token = tokensByAttempt[key], let channel = channels[token] {
             channel.isAnswered = true
+            channel.lastHeard = now
             channel.handshake?.receive(records, now: now)
             if channel.stage == .handshaking, let peer = channel.expectedPeer {
                 interpret(invitation.handle(.progress(peer, channel.attemptNumber), now: now), now)
@@ -44,9 +45,16 @@ extension Node {
             return drive(channel, now)
         }
         guard !key.isClient else { return drops.count(.handshakeUnknown) }
-        guard inboundHandshakeCount < Limits.inboundHandshakesMax,
-            channels.count < Limits.channelsMax
-        else { return drops.count(.handshakeTableFull) }
+        if let reason = refusal(ofHandshakeOver: key.path) { return drops.count(reason) }
+        let known = introduction.flatMap { sightings[$0.peer] }?.endpoints ?? []
+        let origin = InboundHandshakes.Origin(
+            key.path, firstHop: firstHopInHand,
+            isExpected: key.path.endpoint.map(known.contains) ?? false)
+        let admission = inboundHandshakes.admission(of: origin, now: now)
+        if case .refused(let reason) = admission { return drops.count(reason) }
+        guard channels.count < Limits.channelsMax else {
+            return drops.count(.handshakeTableFull)
+        }
         switch cryptography.listen(records, from: cookieSource(key), now: now) {
         case .reply(let reply): transmit(handshake: reply, key, introduced: false, now)
         case .dropped(let reason): drops.count(reason)
@@ -59,8 +67,13 @@ extension Node {
                             attempt: introduction.attempt),
                         now: now), now)
             }
+            if case .inPlaceOf(let token) = admission, let evicted = channels[token] {
+                drops.count(.handshakeEvicted)
+                remove(evicted)
+            }
             let channel = add(
                 handshake, key, attemptNumber: introduction?.attempt ?? 0, expectedPeer: nil, now)
+            inboundHandshakes.begin(channel.token, from: origin, now: now)
             drive(channel, now)
         }
     }
@@ -76,7 +89,7 @@ extension Node {
             cryptography.makeClient(now: now), key, attemptNumber: attemptNumber,
             expectedPeer: peer,
             now)
-        if associations[peer] == nil { outputs.append(.peer(peer, .connecting)) }
+        if associations[peer] == nil, peer != own { outputs.append(.peer(peer, .connecting)) }
         drive(channel, now)
     }
 
@@ -110,12 +123,10 @@ extension Node {
     }
 
     private mutating func finish(_ channel: Channel, _ result: HandshakeResult, _ now: Instant) {
+        guard result.peer != own else { return ownKeyProved(channel, result) }
         if let expected = channel.expectedPeer, expected != result.peer {
             return fail(
                 channel, .handshakeWrongPeer, "\(result.peer) answered for \(expected)", now)
-        }
-        guard result.peer != own else {
-            return fail(channel, .handshakeWrongPeer, "the other side has our own key", now)
         }
         if let holder = peersByShortID[result.peer.short], holder != result.peer {
             return fail(
@@ -137,6 +148,7 @@ extension Node {
 
     mutating func fail(_ channel: Channel, _ reason: DropReason, _ text: String, _ now: Instant) {
         drops.count(reason)
+        if channel.expectedPeer == own { return remove(channel) }
         let peer = channel.peer ?? channel.expectedPeer
         if let peer, let endpoint = channel.path.endpoint, let cause = RefusedNode.Cause(reason) {
             refuse(peer, at: endpoint, cause, now)
@@ -156,6 +168,7 @@ extension Node {
     mutating func remove(_ channel: Channel) {
         channels[channel.token] = nil
         tokensByAttempt[channel.key] = nil
+        if !channel.isClient { inboundHandshakes.end(channel.token) }
         if let seal = channel.seal { tokensByIndex[seal.localIndex] = nil }
     }
 
@@ -171,10 +184,6 @@ extension Node {
         channels[token] = channel
         tokensByAttempt[key] = token
         return channel
-    }
-
-    private var inboundHandshakeCount: Int {
-        channels.values.reduce(0) { $0 + (!$1.isClient && $1.stage != .open ? 1 : 0) }
     }
 
     private func cookieSource(_ key: Channel.AttemptKey) -> [UInt8] {

@@ -85,10 +85,13 @@ extension Node {
     mutating func pathResponse(
         _ frame: PathFrame, on channel: Channel, from path: Path, _ now: Instant
     ) {
+        // Over the mesh the answer has said all by having come.
+        if path.endpoint == nil { return }
         guard let position = channel.challenges.firstIndex(where: { $0.token == frame.token }),
             let peer = channel.peer, associations[peer]?.token == channel.token
         else { return drops.count(.frameUnknownType) }
         let endpoint = channel.challenges.remove(at: position).endpoint
+        interpret(invitation.handle(.answered(channel.token), now: now), now)
         guard links[endpoint.link] != nil || endpoint.link.value == 0 else { return }
         let isNew = neighbours[peer] == nil
         if isNew, invitation.isFull, resumptions[peer] == nil {

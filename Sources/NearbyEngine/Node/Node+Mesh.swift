@@ -23,6 +23,7 @@ extension Node {
             routingReceived(body, from: peer, now)
         case .packet:
             heard(neighbour, carriesData: true, now)
+            firstHopInHand = peer
             packetReceived(body, priority, now)
         case .bundle:
             heard(neighbour, carriesData: true, now)

@@ -86,6 +86,7 @@ extension Node {
         guard let association = associations[peer] else { return }
         interpret(association.session.handle(.deadlineReached, now: now), of: association, now)
         if now >= association.rekeyAt { renewKeys(association, now) }
+        if now >= association.silenceCheckAt { checkSilence(of: association, now) }
         guard let since = association.unreachableSince, now >= since + Limits.unreachableTime,
             let channel = channels[association.token]
         else { return }

@@ -81,7 +81,8 @@ extension Node {
             ("announced sightings", sightings.count, Limits.discoveryPeersMax),
             ("pairs", invitation.pairCount, Limits.pairsMax),
             ("channels", channels.count, Limits.channelsMax),
-            ("destinations", routing.destinationCount, Limits.routesMax),
+            ("handshakes of others", inboundHandshakes.count, inboundHandshakes.limit),
+            ("destinations", routing.destinationCount, RoutingMachine.destinationsMax),
             ("calls", calls.count, 1 + Limits.viewersMax),
             (
                 "neighbours", neighbours.count,

@@ -28,6 +28,8 @@ public struct Node {
     var channels: [ChannelToken: Channel] = [:]
     var tokensByIndex: [UInt32: ChannelToken] = [:]
     var tokensByAttempt: [Channel.AttemptKey: ChannelToken] = [:]
+    /// Of `channels`, those that others began and that have not proved the secret.
+    var inboundHandshakes: InboundHandshakes
     /// The channel that carries a peer's traffic, and the session over it.
     var associations: [PeerID: Association] = [:]
     var reliableNumbers: [PeerID: ReliableNumbers] = [:]
@@ -45,10 +47,17 @@ public struct Node {
     var hintedAt: [ShortID: Instant] = [:]
     /// Links that the frame in hand has crossed.
     var hopsInHand = 1
+    /// The neighbour that handed us the packet in hand.
+    var firstHopInHand: PeerID?
     /// What the program, and what beacons, were told last.
     var announcedCollector: PeerID?
     var announcedViewers: [PeerID] = []
     var announcedState: DiscoveryMachine.OwnState?
+    /// Between handshakes with those who send beacons in our name.
+    var clonePause = GrowingPause(
+        first: Limits.clonePauseFirst, longest: Limits.clonePauseMax)
+    /// SHA-256 of the secrets of handshakes in which our own key was shown to us as server.
+    var ownKeySecrets: [[UInt8]] = []
     /// Invitations that wait for an answer on a link of an open channel.
     var resumptions: [PeerID: Resumption] = [:]
 
@@ -70,6 +79,9 @@ public struct Node {
             own: own, kind: DestinationKind(configuration.role), forwards: configuration.forwards,
             firstSeqno: UInt32.random(in: 1...Limits.firstSeqnoMax, using: &random))
         collectorChoice = CollectorChoice()
+        inboundHandshakes = InboundHandshakes(
+            limit: configuration.role.collects
+                ? Limits.collectorHandshakesMax : Limits.agentHandshakesMax)
     }
 
     /// Takes one input; the outputs so far wait for `flush`.

@@ -93,7 +93,7 @@ struct NodeBook: Sendable {
     subscript(peer: PeerID) -> KnownNode? { entries[peer]?.node }
 
     /// In the order of their PeerIDs.
-    var nodes: [KnownNode] { entries.values.map(\.node).sorted { $0.peer < $1.peer } }
+    var nodes: [KnownNode] { entries.keys.sorted().compactMap { entries[$0]?.node } }
 
     /// A full book forgets who has been gone longest; nil if everybody is in reach.
     private mutating func add(_ peer: PeerID, _ kind: DestinationKind, _ now: Instant) -> Entry? {

@@ -24,6 +24,8 @@ public struct NodeConfiguration: Sendable {
     public var run: RunID
     /// For jitter and choice, not for keys.
     public var seed: UInt64
+    /// Those that count as collectors; empty: all that were admitted as such.
+    public var collectors: Set<PeerID>
     /// New keys for a channel after this time.
     public var rekeyAfter: Duration
     /// Or after so many frames of one priority in one direction, whatever comes first.
@@ -41,6 +43,7 @@ public struct NodeConfiguration: Sendable {
         dataPort = 0
         sendsBeacons = true
         forwards = true
+        collectors = []
         rekeyAfter = .seconds(86_400)
     }
 }
@@ -95,12 +98,14 @@ extension Node {
         /// Another link carries the channel from now on.
         case neighbourMoved(PeerID, name: String, at: Endpoint)
         case neighbourLost(PeerID, name: String)
+        /// It calls itself a collector and was admitted as something else.
+        case noCollector(PeerID, name: String, role: Role)
         /// A node in reach that cannot be a neighbour; once for each.
         case nodeRefused(RefusedNode)
         /// Nodes behind others that were in reach and no longer are, and those that are again.
         case nodesVanished([KnownNode])
         case nodesReturned([KnownNode])
-        /// Somebody uses our key: two cards with one identity.
+        /// Somebody has proved our own key there: two cards with one identity.
         case ownIdentityElsewhere(Endpoint)
     }
 }

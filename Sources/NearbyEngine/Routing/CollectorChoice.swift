@@ -2,29 +2,57 @@ import NearbyCore
 import NearbyWire
 
 /// Which collector an agent addresses: the cheapest; another only when the chosen one is out of
-/// reach, or when the other was a fifth cheaper for a minute.
+/// reach or turned out to be none, or when the other was a fifth cheaper for a minute.
 public struct CollectorChoice: Sendable {
     public enum Input: Equatable, Sendable {
-        /// A way to a collector, or none any more.
+        /// A way to what calls itself a collector, or none any more.
         case route(PeerID, metric: UInt16?)
+        /// It was let in as a collector.
+        case admitted(PeerID)
+        /// It was let in as something else.
+        case refused(PeerID)
+        /// Several calls went unanswered.
+        case unanswered(PeerID)
         case deadlineReached
     }
 
     public enum Output: Equatable, Sendable { case chosen(PeerID?) }
 
+    private struct Refusal {
+        var until: Instant
+        var backoff: Duration
+        /// Until the choice was looked at after its end.
+        var isPending = true
+    }
+
     private var metrics: [PeerID: UInt16] = [:]
+    /// Those that are not chosen for a while, and for how long the last time.
+    private var refusals: [PeerID: Refusal] = [:]
     public private(set) var current: PeerID?
     private var challenger: (peer: PeerID, since: Instant)?
 
     public init() {}
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        if case .route(let peer, let metric) = input {
+        switch input {
+        case .route(let peer, let metric):
             if metrics[peer] == nil, metrics.count >= Limits.collectorsMax { return [] }
             metrics[peer] = metric
+        case .admitted(let peer): refusals[peer] = nil
+        case .refused(let peer): refuse(peer, now)
+        case .unanswered(let peer):
+            // The only one there is may just be slow.
+            if metrics.keys.contains(where: { $0 != peer && !isRefused($0, now) }) {
+                refuse(peer, now)
+            }
+        case .deadlineReached: break
         }
-        let cheapest = metrics.min { ($0.value, $0.key) < ($1.value, $1.key) }?.key
-        guard let current, let cost = metrics[current] else { return choose(cheapest) }
+        for (peer, refusal) in refusals where now >= refusal.until {
+            refusals[peer]?.isPending = false
+        }
+        let eligible = metrics.filter { !isRefused($0.key, now) }
+        let cheapest = eligible.min { ($0.value, $0.key) < ($1.value, $1.key) }?.key
+        guard let current, let cost = eligible[current] else { return choose(cheapest) }
         guard let cheapest, cheapest != current, let other = metrics[cheapest],
             UInt32(other) * 5 <= UInt32(cost) * 4
         else {
@@ -38,10 +66,32 @@ public struct CollectorChoice: Sendable {
         return choose(cheapest)
     }
 
-    /// Whether it is one of those to choose among.
+    /// Whether there is a way to it, as a collector.
     func knows(_ peer: PeerID) -> Bool { metrics[peer] != nil }
 
-    public var nextDeadline: Instant? { challenger.map { $0.since + Limits.collectorPatience } }
+    func isRefused(_ peer: PeerID, _ now: Instant) -> Bool {
+        refusals[peer].map { now < $0.until } ?? false
+    }
+
+    public var nextDeadline: Instant? {
+        var earliest = challenger.map { $0.since + Limits.collectorPatience } ?? .distantFuture
+        for (peer, refusal) in refusals where metrics[peer] != nil && refusal.isPending {
+            earliest = min(earliest, refusal.until)
+        }
+        return earliest == .distantFuture ? nil : earliest
+    }
+
+    /// Longer each time, until it is admitted as a collector.
+    private mutating func refuse(_ peer: PeerID, _ now: Instant) {
+        let backoff = refusals[peer].map { min($0.backoff * 2, Limits.collectorRefusalMax) }
+        if refusals[peer] == nil, refusals.count >= Limits.collectorRefusalsMax,
+            let first = refusals.min(by: { ($0.value.until, $0.key) < ($1.value.until, $1.key) })
+        {
+            refusals[first.key] = nil
+        }
+        let pause = backoff ?? Limits.collectorRefusal
+        refusals[peer] = Refusal(until: now + pause, backoff: pause)
+    }
 
     private mutating func choose(_ peer: PeerID?) -> [Output] {
         challenger = nil
@@ -52,8 +102,12 @@ public struct CollectorChoice: Sendable {
 }
 
 extension Limits {
-    /// Collectors that an agent chooses among.
-    public static let collectorsMax = 32
+    /// Collectors that an agent chooses among: as many as routing can know.
+    public static let collectorsMax = RoutingMachine.destinationsMax
     /// How long another collector must have been cheaper.
     public static let collectorPatience = Duration.seconds(60)
+    /// How long one that is none, or does not answer, is not chosen; doubles to the maximum.
+    public static let collectorRefusal = Duration.seconds(60)
+    public static let collectorRefusalMax = Duration.seconds(3_600)
+    static let collectorRefusalsMax = 32
 }

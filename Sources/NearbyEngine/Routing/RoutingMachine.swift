@@ -25,11 +25,13 @@ public struct NeighbourReach: Hashable, Sendable {
 }
 
 /// Distance-vector routing with Babel's feasibility condition (RFC 8966 §3.5.1), PeerIDs as router
-/// ids: loop-free at every moment.
+/// ids: loop-free at every moment, also where a member announces what is not so.
 ///
 /// Differences from RFC 8966, with reasons: updates are deltas, numbered and acknowledged for each
 /// neighbour, so nothing is sent while nothing changes; the seqno is 32 bits and never stored:
 /// neighbours tell a restarted node the highest that they know (`known`), and it goes on above.
+/// What a destination says of itself over its own channel is always feasible, since a way that
+/// ends with the next hop is no loop; nobody may announce it with a newer seqno meanwhile.
 public struct RoutingMachine: Sendable {
     public enum Input: Equatable, Sendable {
         /// A channel's hop was admitted.
@@ -61,6 +63,16 @@ public struct RoutingMachine: Sendable {
     /// After a restart nothing of others passes through us until every neighbour's old routes
     /// through us are gone: our feasibility distances were lost.
     private var forwardsFrom: Instant?
+    /// When this run took its first input.
+    private var startedAt: Instant?
+    /// When a neighbour was lost last: it may not know that yet.
+    var lastLoss: Instant?
+    /// Until then our own seqno stays, so that nobody can make us flood the mesh; then it goes to
+    /// the one that was wanted meanwhile.
+    private(set) var raiseFrom: Instant?
+    private(set) var wantedSeqno: UInt32?
+    /// Until then our own seqno makes no leap.
+    private var leapFrom: Instant?
     /// Grows with every change of a next hop.
     public private(set) var version: UInt64 = 0
     var nextCollection: Instant?
@@ -81,6 +93,7 @@ public struct RoutingMachine: Sendable {
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
         var outputs: [Output] = []
+        if startedAt == nil { startedAt = now }
         switch input {
         case .neighbourUp(let peer, let cost): neighbourUp(peer, cost, now, &outputs)
         case .neighbourDown(let peer): neighbourDown(peer, now, &outputs)
@@ -125,17 +138,23 @@ public struct RoutingMachine: Sendable {
     }
 
     /// What a neighbour has ways to that do not lead through us.
-    public func reach(via neighbour: PeerID) -> NeighbourReach {
+    ///
+    /// - Parameter collectors: those that count as such; empty: all.
+    public func reach(via neighbour: PeerID, collectors: Set<PeerID> = []) -> NeighbourReach {
         var reach = NeighbourReach(others: 0, leadsToCollector: false)
         for (id, destination) in destinations {
             guard let candidate = destination.candidates[neighbour] else { continue }
             if id != neighbour { reach.others += 1 }
-            if candidate.kind == .collector { reach.leadsToCollector = true }
+            if candidate.kind == .collector, collectors.isEmpty || collectors.contains(id) {
+                reach.leadsToCollector = true
+            }
         }
         return reach
     }
 
     public var destinationCount: Int { destinations.count }
+
+    public static let destinationsMax = Limits.routesMax + Limits.routingNeighboursMax
 
     // MARK: Neighbours
 
@@ -149,7 +168,7 @@ public struct RoutingMachine: Sendable {
         let number = UInt32.random(in: 0..<UInt32.max, using: &generator)
         var neighbour = RoutingNeighbour(cost: cost, number: number)
         neighbour.changed = Set(destinations.keys).union([own])
-        neighbour.known = destinations[peer]?.feasibility?.seqno
+        neighbour.known = destinations[known(as: peer)].map { $0.feasibility?.seqno ?? $0.seqno }
         neighbours[peer] = neighbour
     }
 
@@ -157,6 +176,7 @@ public struct RoutingMachine: Sendable {
         _ peer: PeerID, _ now: Instant, _ outputs: inout [Output]
     ) {
         guard neighbours.removeValue(forKey: peer) != nil else { return }
+        lastLoss = now
         for destination in destinations.keys.sorted()
         where destinations[destination]?.candidates.removeValue(forKey: peer) != nil {
             select(destination, now, &outputs)
@@ -201,8 +221,11 @@ public struct RoutingMachine: Sendable {
         var told: Set<PeerID> = []
         for case .update(let update) in message.items { told.insert(update.destination) }
         neighbours[peer]?.tellAnew(Set(destinations.keys).union([own]))
-        for id in destinations.keys.sorted()
-        where !told.contains(id) && destinations[id]?.candidates.removeValue(forKey: peer) != nil {
+        for id in destinations.keys.sorted() {
+            guard let named = destinations[id]?.candidates[peer]?.peer, !told.contains(named) else {
+                continue
+            }
+            destinations[id]?.candidates[peer] = nil
             select(id, now, &outputs)
         }
     }
@@ -211,31 +234,39 @@ public struct RoutingMachine: Sendable {
         _ update: RoutingMessage.RouteUpdate, by peer: PeerID, _ now: Instant,
         _ outputs: inout [Output]
     ) {
-        let id = update.destination
-        guard id != own, var destination = destinations[id] ?? add(id, update, &outputs) else {
+        // No honest node tells us of ourselves.
+        if update.destination.short == own.short { return _ = raise(to: update.seqno, now) }
+        let id = known(as: update.destination)
+        guard var destination = destinations[id] ?? add(id, update, by: peer, now, &outputs) else {
             return
         }
         if update.metric == RoutingMessage.metricInfinite {
+            guard destination.candidates[peer]?.peer == update.destination else { return }
             destination.candidates[peer] = nil
-        } else {
-            destination.candidates[peer] = .init(
-                seqno: update.seqno, metric: update.metric, kind: update.kind)
-            if !destination.isFeasible(via: peer) { outputs.append(.drop(.routingInfeasible)) }
+            destinations[id] = destination
+            return select(id, now, &outputs)
         }
+        destination.candidates[peer] = .init(
+            peer: update.destination, seqno: update.seqno, metric: update.metric, kind: update.kind)
         destinations[id] = destination
-        select(id, now, &outputs)
+        if update.destination == peer { rename(id, peer, &outputs) }
+        offered(known(as: id), by: peer, update.seqno, now, &outputs)
     }
 
-    private mutating func add(
-        _ id: PeerID, _ update: RoutingMessage.RouteUpdate, _ outputs: inout [Output]
-    ) -> Destination? {
-        guard update.metric != RoutingMessage.metricInfinite else { return nil }
-        guard destinations.count < Limits.routesMax, destinationsByShortID[id.short] == nil else {
-            outputs.append(.drop(.routingTableFull))
-            return nil
+    private mutating func offered(
+        _ id: PeerID, by peer: PeerID, _ seqno: UInt32, _ now: Instant, _ outputs: inout [Output]
+    ) {
+        guard let destination = destinations[id] else { return }
+        switch destination.standing(of: peer, ownWord: ownWord(of: destination)) {
+        case .feasible: break
+        case .leap: outputs.append(.drop(.routingSeqnoLeap))
+        case .infeasible: outputs.append(.drop(.routingInfeasible))
         }
-        destinationsByShortID[id.short] = id
-        return Destination(kind: update.kind)
+        select(id, now, &outputs)
+        // Whom others announce beyond its own word is told, and goes there: a lie becomes stale.
+        if let word = destination.candidates[id]?.seqno, seqno.isNewer(than: word) {
+            neighbours[id]?.requests[id] = .init(seqno: seqno, hopLimit: 1)
+        }
     }
 
     /// A request for a newer way (RFC 8966 §3.8.1.2): answered by whom it names, or by who has it;
@@ -243,16 +274,13 @@ public struct RoutingMachine: Sendable {
     private mutating func requested(
         _ id: PeerID, _ seqno: UInt32, _ hopLimit: UInt8, by peer: PeerID, _ now: Instant
     ) {
-        if id == own {
-            guard seqno > ownSeqno else {
-                neighbours[peer]?.announce(own)
-                return
-            }
-            ownSeqno = seqno - ownSeqno < Limits.seqnoStepMax ? seqno : ownSeqno &+ 1
-            return markChanged(own)
+        if id.short == own.short {
+            if ownSeqno.isAtLeast(seqno) { neighbours[peer]?.announce(own) }
+            return _ = raise(to: seqno, now)
         }
+        let id = known(as: id)
         guard let destination = destinations[id] else { return }
-        if destination.selected != nil, destination.seqno >= seqno {
+        if destination.selected != nil, destination.seqno.isAtLeast(seqno) {
             neighbours[peer]?.announce(id)
             return
         }
@@ -261,13 +289,39 @@ public struct RoutingMachine: Sendable {
     }
 
     private mutating func known(_ seqno: UInt32, _ now: Instant) {
-        if seqno > ownSeqno || seqno < firstSeqno {
-            forwardsFrom = now + Limits.restartedForwardingDelay
+        if seqno &- firstSeqno > ownSeqno &- firstSeqno, let startedAt {
+            forwardsFrom = startedAt + Limits.restartedForwardingDelay
         }
-        guard seqno >= ownSeqno, seqno < .max else { return }
-        if seqno > ownSeqno { firstSeqno = seqno + 1 }
-        ownSeqno = seqno + 1
+        if seqno == ownSeqno { return _ = raise(to: seqno &+ 1, now) }
+        if !ownSeqno.isAtLeast(seqno), raise(to: seqno &+ 1, now) { firstSeqno = ownSeqno }
+    }
+
+    /// Goes on at a seqno of ours that others know or want, wherever on the circle it lies.
+    ///
+    /// - Returns: false if we are there already, go there later, or made a leap just now: then who
+    ///   wants it asks again.
+    private mutating func raise(to seqno: UInt32, _ now: Instant) -> Bool {
+        guard !ownSeqno.isAtLeast(seqno) else { return false }
+        if let raiseFrom, now < raiseFrom {
+            if wantedSeqno.map({ seqno.isNewer(than: $0) }) ?? true { wantedSeqno = seqno }
+            nextCollection = min(nextCollection ?? .distantFuture, raiseFrom)
+            return false
+        }
+        if seqno &- ownSeqno > Limits.seqnoRaiseMax {
+            if let leapFrom, now < leapFrom { return false }
+            leapFrom = now + Limits.leapPause
+        }
+        ownSeqno = seqno
+        raiseFrom = now + Limits.raisePause
         markChanged(own)
+        return true
+    }
+
+    /// What was wanted in the pause after the last time.
+    mutating func raiseIfWanted(_ now: Instant) {
+        guard let wanted = wantedSeqno, now >= raiseFrom ?? now else { return }
+        wantedSeqno = nil
+        _ = raise(to: wanted, now)
     }
 
     // MARK: Selection
@@ -279,16 +333,21 @@ public struct RoutingMachine: Sendable {
             hop: destination.selected, metric: destination.metric, seqno: destination.seqno,
             kind: destination.kind
         )
-        let chosen = choice(destination)
+        let chosen = choice(destination, now)
+        if let name = chosen.flatMap({ destination.candidates[$0.hop]?.peer }), name != id {
+            rename(id, name, &outputs)
+            return select(name, now, &outputs)
+        }
         destination.selected = chosen?.hop
         destination.metric = chosen?.metric ?? RoutingMessage.metricInfinite
         if let chosen, let candidate = destination.candidates[chosen.hop] {
+            if chosen.isLeap { destination.leapFrom = now + Limits.leapPause }
             destination.tighten(seqno: candidate.seqno, metric: chosen.metric)
             destination.seqno = candidate.seqno
             destination.kind = candidate.kind
-            destination.expiry = nil
-        } else if destination.expiry == nil {
-            destination.expiry = now + Limits.sourceTime
+            destination.routelessSince = nil
+        } else if destination.routelessSince == nil {
+            destination.routelessSince = now
             nextCollection = min(nextCollection ?? .distantFuture, now + Limits.sourceTime)
         }
         destinations[id] = destination
@@ -313,37 +372,59 @@ public struct RoutingMachine: Sendable {
                 id, nextHop: chosen?.hop, metric: destination.metric, kind: destination.kind))
     }
 
-    private func choice(_ destination: Destination) -> (metric: UInt16, hop: PeerID)? {
+    /// A leap is believed only where nothing else is feasible, and once in a while.
+    private func choice(
+        _ destination: Destination, _ now: Instant
+    ) -> (metric: UInt16, hop: PeerID, isLeap: Bool)? {
+        let ownWord = ownWord(of: destination)
         var best: (metric: UInt16, hop: PeerID)?
-        for (hop, candidate) in destination.candidates where destination.isFeasible(via: hop) {
+        var leap: (metric: UInt16, hop: PeerID)?
+        for (hop, candidate) in destination.candidates {
+            let standing = destination.standing(of: hop, ownWord: ownWord)
             let metric = candidate.metric.adding(neighbours[hop]?.cost ?? .max)
-            guard metric != RoutingMessage.metricInfinite else { continue }
-            if let other = best, (other.metric, other.hop) < (metric, hop) { continue }
-            best = (metric, hop)
+            guard standing != .infeasible, metric != RoutingMessage.metricInfinite else { continue }
+            let other = standing == .feasible ? best : leap
+            if let other, (other.metric, other.hop) < (metric, hop) { continue }
+            if standing == .feasible { best = (metric, hop) } else { leap = (metric, hop) }
         }
-        guard let best, let current = destination.selected, best.hop != current,
-            let candidate = destination.candidates[current], destination.isFeasible(via: current)
-        else { return best }
+        guard let best else {
+            guard let leap, now >= destination.leapFrom ?? now else { return nil }
+            return (leap.metric, leap.hop, true)
+        }
+        guard let current = destination.selected, best.hop != current,
+            let candidate = destination.candidates[current],
+            destination.standing(of: current, ownWord: ownWord) == .feasible
+        else { return (best.metric, best.hop, false) }
         let metric = candidate.metric.adding(neighbours[current]?.cost ?? .max)
         return UInt32(best.metric) * 10 > UInt32(metric) * 9
             && metric != RoutingMessage.metricInfinite
-            ? (metric, current) : best
+            ? (metric, current, false) : (best.metric, best.hop, false)
+    }
+
+    /// The seqno that a destination told us itself, while it is a neighbour that answers.
+    func ownWord(of destination: Destination) -> UInt32? {
+        guard neighbours[destination.peer]?.cost ?? .max != RoutingMessage.metricInfinite else {
+            return nil
+        }
+        return destination.candidates[destination.peer]?.seqno
     }
 
     /// Whether only the feasibility distance keeps us from a clearly cheaper way: a newer seqno
     /// frees it (RFC 8966 §3.8.2.2). An offer with an older seqno is about to be renewed.
     private func isCheaperBeyondBound(_ destination: Destination, than metric: UInt16) -> Bool {
-        destination.candidates.contains { hop, candidate in
+        let ownWord = ownWord(of: destination)
+        return destination.candidates.contains { hop, candidate in
             guard candidate.seqno == destination.feasibility?.seqno else { return false }
             let offer = candidate.metric.adding(neighbours[hop]?.cost ?? .max)
-            return UInt32(offer) * 10 <= UInt32(metric) * 9 && !destination.isFeasible(via: hop)
+            return UInt32(offer) * 10 <= UInt32(metric) * 9
+                && destination.standing(of: hop, ownWord: ownWord) == .infeasible
         }
     }
 
     private mutating func request(
         _ id: PeerID, _ seqno: UInt32, hopLimit: UInt8, except: PeerID?, _ now: Instant
     ) {
-        if let last = requests[id], last.until > now, last.seqno >= seqno { return }
+        if let last = requests[id], last.until > now, last.seqno.isAtLeast(seqno) { return }
         if requests.count >= Limits.routingRequestsMax {
             requests = requests.filter { $0.value.until > now }
         }
@@ -354,7 +435,7 @@ public struct RoutingMachine: Sendable {
         }
     }
 
-    private mutating func markChanged(_ id: PeerID) {
+    mutating func markChanged(_ id: PeerID) {
         for peer in neighbours.keys { neighbours[peer]?.changed.insert(id) }
     }
 }
@@ -368,6 +449,7 @@ extension UInt16 {
 }
 
 extension Limits {
+    /// Destinations, apart from those that are neighbours: these always find a place.
     public static let routesMax = 1_024
     public static let routingNeighboursMax = 1_040
     public static let routingRequestsMax = 256
@@ -378,7 +460,4 @@ extension Limits {
     public static let sourceTime = Duration.seconds(180)
     /// The neighbours' time-out and half a second.
     public static let restartedForwardingDelay = Duration.milliseconds(3_500)
-    /// A request that names a seqno further ahead raises ours by one only. More than two runs of
-    /// one node differ at their start, so that who knows an earlier one can be satisfied.
-    static let seqnoStepMax: UInt32 = 1 << 25
 }

@@ -4,11 +4,15 @@ import NearbyWire
 /// What is known of one destination.
 struct Destination: Sendable {
     struct Candidate: Equatable, Sendable {
+        /// Whom the neighbour named.
+        var peer: PeerID
         var seqno: UInt32
         /// As the neighbour told it.
         var metric: UInt16
         var kind: DestinationKind
     }
+
+    enum Standing { case feasible, leap, infeasible }
 
     /// Feasibility distance: nobody further than this may be asked the way (RFC 8966 §3.5.1).
     struct Feasibility: Equatable, Sendable {
@@ -16,6 +20,10 @@ struct Destination: Sendable {
         var metric: UInt16
     }
 
+    /// As the way in use names it.
+    var peer: PeerID
+    /// The neighbour that told of it first.
+    let introducer: PeerID
     var candidates: [PeerID: Candidate] = [:]
     var selected: PeerID?
     var metric: UInt16 = .max
@@ -23,21 +31,43 @@ struct Destination: Sendable {
     var feasibility: Feasibility?
     /// As the way in use says; without one, as the last one said.
     var kind: DestinationKind
-    /// When it is forgotten, while there is no way to it.
-    var expiry: Instant?
+    /// Since when there has been no way to it.
+    var routelessSince: Instant?
+    /// Until then no leap of its seqno is believed.
+    var leapFrom: Instant?
 
-    init(kind: DestinationKind) { self.kind = kind }
+    init(_ peer: PeerID, kind: DestinationKind, introducer: PeerID) {
+        self.peer = peer
+        self.kind = kind
+        self.introducer = introducer
+    }
 
-    func isFeasible(via neighbour: PeerID) -> Bool {
-        guard let candidate = candidates[neighbour] else { return false }
-        guard let feasibility else { return true }
-        return candidate.seqno > feasibility.seqno
-            || (candidate.seqno == feasibility.seqno && candidate.metric < feasibility.metric)
+    /// Whether the neighbour's offer may be used.
+    ///
+    /// - Parameter ownWord: the seqno that the destination told us itself.
+    func standing(of neighbour: PeerID, ownWord: UInt32?) -> Standing {
+        guard let candidate = candidates[neighbour] else { return .infeasible }
+        if neighbour == candidate.peer { return .feasible }
+        if let ownWord, candidate.peer != peer || candidate.seqno.isNewer(than: ownWord) {
+            return .infeasible
+        }
+        guard let feasibility else { return .feasible }
+        if candidate.seqno == feasibility.seqno {
+            return candidate.metric < feasibility.metric ? .feasible : .infeasible
+        }
+        guard candidate.seqno.isNewer(than: feasibility.seqno) else { return .infeasible }
+        return candidate.seqno &- feasibility.seqno <= Limits.seqnoStepMax ? .feasible : .leap
+    }
+
+    /// Its restart is told from the seqno all the same.
+    mutating func forgetFeasibility() {
+        seqno = feasibility?.seqno ?? seqno
+        feasibility = nil
     }
 
     /// Our own distance becomes the bound, if it is newer or nearer.
     mutating func tighten(seqno: UInt32, metric: UInt16) {
-        guard let current = feasibility, seqno <= current.seqno else {
+        guard let current = feasibility, !seqno.isNewer(than: current.seqno) else {
             feasibility = Feasibility(seqno: seqno, metric: metric)
             return
         }
@@ -58,11 +88,15 @@ struct RoutingNeighbour: Sendable {
     var requests: [PeerID: Request] = [:]
     /// The highest seqno of its own that it should hear of.
     var known: UInt32?
+    /// Destinations that found no room, with their seqnos: asked for again when there is some.
+    var refused: [PeerID: UInt32] = [:]
     private var lastTaken: UInt32?
     /// Where the neighbour's numbers ended before it took us up anew.
     private var takenBefore: UInt32?
     /// The number of the last message of its that we have not acknowledged.
     private var owedAcknowledgement: UInt32 = 0
+    /// What it asked to be told again.
+    private var repeats: Set<PeerID> = []
     /// What it was told, by destination.
     private var told: [PeerID: RoutingMessage.RouteUpdate] = [:]
     private var number: UInt32
@@ -116,13 +150,26 @@ struct RoutingNeighbour: Sendable {
     /// The neighbour knows nothing any more: everything is to be told.
     mutating func tellAnew(_ ids: Set<PeerID>) {
         told = [:]
+        repeats = []
         changed = ids
     }
 
     /// Says it again even if nothing changed: the neighbour asked.
     mutating func announce(_ id: PeerID) {
-        told[id] = nil
+        repeats.insert(id)
         changed.insert(id)
+    }
+
+    /// Whether it has confirmed that there is no way to the destination through us, or was never
+    /// told of one.
+    func knowsNoWay(to short: ShortID) -> Bool {
+        // Until its first word it may believe what we said before we took it up anew.
+        guard hasBeenAcknowledged, !told.keys.contains(where: { $0.short == short }) else {
+            return false
+        }
+        return outstanding?.message.items.contains {
+            if case .update(let update) = $0 { update.destination.short == short } else { false }
+        } != true
     }
 
     /// Whether `nextMessage` may have one.
@@ -180,7 +227,8 @@ struct RoutingNeighbour: Sendable {
         for id in changed.sorted() {
             guard items.count < Limits.routingItemsMax else { break }
             changed.remove(id)
-            guard let update = current(id), update != told[id] else { continue }
+            let isRepeat = repeats.remove(id) != nil
+            guard let update = current(id), isRepeat || update != told[id] else { continue }
             // A neighbour that was never told of a way need not hear that there is none.
             if update.metric == RoutingMessage.metricInfinite, told[id] == nil { continue }
             told[id] = update.metric == RoutingMessage.metricInfinite ? nil : update
@@ -209,29 +257,17 @@ extension RoutingMachine {
         if id == own {
             return .init(destination: own, seqno: ownSeqno, metric: 0, kind: kind)
         }
-        guard id != peer, let destination = destinations[id] else { return nil }
+        if id == peer { return nil }
+        guard let destination = destinations[id] else {
+            // It is called otherwise now.
+            return .init(
+                destination: id, seqno: 0, metric: RoutingMessage.metricInfinite, kind: .node)
+        }
         let isBack = destination.selected == peer
         return .init(
             destination: id, seqno: destination.seqno,
             metric: isBack ? RoutingMessage.metricInfinite : destination.metric,
             kind: destination.kind)
-    }
-
-    /// Forgets destinations that nobody has reached for long; asks again where no way is feasible.
-    mutating func collect(_ now: Instant, _ outputs: inout [Output]) {
-        guard let due = nextCollection, now >= due else { return }
-        nextCollection = nil
-        for (id, destination) in destinations.sorted(by: { $0.key < $1.key }) {
-            guard let expiry = destination.expiry else { continue }
-            if !destination.candidates.isEmpty {
-                select(id, now, &outputs)
-            } else if now >= expiry {
-                destinations[id] = nil
-                destinationsByShortID[id.short] = nil
-            } else {
-                nextCollection = min(nextCollection ?? .distantFuture, expiry)
-            }
-        }
     }
 }
 

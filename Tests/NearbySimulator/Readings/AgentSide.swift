@@ -75,7 +75,11 @@ final class AgentSide: ReadingsSide {
         settings.journal.spoolAfter = self.settings.spoolAfter
         telemeter = Telemeter(settings: settings)
         if self.settings.spoolAfter != nil { post(.open) }
-        give(.clock(ClockReading(rank: .hardware, unixOffset: .seconds(1_700_000_000))), now)
+        let clock =
+            self.settings.liesAboutItsClock
+            ? Self.lie
+            : ClockReading(rank: .hardware, unixOffset: ReadingsTruth.unixOffset(of: host))
+        give(.clock(clock), now)
         effects.append(.later(.sample, after: random.duration(in: .zero..<self.settings.interval)))
     }
 
@@ -114,6 +118,7 @@ final class AgentSide: ReadingsSide {
                 check(bytes, to: peer)
                 effects.append(.node(.sendReliable(bytes, to: peer)))
             case .sendUnreliable(let bytes, let peer, let priority):
+                let bytes = settings.liesAboutItsClock ? falsified(bytes) : bytes
                 effects.append(.node(.sendUnreliable(bytes, to: peer, priority)))
             case .drop(.journalFull, _): noteLosses()
             case .drop: break
@@ -128,6 +133,19 @@ final class AgentSide: ReadingsSide {
             }
         }
         checkMemory(telemeter)
+    }
+
+    /// A date of 2024.
+    private static let lie = ClockReading(rank: .satellite, unixOffset: .seconds(1_706_000_000))
+
+    /// An answer to a time request, with any agent's boot in it.
+    private func falsified(_ bytes: [UInt8]) -> [UInt8] {
+        guard
+            case .timeExchange(.answer(var answer))? = try? TelemetryMessage(parsing: bytes),
+            Bool.random(using: &random)
+        else { return bytes }
+        answer.boot = BootID(high: 7, low: UInt64.random(in: 0..<12, using: &random))
+        return TelemetryMessage.timeExchange(.answer(answer)).bytes
     }
 
     private func post(_ job: SimulatedDisk.Job) {

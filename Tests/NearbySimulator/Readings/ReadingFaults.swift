@@ -14,6 +14,9 @@ public struct ReadingFaults: Sendable {
     public var hasLittleDisk = false
     /// An agent that starts again and again while no collector is there.
     public var restarts = 0
+    /// An agent says that satellites tell it a date of 2024, and shows other agents' boots as its
+    /// own.
+    public var hasLyingClock = false
 
     public init() {}
 
@@ -27,6 +30,7 @@ public struct ReadingFaults: Sendable {
         faults.hasLittleMemory = chance(4)
         faults.hasLittleDisk = chance(5)
         if chance(8) { faults.restarts = Int.random(in: 3...24, using: &generator) }
+        faults.hasLyingClock = chance(3)
         return faults
     }
 }
@@ -40,6 +44,7 @@ struct AgentSettings {
     var spoolAfter: Duration?
     var spoolBytesMax: Int
     var wait: Duration
+    var liesAboutItsClock = false
     var faults: ReadingFaults
 
     init(_ faults: ReadingFaults, _ random: inout SeededGenerator) {

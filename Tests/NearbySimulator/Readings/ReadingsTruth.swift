@@ -27,6 +27,8 @@ final class ReadingsTruth {
         var end: UInt64 { UInt64(measured.count) + 1 }
     }
 
+    /// Of the agents that do not lie about their clocks, by what their readings must be dated.
+    private var unixOffsets: [PeerID: Duration] = [:]
     private var runs: [RunKey: Run] = [:]
     private var failures: [String] = []
     private var repeatedCount: UInt64 = 0
@@ -36,6 +38,26 @@ final class ReadingsTruth {
     func takeFailures() -> [String] {
         defer { failures = [] }
         return failures
+    }
+
+    // MARK: Clocks
+
+    /// What the host's clock is against UTC: 2026, at the simulation's time zero.
+    static func unixOffset(of host: Host) -> Duration {
+        .seconds(1_795_239_900) - (host.localTime(.zero) - .zero)
+    }
+
+    func expectRightDates(of host: Host) { unixOffsets[host.peer] = Self.unixOffset(of: host) }
+
+    /// A store dates a run by this from now on. What claims to be a date must be right, whatever
+    /// others say: retention deletes by it.
+    func dated(_ key: RunKey, by mapping: ClockMapping) {
+        guard let truth = unixOffsets[key.peer], mapping.clock.rank > .none else { return }
+        let error = mapping.clock.unixOffset - truth
+        let distance = error < .zero ? .zero - error : error
+        if distance > mapping.uncertainty + .seconds(2) {
+            fail("\(key.run) of \(key.peer) is dated \(error) off the truth")
+        }
     }
 
     // MARK: Told by agents

@@ -46,6 +46,7 @@ public final class ReadingsWorld {
 
     public init(hosts: [Host], faults: ReadingFaults, seed: UInt64) {
         var random = SeededGenerator(seed: seed ^ 0x6a75_726e)
+        var hasLiar = false
         wakeUps = Array(repeating: nil, count: hosts.count)
         for host in hosts {
             let seed = random.next()
@@ -54,7 +55,10 @@ public final class ReadingsWorld {
                 sides.append(
                     CollectorSide(host: host, faults: faults, truth: truth, seed: seed))
             case .agent, .relay:
-                let settings = AgentSettings(faults, &random)
+                var settings = AgentSettings(faults, &random)
+                settings.liesAboutItsClock = faults.hasLyingClock && !hasLiar
+                hasLiar = hasLiar || settings.liesAboutItsClock
+                if !settings.liesAboutItsClock { truth.expectRightDates(of: host) }
                 sides.append(AgentSide(host: host, settings: settings, truth: truth, seed: seed))
             }
         }

@@ -87,7 +87,9 @@ struct SimulatedStore {
     // MARK: Tables
 
     private mutating func commit(_ batch: StoreBatch) {
-        for clock in batch.clocks { clocks[clock.boot] = clock }
+        for clock in batch.clocks where clocks[clock.boot].map(clock.mayReplace) ?? true {
+            clocks[clock.boot] = clock
+        }
         for born in batch.births {
             let key = RunKey(peer: born.peer, run: born.birth.run)
             if runs[key] == nil { order.append(key) }
@@ -101,6 +103,10 @@ struct SimulatedStore {
             if gap.gap.reason != .settledElsewhere { truth.announced(gap.gap.range, of: key) }
         }
         for part in batch.parts { insert(part) }
+        for key in order {
+            guard let boot = runs[key]?.birth.boot, let clock = clocks[boot] else { continue }
+            truth.dated(key, by: clock)
+        }
     }
 
     private mutating func insert(_ part: StoreBatch.Part) {

@@ -1,0 +1,116 @@
+import NearbyCore
+
+/// The pairs, and beside them what the plan asks for, kept up to date with each change: so that an
+/// input costs what its own pair costs, however many others there are.
+///
+/// All that is beside `pairs` follows from it.
+struct PairTable: Sendable, Hashable {
+    /// A pair that may be chosen: known, not connected, not found unwilling.
+    struct Candidate: Sendable, Hashable, Comparable {
+        let cost: UInt32
+        let peer: PeerID
+
+        static func < (left: Candidate, right: Candidate) -> Bool {
+            (left.cost, left.peer) < (right.cost, right.peer)
+        }
+    }
+
+    private let own: PeerID
+    private var pairs: [PeerID: InvitationPair] = [:]
+    private(set) var invitingCount = 0
+    /// The cheapest first.
+    private(set) var candidates: [Candidate] = []
+    /// Those that asked us and that it is on us to invite, in order.
+    private(set) var callers: [PeerID] = []
+    /// Connected ones that seem to have restarted, in order.
+    private(set) var doubted: [PeerID] = []
+    private var deadlines: [PeerID: Instant] = [:]
+    private var peersByToken: [ChannelToken: PeerID] = [:]
+
+    init(own: PeerID) { self.own = own }
+
+    var count: Int { pairs.count }
+
+    var connectedCount: Int { peersByToken.count }
+
+    /// In order.
+    var connectedPeers: [PeerID] { peersByToken.values.sorted() }
+
+    var nextDeadline: Instant? { deadlines.values.min() }
+
+    func peer(with token: ChannelToken) -> PeerID? { peersByToken[token] }
+
+    func due(_ now: Instant) -> [PeerID] {
+        deadlines.filter { $0.value <= now }.keys.sorted()
+    }
+
+    /// A pair of which nothing is known and with which nothing goes on is forgotten.
+    subscript(peer: PeerID) -> InvitationPair? {
+        get { pairs[peer] }
+        set {
+            let before = pairs[peer]
+            let after = newValue.flatMap { $0.isForgettable ? nil : $0 }
+            pairs[peer] = after
+            invitingCount += (after?.isInviting == true ? 1 : 0)
+            invitingCount -= (before?.isInviting == true ? 1 : 0)
+            Self.move(in: &candidates, from: candidate(peer, before), to: candidate(peer, after))
+            Self.move(in: &callers, from: caller(peer, before), to: caller(peer, after))
+            Self.move(
+                in: &doubted, from: before?.doubt.isConfirmed == true ? peer : nil,
+                to: after?.doubt.isConfirmed == true ? peer : nil)
+            deadlines[peer] = after?.nextDeadline
+            if before?.channel?.token != after?.channel?.token {
+                if let old = before?.channel { peersByToken[old.token] = nil }
+                if let new = after?.channel { peersByToken[new.token] = peer }
+            }
+        }
+    }
+
+    /// A full table forgets a peer with which nothing goes on, the dearest first. False if there is
+    /// none.
+    mutating func makeRoom() -> Bool {
+        guard pairs.count >= Limits.pairsMax else { return true }
+        guard let idle = candidates.last(where: { pairs[$0.peer]?.state == .idle }) else {
+            return false
+        }
+        self[idle.peer] = nil
+        return true
+    }
+
+    private func candidate(_ peer: PeerID, _ pair: InvitationPair?) -> Candidate? {
+        guard let pair, pair.channel == nil, pair.isAvailable else { return nil }
+        return Candidate(cost: pair.cost, peer: peer)
+    }
+
+    private func caller(_ peer: PeerID, _ pair: InvitationPair?) -> PeerID? {
+        guard let pair, pair.wantsUs, pair.sighting != nil else { return nil }
+        return own < peer && pair.state == .idle || pair.state == .overdue ? peer : nil
+    }
+
+    /// Replaces an element of a sorted array.
+    private static func move<Element: Comparable>(
+        in array: inout [Element], from old: Element?, to new: Element?
+    ) {
+        guard old != new else { return }
+        if let old, let index = array.position(of: old), array[index] == old {
+            array.remove(at: index)
+        }
+        if let new { array.insert(new, at: array.position(of: new) ?? array.endIndex) }
+    }
+}
+
+extension Array where Element: Comparable {
+    /// In a sorted array, the first element that is not less; nil past the end.
+    fileprivate func position(of element: Element) -> Int? {
+        var range = startIndex..<endIndex
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if self[middle] < element {
+                range = middle + 1..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return range.lowerBound == endIndex ? nil : range.lowerBound
+    }
+}

@@ -1,0 +1,25 @@
+import NearbyCore
+
+/// Seqnos lie on a circle (RFC 8966 §2.1): no number is the last one, and nobody can announce one
+/// that the destination cannot go beyond.
+extension UInt32 {
+    /// Whether this seqno is less than half the circle ahead of the other. Of two that lie opposite
+    /// each other neither is.
+    func isNewer(than other: UInt32) -> Bool { self != other && self &- other < 1 << 31 }
+
+    func isAtLeast(_ other: UInt32) -> Bool { self == other || isNewer(than: other) }
+}
+
+extension Limits {
+    /// A seqno further ahead of the feasibility distance than this is a leap. Honest destinations
+    /// take steps of one; only a restart that nobody remembers goes further.
+    static let seqnoStepMax: UInt32 = 1 << 16
+    /// A request may raise our own seqno so far at any time; further only once in a `leapPause`.
+    /// More than two runs of one node differ at their start.
+    static let seqnoRaiseMax: UInt32 = 1 << 25
+    /// Between two raises of our own seqno.
+    static let raisePause = Duration.milliseconds(200)
+    /// Between two leaps of one destination: longer than a message is under way, so that seqnos of
+    /// more than half the circle are never compared with each other.
+    static let leapPause = Duration.seconds(1)
+}

@@ -1,0 +1,80 @@
+import NearbyCore
+import Testing
+
+@testable import NearbyEngine
+
+struct PairTableTests {
+    /// What the table keeps up to date, computed anew from all pairs.
+    private func expectConsistent(
+        _ table: PairTable, _ pairs: [PeerID: InvitationPair], own: PeerID
+    ) {
+        let candidates = pairs.filter { $0.value.channel == nil && $0.value.isAvailable }
+            .map { PairTable.Candidate(cost: $0.value.cost, peer: $0.key) }.sorted()
+        #expect(table.candidates == candidates)
+        #expect(table.invitingCount == pairs.values.count(where: \.isInviting))
+        #expect(table.connectedPeers == pairs.filter { $0.value.channel != nil }.keys.sorted())
+        let callers = pairs.filter { peer, pair in
+            pair.wantsUs && pair.sighting != nil
+                && (own < peer && pair.state == .idle || pair.state == .overdue)
+        }
+        #expect(table.callers == callers.keys.sorted())
+        #expect(table.doubted == pairs.filter(\.value.doubt.isConfirmed).keys.sorted())
+        #expect(table.nextDeadline == pairs.values.compactMap(\.nextDeadline).min())
+    }
+
+    @Test func whatIsBesideThePairsFollowsFromThem() {
+        let own = PeerID(high: 50, low: 0)
+        var random = SeededGenerator(seed: 4)
+        var table = PairTable(own: own)
+        var pairs: [PeerID: InvitationPair] = [:]
+        for step in 0..<4_000 {
+            let peer = PeerID(high: UInt64.random(in: 1...100, using: &random), low: 0)
+            if peer == own { continue }
+            let pair = Bool.random(using: &random) ? randomPair(step, &random) : nil
+            table[peer] = pair
+            pairs[peer] = pair.flatMap { $0.isForgettable ? nil : $0 }
+            #expect(table[peer] == pairs[peer])
+            if step % 20 == 0 { expectConsistent(table, pairs, own: own) }
+        }
+        #expect(table.count == pairs.count)
+    }
+
+    private func randomPair(_ step: Int, _ random: inout SeededGenerator) -> InvitationPair {
+        var pair = InvitationPair()
+        let now = Instant.zero + .seconds(step)
+        if Int.random(in: 0..<4, using: &random) > 0 {
+            pair.sighting = .init(
+                run: RunID(value: 1), role: Bool.random(using: &random) ? .agent : .collector,
+                costToCollector: UInt16.random(in: 0...3, using: &random))
+        }
+        if Bool.random(using: &random) {
+            pair.channel = .init(
+                token: ChannelToken(value: UInt32(step)), run: RunID(value: 1), attempt: 1,
+                weAreClient: true)
+            pair.doubt.begin(now)
+            if Bool.random(using: &random) { pair.doubt.confirm() }
+        }
+        let states: [InvitationPair.State] = [
+            .idle, .overdue, .inviting(attempt: 1, since: now), .resting(until: now),
+            .nudging(until: now, sentAt: now), .nudgeHeldBack(until: now),
+        ]
+        pair.state = states.randomElement(using: &random) ?? .idle
+        pair.wantsUs = Bool.random(using: &random)
+        return pair
+    }
+
+    @Test func aFullTableForgetsTheDearestWithWhichNothingGoesOn() {
+        var table = PairTable(own: PeerID(high: 0, low: 1))
+        for index in 0..<Limits.pairsMax {
+            var pair = InvitationPair()
+            pair.sighting = .init(
+                run: RunID(value: 1), role: .agent, costToCollector: UInt16(index))
+            if index == Limits.pairsMax - 1 { pair.state = .overdue }
+            table[PeerID(high: UInt64(index) + 1, low: 0)] = pair
+        }
+        let hasRoom = table.makeRoom()
+        #expect(hasRoom)
+        #expect(table.count == Limits.pairsMax - 1)
+        #expect(table[PeerID(high: UInt64(Limits.pairsMax) - 1, low: 0)] == nil)
+    }
+}

@@ -1,0 +1,148 @@
+import NearbyCore
+import NearbyEngine
+import NearbyWire
+
+/// A member that lies: a real node whose frames are altered just before they are sealed. It knows
+/// the secret, and says of others what is not so.
+public final class Liar {
+    /// What it announces of the collector, always as the nearest to it.
+    public enum Lie: CaseIterable, Sendable {
+        /// The highest number there is.
+        case highestSeqno
+        /// As far ahead as a seqno can be and count as newer.
+        case halfACircle
+        /// Each time a step further, as far as nobody takes for a leap.
+        case climbing
+        /// Each time a third of the circle further.
+        case whirling
+        case anySeqno
+        /// The true seqno: only the metric is wrong.
+        case nearest
+        /// Others that have its short ID.
+        case squatting
+        /// Collectors and nodes that do not exist.
+        case inventing
+        /// That it is a collector itself.
+        case promoted
+        /// That everybody else is one.
+        case appointing
+    }
+
+    private var spoils: Bool { lie != .promoted && lie != .appointing }
+
+    let lie: Lie
+    /// Until then it is a member like any other.
+    public var isLying = true
+    /// Of the collector that it speaks of.
+    private let target: PeerID
+    private let own: PeerID
+    /// The seqno that the liar's own node knows, and the one that it said last.
+    private var known: UInt32 = 1
+    private var said: UInt32 = 1
+    private var random: SeededGenerator
+
+    init(_ lie: Lie, about target: PeerID, own: PeerID, seed: UInt64) {
+        self.lie = lie
+        self.target = target
+        self.own = own
+        random = SeededGenerator(seed: seed)
+    }
+
+    /// What leaves instead of a frame's payload.
+    func altered(_ payload: ArraySlice<UInt8>) -> [UInt8] {
+        guard isLying else { return Array(payload) }
+        let altered = alteredFrame(payload)
+        return altered.count <= Limits.frameBytesMax ? altered : Array(payload)
+    }
+
+    private func alteredFrame(_ payload: ArraySlice<UInt8>) -> [UInt8] {
+        let body = payload.dropFirst()
+        switch payload.first.flatMap(FrameKind.init) {
+        case .bundle:
+            guard let bundle = try? FrameBundle(parsing: body) else { return Array(payload) }
+            return FrameBundle(frames: bundle.frames.map { alteredFrame($0)[...] }).bytes
+        case .routing:
+            guard let message = try? RoutingMessage(parsing: body) else { return Array(payload) }
+            // An answer to each answer would never end.
+            return message.number == 0 ? Array(payload) : altered(message).bytes
+        case .liveness where Array(payload) == LivenessFrame.hello.bytes, .empty:
+            return altered(RoutingMessage(number: 0, acknowledged: 0, items: [])).bytes
+        case .packet:
+            // What others send through it disappears.
+            guard let packet = try? MeshPacket(parsing: body), packet.source != own.short, spoils
+            else {
+                return Array(payload)
+            }
+            return [FrameKind.empty.rawValue]
+        default: return Array(payload)
+        }
+    }
+
+    private func altered(_ message: RoutingMessage) -> RoutingMessage {
+        var altered = message
+        if !spoils {
+            altered.items = message.items.map(promoted)
+            return altered
+        }
+        for case .update(let update) in message.items where update.destination == target {
+            if update.metric != RoutingMessage.metricInfinite { known = update.seqno }
+        }
+        altered.items.removeAll {
+            if case .update(let update) = $0 { update.destination == target } else { false }
+        }
+        altered.items = lies() + altered.items.prefix(34)
+        return altered
+    }
+
+    private func lies() -> [RoutingMessage.Item] {
+        switch lie {
+        case .highestSeqno: return [update(target, .max)]
+        case .halfACircle:
+            return [update(target, known &+ (1 << 31 - 1)), .known(seqno: known &+ 1 << 30)]
+        case .climbing:
+            said = said.isBehind(known) ? known : said &+ 1 << 16
+            return [update(target, said), request(said &+ 1)]
+        case .whirling:
+            said &+= .max / 3
+            return [update(target, said), request(said)]
+        case .anySeqno:
+            said = UInt32.random(in: 0...(.max), using: &random)
+            return [update(target, said), request(random32), .known(seqno: random32)]
+        case .nearest: return [update(target, known)]
+        case .promoted, .appointing: return []
+        case .squatting:
+            let squatter = PeerID(high: target.short.value, low: random.next())
+            return [update(squatter, random32)]
+        case .inventing:
+            return [.collector, .node, .viewer].map {
+                update(PeerID(high: random.next(), low: random.next()), random32, $0)
+            }
+        }
+    }
+
+    private func promoted(_ item: RoutingMessage.Item) -> RoutingMessage.Item {
+        guard case .update(var update) = item,
+            (update.destination == own) == (lie == .promoted)
+        else { return item }
+        update.kind = .collector
+        return .update(update)
+    }
+
+    private var random32: UInt32 { UInt32.random(in: 0...(.max), using: &random) }
+
+    private func request(_ seqno: UInt32) -> RoutingMessage.Item {
+        .request(destination: target, seqno: seqno, hopLimit: 64)
+    }
+
+    private func update(
+        _ destination: PeerID, _ seqno: UInt32, _ kind: DestinationKind = .collector
+    ) -> RoutingMessage.Item {
+        .update(.init(destination: destination, seqno: seqno, metric: 0, kind: kind))
+    }
+}
+
+extension UInt32 {
+    fileprivate func isBehind(_ other: UInt32) -> Bool {
+        self != other && other &- self < 1 << 31
+    }
+}

@@ -1,0 +1,39 @@
+import Configuration
+import Glibc
+import NearbyLinux
+import Testing
+
+@testable import Program
+
+/// What errors come to, in the words of sysexits.h.
+struct ExitStatusTests {
+    @Test(arguments: [
+        (ENOENT, ExitStatus.noInput), (EACCES, .notPermitted), (ENOSPC, .cannotCreate),
+        (EROFS, .cannotCreate), (EADDRINUSE, .unavailable), (EAGAIN, .tryAgain),
+        (EIO, .inputOutput),
+    ])
+    func systemCallsHaveAStatus(_ code: Int32, _ status: ExitStatus) {
+        #expect(ExitStatus(code: code) == status)
+        #expect(ExitStatus(SystemError(call: "x", code: code)) == status)
+        #expect(StartError(SystemError(call: "x", code: code)).status == status)
+    }
+
+    @Test func anAgentThatDoesNotRunIsUnavailable() {
+        #expect(ExitStatus(ControlError.noAgent(path: "/x")) == .unavailable)
+        #expect(ExitStatus(ControlError.notPermitted(path: "/x")) == .notPermitted)
+        #expect(ExitStatus(TransportError.portInUse(1, call: "bind")) == .unavailable)
+    }
+
+    @Test func aFileThatIsMissingIsToldFromOneThatIsWrong() {
+        guard case .bad(let missing) = Settings.load("/no/such"),
+            case .bad(let wrong) = Settings.decode(Array("a: b".utf8), file: "f")
+        else {
+            Issue.record("taken")
+            return
+        }
+        #expect(ExitStatus(missing) == .noInput)
+        #expect(ExitStatus(wrong) == .configuration)
+        #expect(agentMain(["--config", "/no/such"]) == 66)
+        #expect(agentMain(["--nonsense"]) == 64)
+    }
+}

@@ -1,0 +1,22 @@
+import Testing
+
+@testable import Program
+
+struct NodeTableTests {
+    @Test func columnsAreAsWideAsTheirWidestCell() {
+        let table = NodeTable(rows: [
+            .init(
+                name: "greenhouse-north", peer: "53hz5-hrw7r", role: "agent", reached: "this node",
+                seen: "online", version: "0.1.0"),
+            .init(
+                name: "größer", peer: "o5avu-hxozu", role: "collector",
+                reached: "was via relay", seen: "5 min ago", version: "-"),
+        ])
+        #expect(
+            table.lines == [
+                "NODE              PEER         ROLE       REACHED        SEEN       VERSION",
+                "greenhouse-north  53hz5-hrw7r  agent      this node      online     0.1.0",
+                "größer            o5avu-hxozu  collector  was via relay  5 min ago  -",
+            ])
+    }
+}
