@@ -76,7 +76,6 @@ public enum ExitStatus: Int32, Sendable {
         case .unreadable(_, let error): self.init(code: error.code)
         case .open: self = .notPermitted
         case .missing: self = .noInput
-        case .open: self = .notPermitted
         case .foreign: self = .configuration
         }
     }
