@@ -8,20 +8,20 @@ import Testing
 /// What errors come to, in the words of sysexits.h.
 struct ExitStatusTests {
     @Test(arguments: [
-        (ENOENT, ExitStatus.noInput), (EACCES, .notPermitted), (ENOSPC, .cannotCreate),
+        (ENOENT, Program.ExitStatus.noInput), (EACCES, .notPermitted), (ENOSPC, .cannotCreate),
         (EROFS, .cannotCreate), (EADDRINUSE, .unavailable), (EAGAIN, .tryAgain),
         (EIO, .inputOutput),
     ])
-    func systemCallsHaveAStatus(_ code: Int32, _ status: ExitStatus) {
-        #expect(ExitStatus(code: code) == status)
-        #expect(ExitStatus(SystemError(call: "x", code: code)) == status)
+    func systemCallsHaveAStatus(_ code: Int32, _ status: Program.ExitStatus) {
+        #expect(Program.ExitStatus(code: code) == status)
+        #expect(Program.ExitStatus(SystemError(call: "x", code: code)) == status)
         #expect(StartError(SystemError(call: "x", code: code)).status == status)
     }
 
     @Test func anAgentThatDoesNotRunIsUnavailable() {
-        #expect(ExitStatus(ControlError.noAgent(path: "/x")) == .unavailable)
-        #expect(ExitStatus(ControlError.notPermitted(path: "/x")) == .notPermitted)
-        #expect(ExitStatus(TransportError.portInUse(1, call: "bind")) == .unavailable)
+        #expect(Program.ExitStatus(ControlError.noAgent(path: "/x")) == .unavailable)
+        #expect(Program.ExitStatus(ControlError.notPermitted(path: "/x")) == .notPermitted)
+        #expect(Program.ExitStatus(TransportError.portInUse(1, call: "bind")) == .unavailable)
     }
 
     @Test func aFileThatIsMissingIsToldFromOneThatIsWrong() {
@@ -31,8 +31,8 @@ struct ExitStatusTests {
             Issue.record("taken")
             return
         }
-        #expect(ExitStatus(missing) == .noInput)
-        #expect(ExitStatus(wrong) == .configuration)
+        #expect(Program.ExitStatus(missing) == .noInput)
+        #expect(Program.ExitStatus(wrong) == .configuration)
         #expect(agentMain(["--config", "/no/such"]) == 66)
         #expect(agentMain(["--nonsense"]) == 64)
     }
