@@ -22,8 +22,8 @@ collector: {$1}"
     measured "$1: the store grew by $grown kB; the collector's memory: $(memory_peak "$collect_c") kB"
     must "$1: the store grew by $grown kB, not more than $3" [ "$grown" -le "$3" ]
     must "$1: the agent's readings are settled" until_true 5 at_most a readingsWaiting 15
-    must "$1: it is named" grep -q "^rogue .* brings more $2" "$LAB/collect_c.err"
+    must "$1: it is named" grep -q "rogue .* brings more $2" "$LAB/collect_c.err"
     stop "$collect_c"
 }
-flooded "peer-readings: 1000" readings 15000
-flooded "peer-store: 2MiB" data 10000
+flooded "readings-per-agent: 1000" readings 15000
+flooded "store-per-agent: 2MiB" data 10000

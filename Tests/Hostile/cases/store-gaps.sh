@@ -9,7 +9,7 @@ collect c
 agent a
 must "readings" until_true 15 has_rows c a 2
 before=$(du -sk "$LAB/c" | cut -f 1)
-attack flood x gaps "target=10.77.1.1:$PORT" rate=400000 seconds=10
+attack flood x gaps "target=10.77.1.1:$PORT" rate=4000000 seconds=10
 must "the member is in" until_true 5 member_up flood
 must "it ends" attacked flood
 must "the agent's readings are settled ($(member a readingsWaiting) wait)" until_true 8 at_most a readingsWaiting 15
