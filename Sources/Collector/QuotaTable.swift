@@ -22,7 +22,7 @@ extension Limits {
 /// What one agent may bring to a collector that stores.
 public struct CollectorQuotas: Hashable, Sendable {
     /// In the long run; what five seconds allow may come at once.
-    public var readingsPerSecond = 5_000
+    public var readingsPerSecond = 10_000
     /// What its readings and births may add to the store, bytes; never more than
     /// `Limits.storeShareDivisor` allows.
     public var storeBytesPerDay = 4 << 30

@@ -176,7 +176,7 @@ public struct Settings: Sendable {
                 "Channels of one agent that windows are shown for, those of its last runs "
                     + "included. What is beyond is stored only."),
             Key(
-                "readings-per-agent", .integer(1...1_000_000), .value("5000"),
+                "readings-per-agent", .integer(1...1_000_000), .value("10000"),
                 "Readings a second that one agent may bring. Beyond, they are not taken: the agent "
                     + "keeps them, and sends them again."),
             Key(
