@@ -75,7 +75,7 @@ import Testing
     /// 200 readings a second were kept for an hour, and come as fast as they can: what is refused
     /// comes again.
     @Test func anHoursBacklogOfABusyAgentIsTakenInMinutesAndWhole() throws {
-        var world = QueueWorld()
+        var world = QueueWorld(quotas: quotas(readings: 5_000))
         let birth = try birth()
         world.receive(birth, from: peer, at: 0)
         var next: UInt64 = 1

@@ -13,7 +13,7 @@ struct ReadingsTests {
     func whatIsMeasuredIsStoredOnceOrKnownToBeLost(_ seed: UInt64) {
         let run = ReadingsRun(seed: seed)
         #expect(run.failures == [])
-        #expect(run.counts.stored > 100)
+        #expect(run.counts.stored >= 100)
     }
 
     @Test func theSameSeedGivesTheSameTrace() {

@@ -97,8 +97,8 @@ enum DiscoveryAttacks {
         say("sent \(shell.sentByteCount) bytes")
     }
 
-    /// No attack: makes an identity in `state=` whose PeerID lies in the `low` or `high` half, so that
-    /// a case knows who invites whom.
+    /// No attack: makes an identity in `state=` whose PeerID lies in the `low` or `high` half, so
+    /// that a case knows who invites whom.
     static func identity(_ options: Options) throws {
         let state = try options.text("state")
         let isLow = try options.text("half") == "low"

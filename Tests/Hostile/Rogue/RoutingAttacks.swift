@@ -32,8 +32,8 @@ enum RoutingAttacks {
         }
     }
 
-    /// Says that it is a collector, or what `kind=` says, and settles whatever it is sent. `role=` is
-    /// how it is admitted.
+    /// Says that it is a collector, or what `kind=` says, and settles whatever it is sent. `role=`
+    /// is how it is admitted.
     static func collector(_ options: Options) throws {
         let member = try Member(options)
         let channel = member.channel

@@ -13,7 +13,7 @@ agent a
 must "readings all the same" until_true 10 has_rows c a
 must "it says what is the matter" grep -q "No space left" "$LAB/agent_a.err"
 must "and that the identity will not last" grep -qi "ephemeral\|memory" "$LAB/agent_a.err"
-must "nothing half written is left" [ "$(find "$LAB/full" -type f ! -name filler | wc -l)" = 0 ]
+must "nothing half written is left" [ "$(find "$LAB/full" -type f ! -name filler ! -name lock | wc -l)" = 0 ]
 stop "$collect_c"
 start full_c c bash -c "exec '$BIN/rivulet' collect --config '$LAB/c.yaml' --format csv --every 1s >/dev/full"
 ended() { ! kill -0 "$full_c" 2>/dev/null; }
