@@ -26,9 +26,20 @@ public final class Liar {
         case promoted
         /// That everybody else is one.
         case appointing
+
+        /// Seqnos that leap leave no order in which to be loop-free: packets may circle until
+        /// their hop limit while the liar lies, and for a few seconds after.
+        var leaps: Bool {
+            switch self {
+            case .highestSeqno, .halfACircle, .whirling, .anySeqno: true
+            default: false
+            }
+        }
     }
 
     private var spoils: Bool { lie != .promoted && lie != .appointing }
+
+    var leaps: Bool { isLying && lie.leaps }
 
     let lie: Lie
     /// Until then it is a member like any other.

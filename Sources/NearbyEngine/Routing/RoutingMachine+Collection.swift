@@ -81,7 +81,10 @@ extension RoutingMachine {
         if let raiseFrom, now < raiseFrom, wantedSeqno != nil { collect(by: raiseFrom) }
         for (id, destination) in destinations.sorted(by: { $0.key < $1.key }) {
             guard let since = destination.routelessSince else { continue }
-            if !destination.candidates.isEmpty {
+            if let askAt = destination.askAt, now < askAt {
+                collect(by: askAt)
+            } else if !destination.candidates.isEmpty {
+                destinations[id]?.putOffAsking(now: now)
                 if mayForget(destination, now) { destinations[id]?.forgetFeasibility() }
                 select(id, now, &outputs)
             } else if now >= since + Limits.sourceTime {

@@ -345,14 +345,17 @@ public struct RoutingMachine: Sendable {
             destination.tighten(seqno: candidate.seqno, metric: chosen.metric)
             destination.seqno = candidate.seqno
             destination.kind = candidate.kind
-            destination.routelessSince = nil
+            destination.foundWay()
         } else if destination.routelessSince == nil {
             destination.routelessSince = now
             nextCollection = min(nextCollection ?? .distantFuture, now + Limits.sourceTime)
         }
+        let asks = chosen == nil && !destination.candidates.isEmpty
+        if asks, destination.askAt == nil { destination.askAt = now + Limits.requestTime }
         destinations[id] = destination
-        if chosen == nil, !destination.candidates.isEmpty, let bound = destination.feasibility {
-            nextCollection = min(nextCollection ?? .distantFuture, now + Limits.requestTime)
+        if asks, let bound = destination.feasibility {
+            nextCollection = min(
+                nextCollection ?? .distantFuture, destination.askAt ?? .distantFuture)
             request(id, bound.seqno &+ 1, hopLimit: Limits.requestHopLimit, except: nil, now)
         } else if let chosen, let bound = destination.feasibility,
             isCheaperBeyondBound(destination, than: chosen.metric)
@@ -455,6 +458,8 @@ extension Limits {
     public static let routingRequestsMax = 256
     /// How long a request is remembered, so that it does not circle.
     public static let requestTime = Duration.seconds(1)
+    /// Between two requests for a way that nobody has: doubles from `requestTime` to this.
+    static let requestTimeMax = Duration.seconds(32)
     public static let requestHopLimit: UInt8 = 64
     /// How long the feasibility distance of an unreachable destination is kept (RFC 8966 §3.5.1).
     public static let sourceTime = Duration.seconds(180)

@@ -35,11 +35,28 @@ struct Destination: Sendable {
     var routelessSince: Instant?
     /// Until then no leap of its seqno is believed.
     var leapFrom: Instant?
+    /// When to ask again for a way, while none is feasible.
+    var askAt: Instant?
+    private var askInterval = Limits.requestTime
 
     init(_ peer: PeerID, kind: DestinationKind, introducer: PeerID) {
         self.peer = peer
         self.kind = kind
         self.introducer = introducer
+    }
+
+    /// A way is feasible: the next search begins anew.
+    mutating func foundWay() {
+        routelessSince = nil
+        askAt = nil
+        askInterval = Limits.requestTime
+    }
+
+    /// Asking again is for requests that found nobody; what nobody answers is asked ever more
+    /// seldom, or a thousand invented destinations would keep a network busy.
+    mutating func putOffAsking(now: Instant) {
+        askInterval = min(askInterval * 2, Limits.requestTimeMax)
+        askAt = now + askInterval
     }
 
     /// Whether the neighbour's offer may be used.
@@ -218,7 +235,10 @@ struct RoutingNeighbour: Sendable {
             items.append(.known(seqno: seqno))
             known = nil
         }
-        for id in requests.keys.sorted() where items.count < Limits.routingItemsMax {
+        // What changed may not wait behind any number of requests: a way that is lost and not
+        // retracted is asked for again and again.
+        let requestsMax = Limits.routingItemsMax / (changed.isEmpty ? 1 : 4)
+        for id in requests.keys.sorted() where items.count < requestsMax {
             if let request = requests.removeValue(forKey: id) {
                 items.append(
                     .request(destination: id, seqno: request.seqno, hopLimit: request.hopLimit))
