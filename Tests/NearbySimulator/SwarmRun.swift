@@ -14,12 +14,7 @@ public struct SwarmRun {
         let faults = Faults.swarm(&generator)
         // Last, so that a seed has the faults that it always had.
         world.addViewers(&generator)
-        var liars: [Int: Liar.Lie] = [:]
-        if Int.random(in: 0..<4, using: &generator) == 0 {
-            let lie = Liar.Lie.allCases.randomElement(using: &generator)
-            liars[world.addMember(&generator)] = lie
-        }
-        let simulator = Simulator(seed: seed, world: world, faults: faults, liars: liars)
+        let simulator = Simulator(seed: seed, world: world, faults: faults)
         self.seed = seed
         hostCount = world.hostCount
         simulator.boot(within: .seconds(2), faultTime: .seconds(isShort ? 2 : 10))
@@ -27,7 +22,6 @@ public struct SwarmRun {
         var failures: [String] = []
         if !isShort {
             simulator.healAll()
-            for liar in liars.keys { simulator.crash(host: liar) }
             failures = Self.recover(simulator)
         }
         self.failures = simulator.invariants.failures + failures

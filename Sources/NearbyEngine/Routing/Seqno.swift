@@ -7,6 +7,10 @@ extension UInt32 {
     /// each other neither is.
     func isNewer(than other: UInt32) -> Bool { self != other && self &- other < 1 << 31 }
 
+    /// Half the circle away. To take it for older would be for good: it and what is newer by one
+    /// would each look ahead of the other to one of the two sides.
+    func isOpposite(to other: UInt32) -> Bool { self &- other == 1 << 31 }
+
     func isAtLeast(_ other: UInt32) -> Bool { self == other || isNewer(than: other) }
 }
 
