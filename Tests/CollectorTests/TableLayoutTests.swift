@@ -80,7 +80,8 @@ import Testing
         let red = tables.map { $0.contains("\u{1b}[31m") }
         #expect(red.first == false)
         #expect(red.last == true)
-        let line = try #require(tables.last?.split(separator: "\n").last)
+        let last = tables.last?.split(separator: "\n").last
+        let line = try #require(last)
         #expect(line.contains("slow") && !line.contains("\u{1b}"))
         var plain = TablePrinter()
         #expect(windows.allSatisfy { !plain.print($0, clock: clock).contains("\u{1b}") })
