@@ -146,7 +146,10 @@ import Testing
                 ("", StoreError.empty(path: path)), ("name,value\n", .notADatabase(path: path)),
                 (String(repeating: "x", count: 9_000), .notADatabase(path: path)),
             ] {
-                let file = fopen(path, "w")
+                guard let file = fopen(path, "w") else {
+                    Issue.record("\(path) cannot be written")
+                    return
+                }
                 fputs(text, file)
                 fclose(file)
                 #expect(throws: error) { try StoreReader(path) }

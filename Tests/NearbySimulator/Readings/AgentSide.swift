@@ -138,13 +138,15 @@ final class AgentSide: ReadingsSide {
     /// A date of 2024.
     private static let lie = ClockReading(rank: .satellite, unixOffset: .seconds(1_706_000_000))
 
-    /// An answer to a time request, with any agent's boot in it.
+    /// An answer to a time request, with the boot of one of four agents in it: boots are random
+    /// and end-to-end encrypted, and who claims more than a collector remembers of one agent is not
+    /// held here.
     private func falsified(_ bytes: [UInt8]) -> [UInt8] {
         guard
             case .timeExchange(.answer(var answer))? = try? TelemetryMessage(parsing: bytes),
             Bool.random(using: &random)
         else { return bytes }
-        answer.boot = BootID(high: 7, low: UInt64.random(in: 0..<12, using: &random))
+        answer.boot = BootID(high: 7, low: UInt64.random(in: 0..<4, using: &random))
         return TelemetryMessage.timeExchange(.answer(answer)).bytes
     }
 
