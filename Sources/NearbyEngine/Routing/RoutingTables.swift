@@ -72,8 +72,9 @@ struct Destination: Sendable {
         if candidate.seqno == feasibility.seqno {
             return candidate.metric < feasibility.metric ? .feasible : .infeasible
         }
-        guard candidate.seqno.isNewer(than: feasibility.seqno)
-            || candidate.seqno.isOpposite(to: feasibility.seqno)
+        guard
+            candidate.seqno.isNewer(than: feasibility.seqno)
+                || candidate.seqno.isOpposite(to: feasibility.seqno)
         else { return .infeasible }
         return candidate.seqno &- feasibility.seqno <= Limits.seqnoStepMax ? .feasible : .leap
     }
