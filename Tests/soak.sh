@@ -126,7 +126,7 @@ trouble() {
 }
 
 # stands NAME: nothing of this agent waits any more.
-stands() { status "$1" 2>/dev/null | grep -q '"readingsWaiting":0,'; }
+stands() { status "$1" 2>/dev/null | grep '"readingsWaiting":0,' >/dev/null; }
 
 began=$SECONDS powercuts=0 cuts=
 disk_up 2>/dev/null && cuts=1 || echo "no loop devices here: the collector's power cuts are left out"

@@ -45,11 +45,11 @@ bluetooth_pair() {
 }
 
 # links NAME NUMBER: the node's status shows so many Bluetooth links.
-links() { "$BIN/rivulet" status --socket "$LAB/$1.sock" 2>/dev/null | grep -q "^bluetooth .* $2 link"; }
+links() { "$BIN/rivulet" status --socket "$LAB/$1.sock" 2>/dev/null | grep "^bluetooth .* $2 link" >/dev/null; }
 
 # bluetooth_state NAME TEXT: what the status says of Bluetooth.
 bluetooth_state() {
-    "$BIN/rivulet" status --socket "$LAB/$1.sock" 2>/dev/null | grep -q "^bluetooth .*$2"
+    "$BIN/rivulet" status --socket "$LAB/$1.sock" 2>/dev/null | grep "^bluetooth .*$2" >/dev/null
 }
 
 # veth NAME HOST NUMBER: an interface NAME here, and ethNUMBER in the host's namespace, 10.77.NUMBER.1 and .2.

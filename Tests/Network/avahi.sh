@@ -47,7 +47,7 @@ CONF
 browse() { in_host "$1" timeout 10 avahi-browse --resolve --parsable --terminate "_${NETWORK:-lab}._udp"; }
 
 # shows HOST PATTERN: one of them has it.
-shows() { browse "$1" 2>/dev/null | grep -qE -- "$2"; }
+shows() { browse "$1" 2>/dev/null | grep -E -- "$2" >/dev/null; }
 
 # publish VARIABLE HOST NAME PORT TXT…: a service of our network with nobody of ours behind it.
 publish() {
@@ -57,7 +57,7 @@ publish() {
 }
 
 # says HOST PATTERN: the line about Avahi in its status.
-says() { "$BIN/rivulet" status --socket "$LAB/$1.sock" 2>/dev/null | grep -E '^avahi ' | grep -qE -- "$2"; }
+says() { "$BIN/rivulet" status --socket "$LAB/$1.sock" 2>/dev/null | grep -E '^avahi ' | grep -E -- "$2" >/dev/null; }
 
 # Found through Avahi alone: no beacons.
 ALONE='links: {udp: {beacon: false}}'

@@ -81,7 +81,8 @@ has_up_to() {
         AND run_id = (SELECT max(id) FROM runs)")" = 1 ]
 }
 
-connected() { status "$1" 2>/dev/null | grep -q '"collector":"'; }
+# Not grep -q: who stops reading early ends the writer with an error.
+connected() { status "$1" 2>/dev/null | grep '"collector":"' >/dev/null; }
 
 trap lab_down EXIT
 secret "$LAB/secret"

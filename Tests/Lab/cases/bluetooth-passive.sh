@@ -10,7 +10,7 @@ $SENSOR"
 collect c
 agent_here a
 must "readings" until_true 40 has_rows c a
-content() { status a | grep -q '"content":true'; }
+content() { status a | grep '"content":true' >/dev/null; }
 must "other links suffice" until_true 30 content
 start_here btmon btmon -i hci0
 # Somebody of another network, who never connects: service data with our UUID, and a tag of zeros.
