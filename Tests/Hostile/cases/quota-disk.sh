@@ -22,7 +22,7 @@ collector: {$1}"
     measured "$1: the store grew by $grown kB; the collector's memory: $(memory_peak "$collect_c") kB"
     must "$1: the store grew by $grown kB, not more than $3" [ "$grown" -le "$3" ]
     must "$1: the agent's readings are settled" until_true 5 at_most a readingsWaiting 15
-    must "$1: it is named" grep -q "rogue .* brings more $2" "$LAB/collect_c.err"
+    must "$1: it is named" grep -q "rogue .* has reached its quota of $2" "$LAB/collect_c.err"
     stop "$collect_c"
 }
 flooded "readings-per-agent: 1000" readings 15000
