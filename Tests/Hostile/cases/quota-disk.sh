@@ -26,4 +26,4 @@ collector: {$1}"
     stop "$collect_c"
 }
 flooded "readings-per-agent: 1000" readings 15000
-flooded "store-per-agent: 2MiB" data 10000
+flooded "store-per-agent: 2MiB" bytes 10000
