@@ -24,7 +24,7 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources:
 let parsers: [Target.Dependency] = [
     "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux", "NearbyAvahi",
     "NearbyBluetooth", "Telemetry", "Collector", "Sensors", "Configuration", "Boards",
-    "DurableFiles", "Spool", "Store", "COpenSSL",
+    "DurableFiles", "Spool", "Store", "Setup", "COpenSSL",
 ]
 let fuzzing: [Target] =
     Context.environment["RIVULET_FUZZING"] == nil
@@ -105,13 +105,20 @@ let package = Package(
                 "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
                 "Telemetry", "Collector", "Store",
             ]),
+        // How a machine becomes a node of a network: `rivulet init` and `rivulet join`.
+        library(
+            "Setup",
+            [
+                "Program", "Configuration", "Boards", "NearbyCore", "NearbyDTLS", "NearbyLinux",
+                "DurableFiles", "Spool",
+            ]),
         .executableTarget(
             name: "rivulet-agent", dependencies: ["Program"], swiftSettings: settings),
         .executableTarget(
             name: "rivulet",
             dependencies: [
                 "Program", "Collecting", "Configuration", "Boards", "NearbyCore", "NearbyLinux",
-                "Collector", "Store", "CQREncode",
+                "Collector", "Store", "Setup", "CQREncode",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -203,6 +210,13 @@ let package = Package(
             [
                 "NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles",
                 "SlowStatistics", "CFaultyDisk", "store-writer",
+            ]),
+        // These run the program itself, below temporary folders.
+        tests(
+            of: "Setup",
+            [
+                "rivulet", "Configuration", "NearbyCore", "NearbyLinux", "DurableFiles",
+                "FailingFiles", "VectorFile",
             ]),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ] + fuzzing

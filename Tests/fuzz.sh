@@ -12,8 +12,8 @@ runs=1000000 length=4096 keep=
 targets=()
 while [ $# -gt 0 ]; do
     case $1 in
-        --runs) runs=$2; shift ;;
-        --length) length=$2; shift ;;
+        --runs) runs=${2:?$1 wants a number}; shift ;;
+        --length) length=${2:?$1 wants a number}; shift ;;
         --keep) keep=1 ;;
         -*) die "unknown option $1; see the head of this file" ;;
         *) targets+=("$1") ;;

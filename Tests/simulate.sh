@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the simulator in release and runs seeds of it, one world each:
 #
-#     Tests/simulate.sh [readings|join|power] FIRST LAST
+#     Tests/simulate.sh [readings|join|power|liar] FIRST LAST
 #     Tests/simulate.sh hash SEED
 #
 # Closes with `N passed, N failed`; a seed that fails prints the line that replays it.

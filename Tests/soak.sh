@@ -14,9 +14,9 @@ set -uo pipefail
 minutes=10 drop=40 seed=1
 while [ $# -gt 0 ]; do
     case $1 in
-    --minutes) minutes=$2 ;;
-    --drop) drop=$2 ;;
-    --seed) seed=$2 ;;
+    --minutes) minutes=${2:?$1 wants a number} ;;
+    --drop) drop=${2:?$1 wants a number} ;;
+    --seed) seed=${2:?$1 wants a number} ;;
     *) sed -n '2,10s/^# \{0,1\}//p' Tests/soak.sh; exit 64 ;;
     esac
     shift 2

@@ -5,4 +5,4 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 unset BIN
 release_build rivulet-agent rivulet
-echo "built: ${BIN#"$TOP/"}/rivulet-agent, ${BIN#"$TOP/"}/rivulet"
+echo "built: .build/release/rivulet-agent, .build/release/rivulet"

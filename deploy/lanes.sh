@@ -100,15 +100,17 @@ lane_unit() {
     count_swift_testing "$logs/unit" $?
 }
 
-# build_release: rivulet and rivulet-agent into $BIN.
-build_release() {
-    [ -n "${BIN:-}" ] && return
-    swift build "${RELEASE_FLAGS[@]}" >"$logs/release" 2>&1 || {
-        tail -n 40 "$logs/release"
-        return 1
-    }
-    BIN=$(swift build "${RELEASE_FLAGS[@]}" --show-bin-path)
-    export BIN
+# build_release: rivulet and rivulet-agent into $BIN, as release_build; a failure ends the lane, not the run.
+build_release() { BIN=${BIN:-$(release_build >&2 && echo "$BIN")} && [ -n "$BIN" ] && export BIN; }
+
+# summary LANE: counts the line with which its log in $logs closes, and notes what the log calls `not run`.
+summary() {
+    local line
+    line=$(grep -E "$SUMMARY" "$logs/$1" | tail -1)
+    if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
+    while read -r line; do
+        not_run+=("$1: ${line#not run }")
+    done < <(grep '^not run ' "$logs/$1")
 }
 
 lane_footprint() {
@@ -129,30 +131,28 @@ no_foundation() {
 lane_network() {
     expect "release build for the network" build_release || return
     as_root env "BIN=$BIN" Tests/Network/run.sh 2>&1 | tee "$logs/network"
-    local line
-    line=$(grep -E "$SUMMARY" "$logs/network" | tail -1)
-    if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
+    summary network
 }
 
 # Rogue members and outsiders against real processes.
 lane_hostile() {
     expect "release build for the rogue" build_release || return
     as_root env "BIN=$BIN" Tests/Hostile/run.sh 2>&1 | tee "$logs/hostile"
-    local line
-    line=$(grep -E "$SUMMARY" "$logs/hostile" | tail -1)
-    if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
+    summary hostile
 }
 
 # Emulated hardware, in a virtual machine that boots once a group. Avahi is among the network cases.
 lane_lab() {
     expect "release build for the lab" build_release || return
     timeout -k 10 1800 Tests/Lab/run.sh bluetooth relay sensors wifi 2>&1 | tee "$logs/lab"
-    local line
-    line=$(grep -E "$SUMMARY" "$logs/lab" | tail -1)
-    if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
-    while read -r line; do
-        not_run+=("lab: ${line#not run }")
-    done < <(grep '^not run ' "$logs/lab")
+    summary lab
+}
+
+# Packages, images and updates on whole systems.
+lane_image() {
+    expect "release build for the packages" build_release || return
+    as_root env "BIN=$BIN" Tests/Image/run.sh 2>&1 | tee "$logs/image"
+    summary image
 }
 
 # A minute of everything going wrong; by hand it runs as long as one likes.
@@ -171,11 +171,12 @@ lane_demo() {
     expect "nothing is left running" [ -z "$(pgrep -f '/tmp/rivulet\..*\.yaml')" ]
 }
 
-prepare_debian13() { is_debian13 || need mmdebstrap; }
+prepare_debian13() { need mmdebstrap debian-archive-keyring; }
 
-is_debian13() {
-    grep -q 'VERSION_ID="13"' /etc/os-release && ! command -v swiftly >/dev/null &&
-        swift --version 2>&1 | grep -q 6.0.3
+# The tests that know of the processor, cross-compiled, as arm64 programs in Debian 13's root.
+lane_arm64() {
+    as_root deploy/test-arm64.sh >"$logs/arm64" 2>&1
+    count_swift_testing "$logs/arm64" $?
 }
 
 # Debian 13's own compiler, in a root of its own below .build-debian13.
@@ -185,7 +186,7 @@ lane_debian13() {
         return
     fi
     prepare_debian13
-    as_root env "TOP=$TOP" Tests/Debian13/run.sh >"$logs/debian13" 2>&1
+    as_root deploy/debian13.sh >"$logs/debian13" 2>&1
     local status=$?
     grep -E "warning:|error:" "$logs/debian13" | sort -u | head -20
     count_swift_testing "$logs/debian13" $status

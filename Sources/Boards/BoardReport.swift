@@ -63,7 +63,12 @@ public struct BoardReport {
     /// A line for the boot file; whether it is there already, which before a reboot says nothing.
     private func paste(_ line: String) -> String {
         let isThere = boot?.contains(line) == true
-        return "      " + line + (isThere ? "    (is in the file; reboot)" : "")
+        let mark = isThere ? "    (is in the file; reboot)" : ""
+        return "      " + line + (isPossible([line]) ? mark : "    (not on this system)")
+    }
+
+    private func isPossible(_ lines: [String]) -> Bool {
+        boot.map { lines.allSatisfy($0.isPossible) } ?? true
     }
 
     private var overlays: [String] {
@@ -73,7 +78,9 @@ public struct BoardReport {
         return ["", ink.strong("For sensors") + place]
             + board.overlays.flatMap { overlay -> [String] in
                 let isThere = boot.map { overlay.lines.allSatisfy($0.contains) }
-                let mark = isThere == true ? "  (is in the file)" : ""
+                let mark =
+                    isPossible(overlay.lines)
+                    ? isThere == true ? "  (is in the file)" : "" : "  (not on this system)"
                 return ["  \(overlay.purpose)\(mark)"] + overlay.lines.map { "      " + $0 }
                     + wrapped(overlay.note, "      # ")
             }
@@ -106,7 +113,18 @@ public struct BoardReport {
         return found.map { " is \($0.name)" } ?? " is missing"
     }
 
-    private var traps: [String] { list("Mind", board.traps.map { "- " + $0 }) }
+    private var traps: [String] {
+        let lines = board.buses.flatMap(\.enable) + board.overlays.flatMap(\.lines)
+        let missing =
+            isPossible(lines)
+            ? []
+            : [
+                "What is marked `not on this system` wants the kernel and the overlays of "
+                    + "Raspberry Pi OS. Other systems want an overlay of one's own, as Rivulet's "
+                    + "image has for 1-Wire and SPI."
+            ]
+        return list("Mind", (missing + board.traps).map { "- " + $0 })
+    }
 
     private var sources: [String] { list("Sources", board.sources.map { "- " + $0 }) }
 

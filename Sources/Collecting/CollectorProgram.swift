@@ -10,7 +10,8 @@ import Telemetry
 
 /// How `rivulet collect` prints, and for how long.
 public struct CollectOptions {
-    public enum Format: String, CaseIterable { case table, json, csv }
+    /// `none` prints nothing: a service that stores.
+    public enum Format: String, CaseIterable { case table, json, csv, none }
 
     /// When a table is coloured; `auto`: on a terminal.
     public enum ColourChoice: String, CaseIterable { case auto, always, never }
@@ -21,6 +22,8 @@ public struct CollectOptions {
     public var nodes: [Glob] = []
     /// Only these channels.
     public var channels: [Glob] = []
+    /// Times of day of tables in UTC, not in this machine's zone.
+    public var utc = false
     /// How much is logged; nil: what suits the output.
     public var logLevel: StandardErrorLog.Level?
     /// The span of a window; nil: as configured.
@@ -35,7 +38,7 @@ public struct CollectOptions {
     public init() {}
 
     /// Tables are drawn over each other.
-    var hasScreen: Bool { format == .table && Terminal.isThere }
+    var hasScreen: Bool { format == .table && Terminal.takesSequences }
 }
 
 /// `rivulet collect`: takes readings in, stores them and gives receipts, aggregates them over
@@ -66,6 +69,12 @@ public final class CollectorProgram {
 
     public init(_ settings: Settings, _ options: CollectOptions) throws(StartError) {
         self.options = options
+        guard settings.role == .collector || settings.role == .viewer else {
+            throw StartError(
+                "\(settings.file): role \(settings.role.rawValue): `rivulet collect` needs "
+                    + "`role: collector`, or `role: viewer` to look in; rivulet-agent runs agents "
+                    + "and relays", .configuration)
+        }
         do throws(SystemError) {
             logLines = try Mailbox()
             // Before there is another thread.
@@ -81,7 +90,7 @@ public final class CollectorProgram {
         program = try NodeProgram(settings, role: path == nil ? .viewer : .collector, log: log)
         machine = CollectorMachine(
             isDurable: path != nil, boot: ThisMachine.bootID,
-            quotas: CollectorQuotas(settings))
+            quotas: CollectorQuotas(settings), clockSources: Set(settings.collectors))
         do throws(SystemError) {
             store = try path.map { path throws(SystemError) in
                 var stored = Store.Settings()
@@ -115,7 +124,7 @@ public final class CollectorProgram {
             ownClock = $0
             store?.tidy(clock: $0)
             take(machine.handle(.ownClock($0), now: $1), $1)
-            if let offset = machine.unixOffset { clock.unixOffset = offset }
+            follow(machine.unixOffset)
         }
         program.statusDetails = { [unowned self] in statusDetails }
         program.summaryLine = { [unowned self] in
@@ -131,6 +140,16 @@ public final class CollectorProgram {
         try program.serve(until: end)
         if let fault = output.fault { throw fault }
     }
+
+    /// Windows begin at whole multiples of their width by the clock's first reading. A later one
+    /// that differs by microseconds would show them a millisecond early.
+    private func follow(_ offset: Duration?) {
+        guard let offset else { return }
+        let difference = max(offset - clock.unixOffset, clock.unixOffset - offset)
+        if difference >= Self.shownDifference { clock.unixOffset = offset }
+    }
+
+    private static let shownDifference: Duration = .milliseconds(100)
 
     // MARK: The screen
 
@@ -256,13 +275,15 @@ public final class CollectorProgram {
                 if options.traces { trace(delivery) }
                 log.write(
                     .debug,
-                    "\(delivery.birth.node.name): \(delivery.readings.count) new readings over "
-                        + "\(delivery.hops) hops")
+                    "\(delivery.birth.node.name): \(delivery.readings.count) readings over "
+                        + (delivery.hops == 1 ? "1 hop" : "\(delivery.hops) hops"))
                 self.output.tell(.readings(delivery.peer, count: delivery.readings.count), now)
                 give(.delivery(delivery), now)
             case .born(let peer, let birth):
                 let count = birth.channels.count
-                log.write(.information, "\(birth.node.name) has \(count) channels")
+                log.write(
+                    .information,
+                    "\(birth.node.name) has \(count == 1 ? "1 channel" : "\(count) channels")")
                 self.output.tell(.birth(peer, name: birth.node.name, channelCount: count), now)
             case .send(let bytes, let peer):
                 program.runner.give(.sendReliable(bytes, to: peer), at: now)
@@ -295,6 +316,7 @@ public final class CollectorProgram {
 
     private func show(_ window: Window) {
         guard !isDone else { return }
+        if !options.utc { clock.zone = .local(at: window.start + clock.unixOffset) }
         let shown = output.show(window, clock: clock, now: MonotonicClock.now())
         guard options.once, shown?.hasReadings == true else { return }
         isDone = true

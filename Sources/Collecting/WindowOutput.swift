@@ -53,6 +53,7 @@ final class WindowOutput {
             }
         case .json: write(JSONPrinter().print(window, clock: clock))
         case .csv: write(csv.print(window, clock: clock))
+        case .none: break
         }
         return window
     }

@@ -14,7 +14,8 @@ import Telemetry
 /// its uncertainty and 10 ms.
 ///
 /// What an agent says of its own clock dates its own readings. Our clock, by which all others are
-/// dated, follows it only as far as `ClockReference` allows.
+/// dated, follows it only as far as `ClockReference` allows, and where `sources` are named, only
+/// theirs.
 public struct ClockBook: Sendable {
     public enum Input: Hashable, Sendable {
         /// At the start, once a minute, and when the wall clock was set.
@@ -45,6 +46,8 @@ public struct ClockBook: Sendable {
     }
 
     let ownBoot: BootID
+    /// The only agents whose clocks ours may follow; empty: all.
+    let sources: Set<PeerID>
     var reference = ClockReference()
     var ownPublished: BootClock.Published?
     /// At most `Limits.collectorPeersMax`; the one that was silent longest goes.
@@ -52,8 +55,13 @@ public struct ClockBook: Sendable {
     /// Those of all `peers`.
     var clocks: [BootID: BootClock] = [:]
 
-    /// - Parameter boot: our own.
-    public init(boot: BootID) { ownBoot = boot }
+    /// - Parameters:
+    ///   - boot: our own.
+    ///   - sources: the only agents whose clocks ours may follow; empty: all.
+    public init(boot: BootID, sources: Set<PeerID> = []) {
+        ownBoot = boot
+        self.sources = sources
+    }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
         var outputs: [Output] = []
@@ -142,9 +150,10 @@ public struct ClockBook: Sendable {
             source: .agent(peer), boot: boot, clock: sample.clock,
             offset: sample.clock.unixOffset - sample.offset,
             uncertainty: sample.uncertainty(at: now), taken: now)
-        clock.candidate = candidate
+        let mayLead = mayLead(peer)
+        clock.candidate = mayLead ? candidate : nil
         clocks[boot] = clock
-        if !consider(candidate, now: now, into: &outputs) {
+        if !mayLead || !consider(candidate, now: now, into: &outputs) {
             publish(boot, now: now, into: &outputs)
             if isNews { publishEnded(of: peer, now: now, into: &outputs) }
         }
@@ -164,9 +173,12 @@ public struct ClockBook: Sendable {
         guard clocks[candidate.boot]?.isOverruledTold == false else { return }
         clocks[candidate.boot]?.isOverruledTold = true
         let notice = ClockNotice.overruled(
-            peer, rank: candidate.rank, by: distance, isOursSynchronised: current.isOwnSynchronised)
+            peer, rank: candidate.rank, by: distance, isOursSynchronised: current.isOwnSynchronised,
+            isSource: mayLead(peer))
         outputs.append(.notice(notice))
     }
+
+    private func mayLead(_ peer: PeerID) -> Bool { sources.isEmpty || sources.contains(peer) }
 
     private mutating func take(
         _ birth: Birth, from peer: PeerID, now: Instant, into outputs: inout [Output]

@@ -13,7 +13,10 @@ public enum ClockNotice: Hashable, Sendable {
     /// - Parameter says: the agents that said so, ascending; empty: our own clock.
     case moved(by: Duration, rank: ClockRank, says: [PeerID])
     /// An agent's clock differs by more than a minute from ours, and we do not go by it.
-    case overruled(PeerID, rank: ClockRank, by: Duration, isOursSynchronised: Bool)
+    ///
+    /// - Parameter isSource: whether its clock could be gone by at all.
+    case overruled(
+        PeerID, rank: ClockRank, by: Duration, isOursSynchronised: Bool, isSource: Bool)
 
     /// One line: what happened, who said it, what to do.
     public var text: String {
@@ -24,13 +27,14 @@ public enum ClockNotice: Hashable, Sendable {
                     ? "says this machine's clock"
                     : "say the clocks of " + peers.map { "\($0)" }.joined(separator: ", "))
                 + " (\(rank.name))"
-        case .overruled(let peer, let rank, let distance, let isOursSynchronised):
+        case .overruled(let peer, let rank, let distance, let isOursSynchronised, let isSource):
             "the clock of \(peer) (\(rank.name)) is \(Self.text(distance)) off ours and is not "
                 + "gone by: "
                 + (isOursSynchronised
                     ? "ours is synchronised; look after that board's clock"
-                    : "several must agree on a move of more than a minute; synchronise this "
-                        + "machine's clock")
+                    : (isSource
+                        ? "several must agree on a move of more than a minute; "
+                        : "collectors: does not name it; ") + "synchronise this machine's clock")
         }
     }
 

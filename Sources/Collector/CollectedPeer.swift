@@ -19,6 +19,8 @@ struct CollectedPeer: Sendable {
         var sequences = SequenceLedger()
         /// Whether the log has said that readings of it were settled elsewhere.
         var isElsewhereTold = false
+        /// What of it came before may have been forgotten here.
+        var isHalfForgotten = false
         /// Whether what went with its end was recorded.
         var isEndRecorded = false
     }
@@ -51,6 +53,8 @@ struct CollectedPeer: Sendable {
     private(set) var birthByteCount = 0
     /// What of its runs is durable.
     var committed = CommittedRuns()
+    /// Agents had to be forgotten before this one came, and it may be one of them.
+    var isHalfForgotten = false
     var lastHeard = Instant.zero
     var lastAsked: Instant?
 
@@ -81,6 +85,7 @@ struct CollectedPeer: Sendable {
             var run = Run(birth: birth)
             let known = queued().union(committed[birth.run] ?? NumberRanges())
             for range in known.ranges { run.sequences.giveUp(range) }
+            run.isHalfForgotten = isHalfForgotten && known.ranges.isEmpty
             runs.insert(run, at: 0)
             birthByteCount += byteCount
         }
@@ -186,7 +191,12 @@ struct CollectedPeer: Sendable {
         var (readings, unknown) = report.readings(using: birth)
         var duplicates = 0
         var refused = 0
-        let elsewhere = runs[index].sequences.raiseFloor(to: report.lowestHeld)
+        var elsewhere = runs[index].sequences.raiseFloor(to: report.lowestHeld)
+        if runs[index].isHalfForgotten {
+            // Nobody knows here what came before; the store does.
+            elsewhere = []
+            runs[index].isHalfForgotten = false
+        }
         let all = readings.count
         let latest = latest(birth.boot)
         readings.removeAll { $0.time > latest || $0.time < .zero }

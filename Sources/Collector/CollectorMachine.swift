@@ -59,6 +59,8 @@ public struct CollectorMachine: Sendable {
     var exchange = ClockExchange()
     /// What the births of all `peers` take in memory, roughly.
     var birthByteCount = 0
+    /// Whether there were more agents than find room.
+    private var hasForgotten = false
     /// Fields of later versions that were passed over.
     public private(set) var skippedFieldCount = 0
 
@@ -66,13 +68,14 @@ public struct CollectorMachine: Sendable {
     ///   - isDurable: whether there is a store, and receipts are given.
     ///   - boot: our own.
     ///   - quotas: what each agent may bring, if there is a store.
+    ///   - clockSources: the only agents whose clocks ours may follow; empty: all.
     public init(
         isDurable: Bool = false, boot: BootID = BootID(high: 0, low: 0),
-        quotas: CollectorQuotas = CollectorQuotas()
+        quotas: CollectorQuotas = CollectorQuotas(), clockSources: Set<PeerID> = []
     ) {
         self.isDurable = isDurable
         self.quotas.settings = quotas
-        clocks = ClockBook(boot: boot)
+        clocks = ClockBook(boot: boot, sources: clockSources)
     }
 
     public var nextDeadline: Instant? {
@@ -169,7 +172,8 @@ public struct CollectorMachine: Sendable {
         guard makeRoom(for: peer, into: &outputs) else { return }
         // A report that was held came earlier than what released it.
         let lastHeard = peers[peer]?.lastHeard ?? incoming.arrival
-        peers[peer, default: CollectedPeer()].lastHeard = max(lastHeard, incoming.arrival)
+        let stranger = newPeer
+        peers[peer, default: stranger].lastHeard = max(lastHeard, incoming.arrival)
         // Nothing is taken that cannot be committed: the agent keeps it and sends it again.
         if isDurable {
             if ledger.isFull(for: peer) {
@@ -211,7 +215,8 @@ public struct CollectorMachine: Sendable {
         _ copy: Birth, from peer: PeerID, now: Instant, into outputs: inout [Output]
     ) {
         guard makeRoom(for: peer, into: &outputs) else { return }
-        peers[peer, default: CollectedPeer()].lastHeard = now
+        let stranger = newPeer
+        peers[peer, default: stranger].lastHeard = now
         var birth = copy
         birth.sent = nil
         birth.clock = nil
@@ -291,6 +296,12 @@ public struct CollectorMachine: Sendable {
         return false
     }
 
+    private var newPeer: CollectedPeer {
+        var peer = CollectedPeer()
+        peer.isHalfForgotten = hasForgotten
+        return peer
+    }
+
     /// Of which nothing waits for the store, which would need its births. Equal silence is decided
     /// by PeerID.
     mutating func evict(exceptFor peer: PeerID, into outputs: inout [Output]) -> Bool {
@@ -298,6 +309,7 @@ public struct CollectorMachine: Sendable {
         let oldest = idle.min { ($0.value.lastHeard, $0.key) < ($1.value.lastHeard, $1.key) }
         guard let oldest, let gone = peers.removeValue(forKey: oldest.key) else { return false }
         birthByteCount -= gone.birthByteCount
+        hasForgotten = true
         _ = held.takeAll(of: oldest.key)
         outputs.append(.drop(.readingTableFull, count: 1))
         return true

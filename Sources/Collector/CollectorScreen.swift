@@ -109,7 +109,7 @@ public struct CollectorScreen: Sendable {
         var parts: [String] = []
         if let count = heard.channelCount {
             parts.append(count == 1 ? "1 channel" : "\(count) channels")
-        } else {
+        } else if heard.readingCount == 0 {
             parts.append("connected, nothing said of its channels yet")
         }
         if let last = heard.lastReading {

@@ -1,3 +1,5 @@
+import NearbyCore
+
 /// Text from outside, made fit for a terminal: no control or formatting characters, and a known
 /// width.
 package struct PrintableText {
@@ -75,19 +77,7 @@ package struct PrintableText {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark: return 0
         default:
-            return isWide(scalar.value) || scalar.properties.isEmojiPresentation ? 2 : 1
-        }
-    }
-
-    /// East Asian wide and full-width blocks (Unicode Standard Annex 11), and emoji.
-    private static func isWide(_ value: UInt32) -> Bool {
-        switch value {
-        case 0x1100...0x115f, 0x2e80...0x303e, 0x3041...0x33ff, 0x3400...0x4dbf, 0x4e00...0x9fff,
-            0xa000...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60,
-            0xffe0...0xffe6, 0x1f300...0x1f64f, 0x1f680...0x1f6ff, 0x1f900...0x1faff,
-            0x20000...0x3fffd:
-            true
-        default: false
+            return TextWidth.isWide(scalar) || scalar.properties.isEmojiPresentation ? 2 : 1
         }
     }
 }

@@ -117,7 +117,8 @@ public struct TablePrinter: Sendable {
         }
         let line = cut(
             PrintableText(name ?? "").fitted(to: indent) + " … " + parts.joined(separator: ", "))
-        return silentCount > 0 && settings.hasColours ? Colour.red.around(line) : line
+        guard settings.hasColours, silentCount > 0 || without > 0 else { return line }
+        return (silentCount > 0 ? Colour.red : .yellow).around(line)
     }
 
     /// `05:45:00–05:45:10 UTC · 2 nodes · 5 channels · 12 lost · 3 late`
@@ -134,8 +135,8 @@ public struct TablePrinter: Sendable {
         }
         let end = window.start + window.width
         var parts = [
-            "\(clock.timeOfDay(window.start))–\(clock.timeOfDay(end)) UTC", counted(nodes, "node"),
-            counted(window.rows.count, "channel"),
+            "\(clock.timeOfDay(window.start))–\(clock.timeOfDay(end)) \(clock.zone.name)",
+            counted(nodes, "node"), counted(window.rows.count, "channel"),
         ]
         if lost > 0 { parts.append("\(lost) lost") }
         if late > 0 { parts.append("\(late) late") }

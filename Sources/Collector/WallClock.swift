@@ -4,6 +4,22 @@ import NearbyCore
 public struct WallClock: Hashable, Sendable {
     /// Add this to an `Instant` to have the time since 1970-01-01T00:00:00Z.
     public var unixOffset: Duration
+    /// In which zone people are shown times of day; timestamps are in UTC whatever it is.
+    public var zone = Zone.utc
+
+    /// What is added to UTC, and what that is called.
+    public struct Zone: Hashable, Sendable {
+        /// `UTC`, `CET`, `+03`.
+        public var name: String
+        public var secondsEast: Int64
+
+        public init(name: String, secondsEast: Int64) {
+            self.name = name
+            self.secondsEast = secondsEast
+        }
+
+        public static let utc = Zone(name: "UTC", secondsEast: 0)
+    }
 
     public init(unixOffset: Duration) { self.unixOffset = unixOffset }
 
@@ -13,8 +29,10 @@ public struct WallClock: Hashable, Sendable {
         return "\(date)T\(time)\(fraction)Z"
     }
 
-    /// `05:45:00`.
-    func timeOfDay(_ instant: Instant) -> String { parts(of: instant).time }
+    /// `05:45:00`, in `zone`.
+    func timeOfDay(_ instant: Instant) -> String {
+        parts(of: instant + .seconds(min(max(zone.secondsEast, -86_400), 86_400))).time
+    }
 
     private func parts(of instant: Instant) -> (date: String, time: String, fraction: String) {
         let milliseconds = floorDivide((instant + unixOffset).nanoseconds, by: 1_000_000)

@@ -25,7 +25,7 @@ public struct ConfiguredPaths: Hashable, Sendable {
         do throws(SmallFile.Fault) {
             text = try SmallFile.read(path, limit: YAMLNode.byteCountMax)
         } catch {
-            throw Mistake(file: path, mark: .start, message: "\(error)")
+            throw Mistake(unreadable: path, error)
         }
         return try decode(text, file: path)
     }

@@ -2,20 +2,24 @@ import Glibc
 
 /// What a path in a configuration means.
 enum PathText {
-    /// A path that is no good: `~` is the shell's.
+    /// A path that is no good: `~` and `$HOME` are the shell's.
     static func fault(_ path: String, _ key: String) -> String? {
-        guard path.hasPrefix("~") else { return nil }
+        guard let first = path.first, first == "~" || first == "$" else { return nil }
         let rest = path.drop { $0 != "/" }
-        return "\(key) is '\(PlainText.shown(path))'; ~ stands for a home folder in a shell only; "
-            + "write the full path, such as \(PlainText.shown("/home/pi" + rest))"
+        let meaning =
+            first == "~"
+            ? "~ stands for a home folder in a shell only"
+            : "\(PlainText.shown(String(path.prefix { $0 != "/" }))) is replaced in a shell only"
+        return "\(key) is '\(PlainText.shown(path))'; \(meaning); write the full path, such as "
+            + PlainText.shown("/home/pi" + rest)
     }
 
     /// What a relative path comes to; nil for a full one.
     static func remark(_ path: String, _ key: String) -> String? {
         guard !path.hasPrefix("/"), !path.hasPrefix("~"), !path.isEmpty else { return nil }
-        return "\(key) is '\(PlainText.shown(path))', counted from the folder in which the program "
-            + "is started; here that is \(PlainText.shown(folder + "/" + path)): write the full "
-            + "path"
+        return "\(key) is '\(PlainText.shown(path))', relative to the folder in which the program "
+            + "is started; from here that is \(PlainText.shown(folder + "/" + path)): write the "
+            + "full path"
     }
 
     private static var folder: String {

@@ -114,6 +114,15 @@ public enum Secret {
         }
     }
 
+    /// What comes on standard input, in the form of such a file.
+    public static func loadStandardInput() -> Result<[[UInt8]], Fault> {
+        do throws(SmallFile.Fault) {
+            return parseLines(try SmallFile.readStandardInput(limit: 4_096))
+        } catch {
+            return .failure(.unreadable("\(error)"))
+        }
+    }
+
     private static func parseLines(_ bytes: [UInt8]) -> Result<[[UInt8]], Fault> {
         var secrets: [[UInt8]] = []
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

@@ -30,7 +30,7 @@ extension Settings {
         do throws(SmallFile.Fault) {
             return decode(try SmallFile.read(path, limit: YAMLNode.byteCountMax), file: path)
         } catch {
-            return unreadable(path, error)
+            return .bad([Mistake(unreadable: path, error)])
         }
     }
 
@@ -41,17 +41,8 @@ extension Settings {
             let text = try SmallFile.readStandardInput(limit: YAMLNode.byteCountMax)
             return decode(text, file: name)
         } catch {
-            return unreadable(name, error)
+            return .bad([Mistake(unreadable: name, error)])
         }
-    }
-
-    private static func unreadable(_ file: String, _ fault: SmallFile.Fault) -> Outcome {
-        let code = fault.systemCode
-        let isPipe = fault == .notAFile
-        let advice = isPipe ? " (`rivulet check -` reads standard input)" : ""
-        return .bad([
-            Mistake(file: file, mark: .start, message: "\(fault)\(advice)", systemCode: code)
-        ])
     }
 
     private init(_ section: Section, _ mistakes: MistakeList) {
@@ -104,7 +95,7 @@ extension Settings {
             section.warn(
                 "sensors",
                 "an agent without sensors measures nothing: `rivulet sensors` lists what is "
-                    + "attached; write `role: relay` if it shall only forward")
+                    + "attached; write `role: relay` if it is only to forward")
         }
         if role == .collector || role == .viewer, !sensors.isEmpty {
             section.add(
@@ -196,11 +187,20 @@ extension Settings {
     }
 
     /// What the kernel calls this machine, at most 63 bytes.
-    private static var hostName: String {
+    package static var hostName: String {
         var buffer = [CChar](repeating: 0, count: 65)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unnamed" }
         let bytes = buffer.prefix { $0 != 0 }.prefix(63).map { UInt8(bitPattern: $0) }
         return bytes.isEmpty ? "unnamed" : String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Mistake {
+    /// A configuration that cannot be read.
+    init(unreadable file: String, _ fault: SmallFile.Fault) {
+        let advice = fault == .notAFile ? " (`rivulet check -` reads standard input)" : ""
+        self.init(
+            file: file, mark: .start, message: "\(fault)\(advice)", systemCode: fault.systemCode)
     }
 }
 

@@ -71,7 +71,7 @@ public struct Settings: Sendable {
                 "Shown to people; identifies nothing."),
             Key(
                 "network", .networkName, .value("rivulet"),
-                "The same on all nodes that shall meet."),
+                "The same on all nodes that are to find each other."),
             Key(
                 "secret", .secret, .described("none"), "The network's secret. Better in a file."),
             Key(
@@ -89,8 +89,8 @@ public struct Settings: Sendable {
                 "collectors", .list(element: "a PeerID as `rivulet status` shows it", most: 32),
                 .described("all that call themselves so"),
                 "The only nodes that count as collectors here: readings go to no other, and no "
-                    + "other's receipts count. Without it every member that calls itself a "
-                    + "collector is one."),
+                    + "other's receipts count; a collector goes by no clock but its own and "
+                    + "theirs. Without it every member that calls itself a collector is one."),
             Key(
                 "encryption", .choice(ConfiguredEncryption.allCases.map(\.rawValue)),
                 .value("required"),
@@ -182,7 +182,8 @@ public struct Settings: Sendable {
             Key(
                 "store-per-agent", .size((1 << 20)...(1 << 40)), .value("4GiB"),
                 "What one agent may add to the database in a day, by 64 bytes a reading; never "
-                    + "more than a quarter of what is free on its disk."),
+                    + "more than a quarter of what is free on its disk. Counted anew when the "
+                    + "collector starts."),
         ], later: ["sinks"])
 }
 

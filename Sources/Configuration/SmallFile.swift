@@ -11,7 +11,10 @@ package enum SmallFile {
 
         package var description: String {
             switch self {
-            case .system(let code): String(cString: strerror(code)) + "; check the path"
+            case .system(let code):
+                String(cString: strerror(code))
+                    + ([EACCES, EPERM].contains(code)
+                        ? "; run this as its owner, or with sudo" : "; check the path")
             case .tooLong(let limit): "longer than \(limit) bytes; is it the right file?"
             case .notAFile:
                 "not a file; check the path"

@@ -43,20 +43,26 @@ package enum PlainText {
         return text.unicodeScalars.count > 40 ? plain + "…" : plain
     }
 
-    /// Byte by byte: to look for a string in a string would link a megabyte of regular expressions.
-    private static func resemblesSecret(_ text: String) -> Bool {
+    /// Whether a secret, or a line that joins a board to a network, is somewhere in the text. Byte
+    /// by byte: to look for a string in a string would link a megabyte of regular expressions.
+    package static func resemblesSecret(_ text: String) -> Bool {
         let bytes = Array(text.lowercased().utf8)
-        return bytes.indices.contains { bytes[$0...].starts(with: "rvs1".utf8) }
+        return bytes.indices.contains { index in
+            ["rvs1", joinPrefix].contains { bytes[index...].starts(with: $0.utf8) }
+        }
     }
+
+    /// What the line that joins a board to a network begins with.
+    package static let joinPrefix = "rivulet1:"
 }
 
 /// The name that all nodes of a network share; as a service type, so that DNS-SD can carry it.
-enum NetworkName {
+package enum NetworkName {
     static let bytesMax = 15
 
     /// 1–15 of a–z, 0–9 and hyphen, at least one letter, no leading, trailing or doubled hyphen
     /// (RFC 6335 §5.1).
-    static func isValid(_ text: String) -> Bool {
+    package static func isValid(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         let hyphen = UInt8(ascii: "-")
         let isLetter = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }

@@ -31,7 +31,10 @@ public struct Mistake: Error, Hashable, Sendable, CustomStringConvertible {
         self.systemCode = systemCode
     }
 
-    public var description: String { "\(file):\(mark.line):\(mark.column): \(message)" }
+    /// Of a file that could not be read there is no place to name.
+    public var description: String {
+        systemCode == 0 ? "\(file):\(mark.line):\(mark.column): \(message)" : "\(file): \(message)"
+    }
 }
 
 /// A YAML document as a tree with places.

@@ -138,9 +138,20 @@ final class YAMLReader {
             let place = Mark(line: lines.count, column: (lines.last?.count ?? 0) + 1)
             return mistake(place, "\(problem); save the file as plain UTF-8 text")
         }
+        let place = Mark(parser.problem_mark)
+        if character(at: place) == UInt8(ascii: "\t") {
+            return mistake(place, "a tab; YAML is indented with spaces only: replace it")
+        }
         return mistake(
-            Mark(parser.problem_mark),
-            "\(context)\(problem); is the file cut off, or an indentation wrong?")
+            place, "\(context)\(problem); is the file cut off, or is the indentation wrong?")
+    }
+
+    /// The byte there, where all before it on its line are ASCII.
+    private func character(at place: Mark) -> UInt8? {
+        let lines = text.split(
+            separator: UInt8(ascii: "\n"), maxSplits: place.line, omittingEmptySubsequences: false)
+        guard lines.indices.contains(place.line - 1) else { return nil }
+        return lines[place.line - 1].dropFirst(place.column - 1).first
     }
 }
 

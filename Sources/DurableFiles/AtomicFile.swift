@@ -30,13 +30,7 @@ public enum AtomicFile {
     public static func read(
         _ path: String, limit: Int, through files: some FileOperations
     ) throws(FileError) -> [UInt8]? {
-        let file: FileDescriptor
-        do {
-            file = try files.open(path, for: .reading)
-        } catch {
-            if error.isMissing { return nil }
-            throw error
-        }
+        guard let file = try openIfThere(path, files) else { return nil }
         defer { files.close(file) }
         return try content(of: file, path, limit: limit, through: files)
     }
@@ -46,17 +40,22 @@ public enum AtomicFile {
     public static func readWithPermissions(
         _ path: String, limit: Int, through files: some FileOperations
     ) throws(FileError) -> (bytes: [UInt8], permissions: UInt32)? {
-        let file: FileDescriptor
-        do {
-            file = try files.open(path, for: .reading)
-        } catch {
-            if error.isMissing { return nil }
-            throw error
-        }
+        guard let file = try openIfThere(path, files) else { return nil }
         defer { files.close(file) }
         let permissions: UInt32
         do { permissions = try files.permissions(of: file) } catch { throw error.at(path) }
         return (try content(of: file, path, limit: limit, through: files), permissions)
+    }
+
+    private static func openIfThere(
+        _ path: String, _ files: some FileOperations
+    ) throws(FileError) -> FileDescriptor? {
+        do {
+            return try files.open(path, for: .reading)
+        } catch {
+            if error.isMissing { return nil }
+            throw error
+        }
     }
 
     private static func content(

@@ -7,7 +7,7 @@ public struct SystemFiles: FileOperations, Sendable {
     public func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> FileDescriptor {
         switch purpose {
         case .reading:
-            let number = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+            let number = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
             try check(number, "open", path)
             return FileDescriptor(number: number)
         case .replacing(let permissions):

@@ -59,6 +59,8 @@ struct AdapterMachine: Sendable {
         case cycling
         /// Somebody is heard again.
         case hearing
+        /// A node of another network, with the first 48 bits of its PeerID.
+        case otherNetwork(UInt64, BluetoothAddress)
         /// Said by the shell: `errno`.
         case cannotListen(code: Int32)
     }
@@ -119,6 +121,7 @@ struct AdapterMachine: Sendable {
     /// No number is left to advertise with: only power makes them free.
     var isStuck = false
     var renewal = Backoff(first: .seconds(60), most: .seconds(3_600))
+    private(set) var foreign = ForeignNodes()
     /// The last notice, so that none comes twice in a row.
     var said: Notice?
     /// What could not be put back.
@@ -247,7 +250,9 @@ struct AdapterMachine: Sendable {
                 return
             }
             guard advertisement.networkTag == networkTag else {
-                return drops.count(.advertisementStrangeNetwork)
+                drops.count(.advertisementStrangeNetwork)
+                guard foreign.hear(advertisement.peerPrefix, now) else { return }
+                return outputs.append(.notice(.otherNetwork(advertisement.peerPrefix, address)))
             }
             guard advertisement.peerPrefix != peerPrefix else { return }
             outputs.append(.heard(advertisement, from: address))

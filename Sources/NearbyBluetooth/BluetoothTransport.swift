@@ -117,8 +117,10 @@ public final class BluetoothTransport {
     public var summary: String {
         guard let adapter = machine.adapter else { return machine.summary }
         let count = table.connected.count
+        let foreign = machine.foreign.count(now: MonotonicClock.now())
         return "hci\(adapter.index) \(adapter.address), \(machine.summary), "
             + "\(count) \(count == 1 ? "link" : "links")"
+            + (foreign == 0 ? "" : "; nodes of other networks in reach: \(foreign)")
     }
 
     public var status:

@@ -1,3 +1,4 @@
+import NearbyCore
 import NearbyLinux
 
 extension AdapterMachine.Notice {
@@ -8,7 +9,9 @@ extension AdapterMachine.Notice {
         case .gone: "the controller is gone"
         case .poweredOff: "the controller was switched off; it is switched on again soon"
         case .rfkilled: "the controller is blocked by rfkill; `rfkill unblock bluetooth` frees it"
-        case .permissionDenied: "not permitted; it needs CAP_NET_ADMIN"
+        case .permissionDenied:
+            "not permitted; it needs CAP_NET_ADMIN, which `rivulet init --devices` gives the "
+                + "service"
         case .failed(let code, let status): "\(code): \(status)"
         case .cannotMonitor:
             "this kernel or controller cannot monitor advertisements; sensors are heard in scans "
@@ -18,6 +21,9 @@ extension AdapterMachine.Notice {
                 + "begins anew"
         case .cycling: "still nobody is heard; the controller is switched off and on"
         case .hearing: "somebody is heard again"
+        case .otherNetwork(let prefix, let address):
+            "node \(Self.text(ofPrefix: prefix)) at \(address) is of another network: if it "
+                + "belongs to this one, give both the same `network`"
         case .cannotListen(let code): "\(SystemError(call: "listen", code: code))"
         }
     }
@@ -26,8 +32,14 @@ extension AdapterMachine.Notice {
         switch self {
         case .using, .hearing, .cannotMonitor: .information
         case .noController, .permissionDenied: .missing
-        case .gone, .poweredOff, .rfkilled, .deaf, .cycling: .change
+        case .gone, .poweredOff, .rfkilled, .deaf, .cycling, .otherNetwork: .change
         case .failed, .cannotListen: .failure
         }
+    }
+
+    /// The digits of a PeerID that 48 bits decide: nine, as `rivulet status` shows it.
+    private static func text(ofPrefix prefix: UInt64) -> String {
+        let peer = PeerID(high: prefix << 16, low: 0)
+        return peer.description.prefix(10) + "…"
     }
 }

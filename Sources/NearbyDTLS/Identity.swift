@@ -65,6 +65,19 @@ public final class Identity {
         return replace(key, madeOn: binding, board, in: stateDirectory, files)
     }
 
+    /// Why `load` would not start with the identity that is there; nil also where there is none.
+    public static func fault(
+        stateDirectory: String, through files: some FileOperations = SystemFiles()
+    ) -> IdentityError? {
+        let path = file(in: stateDirectory)
+        do throws(IdentityError) {
+            if let stored = try read(path, files) { _ = try parse(stored, path: path) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// An identity for this process only.
     public static func makeEphemeral() -> Identity { Identity(KeyPair.generate(), ephemeral: true) }
 
@@ -148,7 +161,8 @@ public final class Identity {
         _ key: KeyPair, because error: FileError, notices: [String] = []
     ) -> Identity {
         let notice =
-            "the identity \(key.peer) lives in memory and will be another after a restart: \(error)"
+            "the identity \(key.peer) is kept in memory only, and the next start makes another: "
+            + "\(error)"
         return Identity(key, ephemeral: true, notices: notices + [notice])
     }
 

@@ -21,20 +21,21 @@ public enum ControlError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .noAgent(let path): "no agent at \(path): is it running?"
+        case .noAgent(let path):
+            "no node answers at \(path): is rivulet-agent or `rivulet collect` running here?"
         case .notPermitted(let path):
-            "no permission for \(path): run as the agent's user, or with sudo"
+            "no permission for \(path): run this as the node's user, or with sudo"
         case .alreadyServed(let path):
-            "another agent serves \(path): stop it, or give this one its own control socket"
+            "another node serves \(path): stop it, or give this one a control socket of its own"
         case .notASocket(let path):
-            "\(path) exists and is not a socket: remove it or choose another path"
-        case .badPath(let path): "\(path) cannot be a socket's path: it must have 1–107 bytes"
+            "\(path) is not a socket: remove it, or choose another path"
+        case .badPath(let path): "'\(path)' cannot be a socket's path: it must have 1–107 bytes"
         case .noDirectory(_, let error): "no control socket there: \(error)"
         case .timedOut(let path, let limit):
-            "the agent at \(path) did not answer within \(limit.milliseconds) ms"
+            "the node at \(path) did not answer within \(limit.milliseconds) ms"
         case .brokenOff(let path):
-            "the agent at \(path) closed the connection: it was stopping, or had too many clients"
-        case .replyTooLong(let limit): "the agent's reply has more than \(limit) bytes"
+            "the node at \(path) closed the connection: it was stopping, or had too many clients"
+        case .replyTooLong(let limit): "the node's reply has more than \(limit) bytes"
         case .system(let error): error.description
         }
     }
@@ -72,12 +73,18 @@ public final class ControlClient {
         let descriptor = file.raw
         guard address.withSockaddr({ connect(descriptor, $0, $1) }) == 0 else {
             switch errno {
+            case ECONNREFUSED where !Self.isSocket(path): throw .notASocket(path: path)
             case ENOENT, ECONNREFUSED: throw .noAgent(path: path)
             case EACCES, EPERM: throw .notPermitted(path: path)
             case EAGAIN: throw .timedOut(path: path, .zero)
             default: throw .system(.last("connect \(path)"))
             }
         }
+    }
+
+    private static func isSocket(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFSOCK
     }
 
     /// Sends one request and returns the lines of its reply.

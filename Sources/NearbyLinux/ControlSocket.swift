@@ -184,7 +184,8 @@ public final class ControlSocket {
             guard address.withSockaddr({ bind(file.raw, $0, $1) }) == 0 else {
                 throw .last("bind \(path)")
             }
-            if let group {
+            // Sockets are made with our own group; a sandbox may forbid chown(2) altogether.
+            if let group, group != getegid() {
                 guard chown(path, .max, group) == 0 else { throw .last("chown \(path)") }
             }
             guard chmod(path, group == nil ? 0o600 : 0o660) == 0 else {

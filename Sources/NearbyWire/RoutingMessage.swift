@@ -15,7 +15,7 @@ public struct RoutingMessage: Hashable, Sendable {
         /// collector, bit 1: viewer; others are ignored)
         case update(RouteUpdate)
         /// tag 2: destination (16) | seqno (4) | hop limit (1): a way at least so new is wanted
-        /// (RFC 8966 §3.8.1.2).
+        /// (RFC 8966 §3.8.1.2). Destination 0: everything is to be told again (§3.8.1.1).
         case request(destination: PeerID, seqno: UInt32, hopLimit: UInt8)
         /// tag 3: seqno (4): the highest that the sender knows for the receiver, who goes on above.
         case known(seqno: UInt32)

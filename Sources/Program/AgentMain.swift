@@ -5,13 +5,16 @@ import NearbyLinux
 /// What `rivulet-agent` was asked to do.
 enum AgentCommand: Equatable {
     case run(config: String, level: StandardErrorLog.Level?)
+    /// Asks the one that runs.
+    case health(config: String)
     case help
     case version
 
     /// Throws with what is wrong.
     init(_ arguments: [String]) throws(StartError) {
         var config: String?
-        var level: StandardErrorLog.Level?
+        var levels: Set<StandardErrorLog.Level> = []
+        var asksForHealth = false
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
@@ -22,8 +25,9 @@ enum AgentCommand: Equatable {
             case "--version":
                 self = .version
                 return
-            case "-q", "--quiet": level = .warning
-            case "-v", "--verbose": level = .debug
+            case "--health": asksForHealth = true
+            case "-q", "--quiet": levels.insert(.warning)
+            case "-v", "--verbose": levels.insert(.debug)
             case "--config":
                 guard let path = parts.dropFirst().first ?? rest.popFirst() else {
                     throw StartError("--config wants a file", .usage)
@@ -37,27 +41,31 @@ enum AgentCommand: Equatable {
                     throw StartError(
                         "--log-level wants one of " + names.joined(separator: ", "), .usage)
                 }
-                level = named
+                levels.insert(named)
             default:
                 throw StartError(
                     "unknown argument \(PlainText.shown(argument)); "
                         + Suggestion.text(for: argument, among: Self.options), .usage)
             }
         }
-        self = .run(config: config ?? Settings.standardPath, level: level)
+        guard levels.count < 2 else {
+            throw StartError("--quiet, --verbose and --log-level exclude each other", .usage)
+        }
+        let path = config ?? Settings.standardPath
+        self = asksForHealth ? .health(config: path) : .run(config: path, level: levels.first)
     }
 
     private static let options = [
-        "--config", "--log-level", "--quiet", "--verbose", "--version", "--help",
+        "--config", "--log-level", "--quiet", "--verbose", "--health", "--version", "--help",
     ]
 
     static let usage = """
-        usage: rivulet-agent [--config FILE] [--quiet | --verbose | --log-level LEVEL]
+        usage: rivulet-agent [--config FILE] [--quiet | --verbose | --log-level LEVEL | --health]
         """
 
     static let helpText = """
-        Runs an agent or a relay, as its configuration says, until SIGTERM or Ctrl-C. SIGHUP takes
-        up changed sensors. `rivulet check FILE` checks a configuration, `rivulet status` shows
+        Runs an agent or a relay, as its configuration says, until SIGTERM or Ctrl-C. SIGHUP
+        reloads the sensors. `rivulet check FILE` checks a configuration, `rivulet status` shows
         what the agent does.
 
         \(usage)
@@ -67,6 +75,8 @@ enum AgentCommand: Equatable {
                              (the default) or debug
           -q, --quiet        log warnings and errors only
           -v, --verbose      log everything, for finding out what is wrong
+          --health           ask the agent that runs whether it works: it serves, and sent a
+                             beacon or has a neighbour; 75 if not, 69 if none runs
           --version          print the version
           -h, --help         print this
 
@@ -77,6 +87,7 @@ enum AgentCommand: Equatable {
 
 /// `rivulet-agent`: the exit status, 0 after SIGTERM.
 public func agentMain(_ arguments: [String]) -> Int32 {
+    StandardDescriptors.fill()
     let (path, level): (String, StandardErrorLog.Level?)
     let plain = StandardErrorLog()
     do throws(StartError) {
@@ -87,6 +98,7 @@ public func agentMain(_ arguments: [String]) -> Int32 {
         case .version:
             print(ProgramVersion.text)
             return 0
+        case .health(let config): return health(config, plain)
         case .run(let config, let named): (path, level) = (config, named)
         }
     } catch {
@@ -101,7 +113,9 @@ public func agentMain(_ arguments: [String]) -> Int32 {
     case .good(let settings):
         guard settings.role == .agent || settings.role == .relay else {
             plain.write(
-                .error, "role \(settings.role.rawValue): start it with `rivulet collect`")
+                .error,
+                "\(settings.file): role \(settings.role.rawValue): start it with "
+                    + "`rivulet collect`")
             return ExitStatus.configuration.rawValue
         }
         let log = StandardErrorLog(threshold: level ?? .information, showsTimes: true)
@@ -112,5 +126,21 @@ public func agentMain(_ arguments: [String]) -> Int32 {
             log.write(.error, error.description)
             return error.status.rawValue
         }
+    }
+}
+
+/// Prints what the agent that runs says of its health, and returns the exit status.
+private func health(_ config: String, _ log: StandardErrorLog) -> Int32 {
+    do {
+        let paths = try ConfiguredPaths.load(config)
+        let answer = try StatusQuery(anyOf: paths.controls).ask("health")
+        print(answer)
+        return (answer.hasPrefix(NodeHealth.good) ? ExitStatus.good : .tryAgain).rawValue
+    } catch let error as StartError {
+        log.write(.error, error.description)
+        return error.status.rawValue
+    } catch {
+        log.write(.error, "\(error)")
+        return ExitStatus.configuration.rawValue
     }
 }

@@ -372,8 +372,8 @@ public final class AgentProgram {
                 "sensor     \(sensors[index].name): \($0)"
             }
         }
-        let good = sensors.count - problems.count
-        return ["sensors    \(sensors.count), of which \(good) without a fault"] + problems
+        let failing = problems.isEmpty ? "none" : "\(problems.count)"
+        return ["sensors    \(sensors.count), \(failing) failing"] + problems
     }
 
     private func sensorStatus(_ now: Instant) -> JSONValue {

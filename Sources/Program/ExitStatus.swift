@@ -52,6 +52,7 @@ public enum ExitStatus: Int32, Sendable {
             switch code {
             case EACCES, EPERM: .notPermitted
             case ENOENT, ENOTDIR, EISDIR: .noInput
+            case EFBIG: .data
             case EROFS, ENOSPC, EDQUOT, EEXIST: .cannotCreate
             case EAGAIN, EBUSY, EMFILE, ENFILE, ENOMEM, ETIMEDOUT: .tryAgain
             case EADDRINUSE, EADDRNOTAVAIL, ENODEV, ENXIO, ECONNREFUSED: .unavailable

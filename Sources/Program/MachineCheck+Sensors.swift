@@ -87,7 +87,10 @@ extension MachineCheck {
             return fail("\(path) is \(kind.text); it must be a device", mark)
         }
         if access(root + path, R_OK | W_OK) != 0 {
-            fail("\(path): \(Self.errorText); \(permission)", mark)
+            let advice =
+                errno == EPERM
+                ? "the service's unit does not allow it; run `rivulet init --devices`" : permission
+            fail("\(path): \(Self.errorText); \(advice)", mark)
         }
     }
 

@@ -1,6 +1,7 @@
 import Boards
 import Configuration
 import Glibc
+import NearbyDTLS
 import NearbyLinux
 
 /// What of a configuration does not go together with the machine that this runs on.
@@ -39,6 +40,7 @@ package final class MachineCheck {
     ) -> [Finding] {
         let check = MachineCheck(settings, pins, root)
         check.checkState()
+        if !isStarting { check.checkIdentity() }
         check.checkControl()
         check.checkStore()
         check.checkSecret()
@@ -71,9 +73,10 @@ package final class MachineCheck {
     // MARK: Folders and files
 
     private func checkState() {
+        guard !settings.keepsNothing else { return }
         let path = settings.state
         guard !Self.isOfTheKernel(path) else {
-            return fail("state: \(path) is the kernel's and keeps nothing; write another folder")
+            return fail("state: \(path) is the kernel's and keeps nothing; choose another folder")
         }
         guard let kind = PathKind(path) else {
             if let fault = Self.faultOfMaking(path) {
@@ -91,7 +94,16 @@ package final class MachineCheck {
         }
     }
 
+    /// A start tells of it by itself.
+    private func checkIdentity() {
+        guard PathKind(settings.state) == .folder, access(settings.state, X_OK) == 0,
+            let fault = Identity.fault(stateDirectory: settings.state)
+        else { return }
+        fail("state: \(fault)")
+    }
+
     private func checkControl() {
+        guard !settings.keepsNothing else { return }
         let path = settings.control
         if let kind = PathKind(path) {
             if kind != .socket { fail("control: \(path) is \(kind.text); it must be a socket") }
@@ -187,7 +199,7 @@ package final class MachineCheck {
             let names = Self.entries(of: root + "/sys/class/leds")
             warn(
                 "status-led: there is no light \(name) here; "
-                    + (names.isEmpty ? "there is none" : "there are \(Self.list(names))"))
+                    + (names.isEmpty ? "this machine has none" : "there are \(Self.list(names))"))
         case .pin(let pin, let chip)?: checkPin(.pin(pin, chip: chip), "status-led", nil)
         case .led, nil: break
         }

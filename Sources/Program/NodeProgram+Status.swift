@@ -40,6 +40,14 @@ extension NodeProgram {
         return .object(members)
     }
 
+    /// One line.
+    var health: String {
+        let radio = runner.bluetooth?.sent.datagrams ?? 0
+        return NodeHealth.text(
+            sent: runner.transport.sent.datagrams &+ radio,
+            neighbours: runner.node.neighbourStatus.count)
+    }
+
     /// What people look at first: this node, what is wrong, and the network's nodes. Verbose: with
     /// addresses and the counters of drops.
     func summary(isVerbose: Bool) -> [String] {
@@ -49,8 +57,12 @@ extension NodeProgram {
             "\(settings.name) (\(settings.role.rawValue)) in network \(settings.network), up "
                 + AgeText.text(now - started),
             "peer       \(node.ownPeer)\(runner.identity.ephemeral ? " (ephemeral)" : "")",
-            "collector  \(node.collector.map { shown(runner.name(of: $0)) } ?? "none in reach")",
         ]
+        // A collector has none.
+        if settings.role == .agent || settings.role == .relay {
+            let name = node.collector.map { shown(runner.name(of: $0)) }
+            lines.append("collector  \(name ?? "none in reach")")
+        }
         if let line = summaryLine?() { lines.append(line) }
         lines += sensorLines?() ?? []
         for entry in runner.hearing where !entry.hearing.ipv4 && !entry.hearing.ipv6 {
@@ -62,7 +74,7 @@ extension NodeProgram {
             lines.append("refused    \(shown(whole: runner.text(refused)))")
         }
         if node.omittedRefusals > 0 {
-            lines.append("refused    \(node.omittedRefusals) times more than there is room for")
+            lines.append("refused    others too, \(node.omittedRefusals) times")
         }
         lines += [""] + nodeTable(now: now).lines
         return isVerbose ? lines + [""] + details : lines

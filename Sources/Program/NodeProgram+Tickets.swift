@@ -88,7 +88,7 @@ extension NodeProgram {
 
 extension Limits {
     /// 30 days.
-    static let ticketSecondsMax: UInt64 = 2_592_000
+    package static let ticketSecondsMax: UInt64 = 2_592_000
     /// How long a ticket is used by a node that cannot check it.
     static let ticketSecondsUnchecked: UInt64 = 3_600
     /// 2024-01-01: a clock that says less was never set.

@@ -47,13 +47,16 @@ package final class NodeProgram {
         self.log = log
         CoreDumps.withholdMemory()
         run = RunID(value: systemRandom())
-        lock = try StateLock.take(settings.state)
+        lock = settings.keepsNothing ? nil : try StateLock.take(settings.state)
         let identity: Identity
         do {
             signals = try SignalSource()
             loop = try EventLoop()
             clockChanges = try ClockChangeSource()
-            identity = try Identity.load(stateDirectory: settings.state, rule: .makeNew)
+            identity =
+                settings.keepsNothing
+                ? .makeEphemeral()
+                : try Identity.load(stateDirectory: settings.state, rule: .makeNew)
         } catch let error as IdentityError {
             throw StartError(error)
         } catch {
@@ -216,6 +219,7 @@ package final class NodeProgram {
     /// Without its control socket a node still does its work. Where it may not make the one that is
     /// configured, it makes one in its state directory.
     private func openControl() {
+        guard !settings.keepsNothing else { return }
         let fallback = Settings.fallbackControl(state: settings.state)
         do throws(ControlError) {
             control = try controlSocket(settings.control)
@@ -235,7 +239,8 @@ package final class NodeProgram {
     }
 
     private func controlSocket(_ path: String) throws(ControlError) -> ControlSocket {
-        try ControlSocket(path: path, loop: loop) { [unowned self] _, line in
+        let group = ServiceFolders().group(of: path)
+        return try ControlSocket(path: path, group: group, loop: loop) { [unowned self] _, line in
             log.write(.debug, "asked for \(line.prefix { $0 != " " })")
             return .lines(answer(line))
         }
@@ -245,13 +250,16 @@ package final class NodeProgram {
         let words = request.split(separator: " ", maxSplits: 1).map(String.init)
         switch (words.first, words.dropFirst().first) {
         case ("status", nil): return [status.description]
+        case ("health", nil): return [health]
         case ("summary", nil): return summary(isVerbose: false)
         case ("summary", "verbose"): return summary(isVerbose: true)
         case ("ticket", let seconds?): return [issueTicket(validFor: seconds)]
         case ("connect", let ticket?): return [use(ticket: ticket)]
         case ("connected", let peer?): return [nameIfConnected(peer)]
         default:
-            return ["unknown request; there are status, summary, ticket, connect and connected"]
+            return [
+                "unknown request; there are status, summary, health, ticket, connect, connected"
+            ]
         }
     }
 

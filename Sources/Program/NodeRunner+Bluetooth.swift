@@ -1,4 +1,5 @@
 import Configuration
+import Glibc
 import NearbyBluetooth
 import NearbyCore
 import NearbyEngine
@@ -44,8 +45,17 @@ extension NodeRunner {
             transport.setListening(isListening, now: MonotonicClock.now())
         } catch {
             bluetooth = nil
-            log.write(missing, "Bluetooth is not used: \(error)")
+            log.write(missing, "Bluetooth is not used: \(error)\(adviceForService)")
         }
+    }
+
+    /// Where there is a controller, it is the service's unit that keeps it from us.
+    private var adviceForService: String {
+        let isService = getenv("INVOCATION_ID") != nil
+        guard isService, !MachineCheck.entries(of: "/sys/class/bluetooth").isEmpty else {
+            return ""
+        }
+        return "; run `rivulet init --devices`, which lets the service use it"
     }
 
     /// Whether sensors that advertise are to be heard, from now on and after a start to come.

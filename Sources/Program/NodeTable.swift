@@ -25,13 +25,15 @@ struct NodeTable {
         let cells = ([head] + rows).map {
             [$0.name, $0.peer, $0.role, $0.reached, $0.seen, $0.version]
         }
-        let widths = (0..<6).map { column in cells.map { $0[column].count }.max() ?? 0 }
+        let widths = (0..<6).map { column in
+            cells.map { TextWidth.columns($0[column]) }.max() ?? 0
+        }
         return cells.map { row in
             var line = ""
             for (column, cell) in row.enumerated() {
                 line += cell
                 guard column < row.count - 1 else { break }
-                line += String(repeating: " ", count: widths[column] - cell.count + 2)
+                line += String(repeating: " ", count: widths[column] - TextWidth.columns(cell) + 2)
             }
             return line
         }

@@ -21,7 +21,7 @@ extension Node.Notice {
         case .neighbourMoved(_, let name, let endpoint):
             "neighbour \(name) now at \(runner.text(endpoint)) on "
                 + runner.name(of: endpoint.link)
-        case .neighbourLost(_, let name): "neighbour \(name) does not answer any more"
+        case .neighbourLost(_, let name): "neighbour \(name) no longer answers"
         case .refused(let peer, let reason, let endpoint, let text):
             "\(peer.map { "\($0)" } ?? "a stranger")"
                 + "\(endpoint.map { " at " + runner.text($0) } ?? ""): \(reason.rawValue): \(text)"

@@ -25,8 +25,8 @@ struct SensorHealth {
     private(set) var last: (measurement: Measurement, time: Instant)?
     private var values: Set<String> = []
     private var nulls: [String: NullReason] = [:]
-    /// The state that the log tells of, and since when.
-    private var told: (state: State, time: Instant)?
+    /// The state that the log told of last; the worst that it told of, and when.
+    private var told: (state: State, worst: State, time: Instant)?
 
     init(now: Instant) { since = now }
 
@@ -67,15 +67,17 @@ struct SensorHealth {
     private mutating func change(_ now: Instant) -> Change? {
         guard state != .good else {
             guard let told, told.state != .good else { return nil }
-            self.told = (.good, told.time)
+            self.told = (.good, told.worst, told.time)
             return .recovered
         }
         if let told {
-            let isWorse = told.state == .partly && state == .failing
-            guard told.state == .good || isWorse else { return nil }
-            guard now - told.time >= Limits.sensorNoticeInterval else { return nil }
+            guard told.state == .good || (told.state == .partly && state == .failing) else {
+                return nil
+            }
+            let isWorse = told.worst == .partly && state == .failing
+            guard isWorse || now - told.time >= Limits.sensorNoticeInterval else { return nil }
         }
-        told = (state, now)
+        told = (state, state, now)
         return .failed
     }
 
@@ -103,7 +105,9 @@ struct SensorHealth {
         guard let last, let value = last.measurement.outcome.value else {
             return text + "; never had one"
         }
-        return text + "; the last was \(value)\(Self.unit(last.measurement)), "
+        // Of several channels it is said whose value that was.
+        let name = channelCount > 1 ? "\(last.measurement.channel) " : ""
+        return text + "; the last was \(name)\(value)\(Self.unit(last.measurement)), "
             + "\(AgeText.text(now - last.time)) ago"
     }
 

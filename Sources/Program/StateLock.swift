@@ -35,6 +35,15 @@ final class StateLock {
         return lock
     }
 
+    /// Who has the lock of this directory; nil: nobody, or it cannot be read.
+    static func holder(of directory: String) -> String? {
+        let file = open(directory + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        let lock = StateLock(file)
+        let isHeld = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+        return isHeld ? lock.holder : nil
+    }
+
     /// `rivulet-agent (process 1234)`; what is not as it was written here names nobody.
     private var holder: String {
         var bytes = [UInt8](repeating: 0, count: 80)

@@ -12,6 +12,20 @@ public struct StatusQuery {
         }
     }
 
+    /// A connection to the first of these sockets where a node answers; throws what the first said.
+    public init(anyOf paths: [String]) throws(StartError) {
+        var fault: StartError?
+        for path in paths {
+            do throws(StartError) {
+                self = try StatusQuery(socket: path)
+                return
+            } catch {
+                fault = fault ?? error
+            }
+        }
+        throw fault ?? StartError("no control socket", .unavailable)
+    }
+
     /// The first line of the answer to a request.
     public func ask(_ request: String) throws(StartError) -> String {
         do {

@@ -40,7 +40,8 @@ public final class CommandDriver: SensorDriver {
         self.channel = channel ?? program
         prefix = channel
         self.unit = unit
-        name = "command \(program)"
+        // Many are the same interpreter: what tells them apart is the name they were given.
+        name = "command \(channel ?? program)"
         state = Mutex(State(known: KnownChannels(channel ?? program, unit: unit)))
     }
 

@@ -1,6 +1,6 @@
 /// CRC-32C (Castagnoli, RFC 3720 §12.1): finds torn and rotten records, not forged ones.
-enum Checksum {
-    static func crc32c(_ bytes: some Sequence<UInt8>) -> UInt32 {
+package enum Checksum {
+    package static func crc32c(_ bytes: some Sequence<UInt8>) -> UInt32 {
         var value = UInt32.max
         for byte in bytes {
             value = table[Int(UInt8(truncatingIfNeeded: value) ^ byte)] ^ value >> 8

@@ -11,9 +11,9 @@ public enum WrittenTime: Hashable, Sendable {
     case ago(Duration)
 
     /// `2026-11-21T05:45:00Z` with a zone; `2026-11-21T05:45`, `2026-11-21`, `10:00`, `today`,
-    /// `yesterday`, `yesterday 10:00` without; `now`. Nil for anything else.
+    /// `9:00`, `yesterday`, `yesterday 10:00` without; `now`. Nil for anything else.
     public init?(_ text: String) {
-        if text == "now" {
+        if text.lowercased() == "now" {
             self = .ago(.zero)
         } else if let utc = UTCText.parse(text), text.utf8.count > 10 {
             self = .exact(utc)
@@ -22,7 +22,7 @@ public enum WrittenTime: Hashable, Sendable {
         } else {
             let words = text.split(separator: " ", omittingEmptySubsequences: false)
             let day: Int64? =
-                switch words.first {
+                switch words.first?.lowercased() {
                 case "today": 0
                 case "yesterday": 1
                 default: nil
@@ -30,10 +30,15 @@ public enum WrittenTime: Hashable, Sendable {
             let clock = day == nil ? words[...] : words.dropFirst()
             guard clock.count <= 1, day != nil || clock.count == 1 else { return nil }
             // The time of day of the first of all days.
-            let time = clock.first.map { UTCText.parse("1970-01-01T\($0)Z") } ?? 0
+            let time = clock.first.map { UTCText.parse("1970-01-01T\(Self.padded($0))Z") } ?? 0
             guard let time else { return nil }
             self = .ofDay(time, daysAgo: day ?? 0)
         }
+    }
+
+    /// `9:00` as `09:00`.
+    private static func padded(_ clock: Substring) -> String {
+        (clock.dropFirst().first == ":" ? "0" : "") + clock
     }
 
     /// UTC, nanoseconds since 1970.

@@ -8,10 +8,10 @@ import Program
 struct ShowBoard: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "board",
-        abstract: "Which board this is: its pins, buses, overlays that are missing, traps.",
-        discussion: "Another board is shown by its name; --all lists those that are known.")
+        abstract: "Show this board: its pins, buses, missing overlays and traps.",
+        discussion: "A name shows another board; --all lists the boards that are known.")
 
-    @Option(help: "Look for board files here only.") var boards: String?
+    @Option(help: "Look for board files in this folder only.") var boards: String?
     @Flag(help: "List all boards that are known.") var all = false
     @Argument(help: "Another board, such as raspberrypi,5-model-b.") var name: String?
 
@@ -61,8 +61,8 @@ struct ShowBoard: ParsableCommand {
     }
 
     private func print(_ board: Board, _ file: String, root: String?) {
-        let colours = isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
-        let report = BoardReport(board, file: file, root: root, colours: colours)
+        let report = BoardReport(
+            board, file: file, root: root, colours: Terminal.takesColours)
         Swift.print(report.text, terminator: "")
     }
 
@@ -74,12 +74,12 @@ struct ShowBoard: ParsableCommand {
 struct FindSensors: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sensors",
-        abstract: "What is attached to this machine, as YAML to paste into a configuration.",
-        discussion: "Looks through /sys and /dev; no bus is spoken to.")
+        abstract: "List what is attached to this machine, as YAML to paste into a configuration.",
+        discussion: "Only looks through /sys and /dev; nothing is sent over a bus.")
 
     @Flag(help: "Read each of them once.") var read = false
 
-    @Option(help: "Read those of this configuration instead, once.") var config: String?
+    @Option(help: "Read the sensors of this configuration once instead.") var config: String?
 
     func run() throws {
         if let config { return try show(SensorTrial.read(sensorsInFile: config)) }

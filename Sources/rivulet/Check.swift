@@ -1,7 +1,7 @@
 import ArgumentParser
 import Configuration
-import Glibc
 import Program
+import Setup
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,16 +40,15 @@ struct Check: ParsableCommand {
             var findings = here ? MachineCheck.findings(settings, isStarting: false) : []
             if here { findings += MachineCheck.trial(settings, without: findings) }
             for finding in findings { complain(finding.description) }
+            if here, let shortage = NodeSetup.shortage(settings) {
+                complain("\(settings.file): warning: \(shortage)")
+            }
             guard findings.allSatisfy({ !$0.isError }) else { return .configuration }
+            let count = settings.sensors.count
             print(
-                "\(settings.file): right: \(settings.role.rawValue) \(settings.name) in network "
-                    + "\(settings.network), \(settings.sensors.count) sensors")
+                "\(settings.file): valid: \(settings.role.rawValue) \(settings.name) in network "
+                    + "\(settings.network), \(count == 1 ? "1 sensor" : "\(count) sensors")")
             return .good
         }
-    }
-
-    private func complain(_ line: String) {
-        var bytes = Array((line + "\n").utf8)
-        _ = Glibc.write(STDERR_FILENO, &bytes, bytes.count)
     }
 }

@@ -9,37 +9,62 @@ import Program
 
 struct Collect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Take in readings, aggregate them over windows, and print the windows.",
+        abstract: "Receive readings, store them, and print them aggregated over time windows.",
         discussion: """
-            On a terminal the table fills the screen and is drawn anew for each window; channels \
-            that have fallen silent are red. Elsewhere one table of 80 columns follows the other.
+            On a terminal the table fills the screen and is redrawn for each window; channels that \
+            have fallen silent are red, those without a value yellow. Elsewhere tables of 80 \
+            columns follow one another.
 
             Patterns are those of a shell: 'air.*', 'green?ouse-*', '[ab]*'. Quote them.
             deploy/readings-json.md describes json and csv.
 
+            Where the collector of this configuration runs already, as a service, this looks in: \
+            it shows the readings that come from now on, and stores nothing.
+
             Exit status: 0 after Ctrl-C, SIGTERM, --for and --once, 64 for a wrong command line, \
-            78 for a wrong configuration, 69 for a port that somebody else has, 74 when standard \
-            output cannot be written.
+            69 when another process has the port or the state directory, 74 when standard output \
+            cannot be written, 78 for a wrong configuration.
             """)
 
     @OptionGroup var file: ConfigurationFile
-    @Option(help: "table, json or csv.") var format = CollectOptions.Format.table
+    @Option(help: "table, json or csv; none prints nothing and only stores.")
+    var format = CollectOptions.Format.table
     @Option(help: "Only the nodes of this name, pattern or PeerID; may be repeated.")
     var node: [String] = []
     @Option(help: "Only channels of this name or pattern; may be repeated.")
     var channel: [String] = []
-    @Option(help: "The span of a window, such as 10s; otherwise as configured.") var every: Span?
-    @Option(name: .customLong("for"), help: "End after this time, such as 1min.") var limit: Span?
+    @Option(
+        parsing: .unconditional,
+        help: "The width of a window, such as 10s; otherwise as configured.",
+        transform: Span.parse)
+    var every: Span?
+    @Option(
+        name: .customLong("for"), parsing: .unconditional,
+        help: "End after this time, such as 1min.", transform: Span.parse)
+    var limit: Span?
     @Flag(help: "End after the first window with readings.") var once = false
     @Option(
         name: [.long, .customLong("colour")],
         help: "auto (on a terminal, unless NO_COLOR is set), always or never.")
     var color = CollectOptions.ColourChoice.auto
+    @Flag(help: "Times in UTC instead of this machine's zone.") var utc = false
     @OptionGroup var verbosity: Verbosity
-    @Flag(help: "Tell of each report on standard error.") var trace = false
+    @Flag(help: "Print a line on standard error for each report.") var trace = false
+
+    func validate() throws {
+        if let every, !(Duration.milliseconds(100)...Duration.seconds(86_400) ~= every.duration) {
+            throw ValidationError("--every wants a width from 100ms to 1d")
+        }
+    }
 
     func run() throws {
-        let settings = try file.settings()
+        var settings = try file.settings()
+        // Who neither stores nor prints does not look in: there the lock says what is wrong.
+        if settings.role == .collector, format != .none, let node = settings.runningNode {
+            StandardErrorLog().write(
+                .notice, "the collector is \(node); looking in, nothing is stored twice")
+            settings = settings.lookingIn
+        }
         var options = CollectOptions()
         options.format = format
         options.nodes = node.map(Glob.init)
@@ -48,6 +73,7 @@ struct Collect: ParsableCommand {
         options.limit = limit?.duration
         options.once = once
         options.colour = color
+        options.utc = utc
         options.logLevel = verbosity.level
         options.traces = trace
         do {
@@ -85,19 +111,17 @@ struct Verbosity: ParsableArguments {
 }
 
 /// A duration on the command line.
-struct Span: ExpressibleByArgument {
+struct Span: CustomStringConvertible {
     let duration: Duration
 
-    init(duration: Duration) { self.duration = duration }
-
-    init?(argument: String) {
-        guard let duration = Settings.writtenDuration(argument), duration > .zero else {
-            return nil
+    static func parse(_ text: String) throws -> Span {
+        guard let duration = Settings.writtenDuration(text), duration > .zero else {
+            throw ValidationError("write a number and a unit: 500ms, 10s, 5min, 2h or '1 day'")
         }
-        self.duration = duration
+        return Span(duration: duration)
     }
 
-    var defaultValueDescription: String { Settings.text(duration) }
+    var description: String { Settings.text(duration) }
 }
 
 /// The settings in a file, or every mistake in it.

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Configuration
 import Glibc
+import NearbyCore
+import NearbyLinux
 import Program
 
 /// Which configuration a command goes by: the one given, else this machine's own.
@@ -22,14 +24,20 @@ struct ConfigurationFile: ParsableArguments {
         do {
             return (try ConfiguredPaths.load(path), path)
         } catch {
-            throw Failure(error.description, .configuration)
+            throw Failure([error])
         }
     }
 
     /// - Parameter other: what could be given in its place.
     func required(orGive other: String? = nil) throws -> String {
         if let path { return path }
+        let code = errno
         let ways = ["--config FILE", other].compactMap { $0 }.joined(separator: " or ")
+        guard code == ENOENT || code == ENOTDIR else {
+            throw Failure(
+                "\(Settings.standardPath): \(String(cString: strerror(code))); run this as the "
+                    + "node's user or with sudo, or give \(ways)", ExitStatus(code: code))
+        }
         throw Failure(
             "there is no \(Settings.standardPath) on this machine; give \(ways)", .noInput)
     }
@@ -40,18 +48,24 @@ struct NodeSocket: ParsableArguments {
     @Option(help: "The node's control socket; otherwise as configured.") var socket: String?
     @OptionGroup var file: ConfigurationFile
 
-    /// A connection to the first node that answers.
+    /// A connection to the first node that answers; one that was started just now may take a
+    /// moment.
     func query() throws -> StatusQuery {
-        var fault: StartError?
-        for path in try candidates() {
-            do {
-                return try StatusQuery(socket: path)
+        let paths = try candidates()
+        let deadline = MonotonicClock.now() + Self.patience
+        while true {
+            do throws(StartError) {
+                return try StatusQuery(anyOf: paths)
             } catch {
-                fault = fault ?? error
+                guard error.status == .unavailable, MonotonicClock.now() < deadline else {
+                    throw Failure(error)
+                }
             }
+            usleep(50_000)
         }
-        throw fault.map { Failure($0) } ?? Failure("no control socket", .unavailable)
     }
+
+    private static let patience: Duration = .seconds(3)
 
     /// The one given; else the configured one, and where a node goes that may not use that; without
     /// a configuration the usual one.

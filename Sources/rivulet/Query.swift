@@ -11,20 +11,23 @@ struct Query: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print readings, windows, gaps or runs out of a collector's store.",
         discussion: """
-            Without --limit, rows come by node, channel and time, the oldest first; with it, the \
+            Without --limit, rows are sorted by node, channel and time, oldest first; with it, the \
             newest of all rows come first.
 
             Times are written as 10:00 (today), yesterday, today, now, 2026-11-21, \
             2026-11-21T05:45:00Z, or -1h (before now); those without a zone are in this machine's \
-            zone, or in UTC with --utc. Tables show times the same way, and mark those that rest \
-            on no clock that could be trusted with ~. CSV and JSON are always in UTC, and name \
-            the clock; deploy/readings-json.md describes them.
+            zone, or in UTC with --utc. Tables show times the same way; ~ marks those that rest on \
+            no trusted clock. CSV and JSON are always in UTC, and name the clock; \
+            deploy/readings-json.md describes them. Windows begin at whole multiples of their \
+            width in UTC, whatever the zone.
 
             Patterns are those of a shell: 'air.*', 'green?ouse-*', '[ab]*'. Quote them.
 
             Exit status: 0 also when no row matches, 64 for a wrong command line, 65 for a file \
-            that is no store, 66 for one that is not there, 74 when reading or writing fails, \
-            77 without permission, 78 for a wrong configuration.
+            that is no store, a damaged one, or one of another version, 66 for one that is not \
+            there, 74 when reading or writing fails, 75 when another process holds the store, \
+            77 without permission, 78 for a wrong configuration. Rows printed before an error are \
+            correct.
             """)
 
     @Option(help: "The store, an SQLite file; otherwise as configured.") var store: String?
@@ -35,16 +38,26 @@ struct Query: ParsableCommand {
         name: [.long, .customLong("peer")],
         help: "Only the node of this name, pattern or PeerID; may be repeated.")
     var node: [String] = []
-    @Option(parsing: .unconditional, help: "From this time on.") var from: Moment?
-    @Option(parsing: .unconditional, help: "Up to this time, excluded.") var to: Moment?
-    @Option(help: "From so long ago until now, such as 1h; in place of --from and --to.")
+    @Option(parsing: .unconditional, help: "From this time on.", transform: Moment.parse)
+    var from: Moment?
+    @Option(parsing: .unconditional, help: "Up to this time, excluded.", transform: Moment.parse)
+    var to: Moment?
+    @Option(
+        parsing: .unconditional,
+        help: "From so long ago until now, such as 1h; in place of --from and --to.",
+        transform: Span.parse)
     var last: Span?
     @Flag(help: "Times in UTC instead of this machine's zone.") var utc = false
-    @Option(help: "Sum up over windows of this width, such as 1min.") var window: Span?
+    @Option(
+        parsing: .unconditional, help: "Print statistics over windows of this width, such as 1min.",
+        transform: Span.parse)
+    var window: Span?
     @Option(help: "table, csv or json.") var format = StorePrinter.Format.table
-    @Option(help: "The newest rows alone, so many, newest first.") var limit: Int?
-    @Flag(help: "Readings that are lost for good, and why.") var gaps = false
-    @Flag(help: "The runs that the store knows.") var runs = false
+    @Option(
+        parsing: .unconditional, help: "Print only the newest rows, this many, newest first.")
+    var limit: Int?
+    @Flag(help: "Print the readings that are lost for good, and why.") var gaps = false
+    @Flag(help: "Print the runs of agents that the store knows.") var runs = false
 
     func validate() throws {
         if store != nil, file.config != nil {
@@ -56,8 +69,20 @@ struct Query: ParsableCommand {
         if [gaps, runs, window != nil].count(where: { $0 }) > 1 {
             throw ValidationError("--gaps, --runs and --window exclude each other")
         }
+        if let window, !(Duration.milliseconds(1)...Duration.seconds(86_400) ~= window.duration) {
+            throw ValidationError("--window wants a width from 1ms to 1d")
+        }
         if last != nil, from != nil || to != nil {
             throw ValidationError("--last excludes --from and --to")
+        }
+        let narrowed = !channel.isEmpty || from != nil || to != nil || last != nil
+        if gaps || runs, narrowed {
+            throw ValidationError(
+                "--channel, --from, --to and --last do not narrow --gaps and --runs; --node does")
+        }
+        let (begin, end) = bounds(now: Self.now)
+        if let begin, let end, begin >= end {
+            throw ValidationError("--from is not before --to: nothing can lie between them")
         }
     }
 
@@ -67,7 +92,8 @@ struct Query: ParsableCommand {
         do {
             try print(StoreReader(path), to: output)
         } catch {
-            throw Failure(error.description, error.status)
+            try output.finish()
+            throw Failure(error.text(of: path), error.status)
         }
         try output.finish()
     }
@@ -126,12 +152,15 @@ struct Query: ParsableCommand {
         var query = StoreQuery()
         query.channels = channel.map(Glob.init)
         query.peers = node.map { text in PeerID(text: text).map { .id($0) } ?? .name(Glob(text)) }
-        let now = Self.now
-        query.from =
-            last.map { now.subtractingSaturating($0.duration.nanoseconds) }
-            ?? from?.time.utc(in: times, now: now)
-        query.to = to?.time.utc(in: times, now: now)
+        (query.from, query.to) = bounds(now: Self.now)
         return query
+    }
+
+    private func bounds(now: Int64) -> (from: Int64?, to: Int64?) {
+        let last = last.map { now.subtractingSaturating($0.duration.nanoseconds) }
+        return (
+            last ?? from?.time.utc(in: times, now: now), to?.time.utc(in: times, now: now)
+        )
     }
 
     private static var now: Int64 {
@@ -144,22 +173,38 @@ struct Query: ParsableCommand {
 extension StorePrinter.Format: ExpressibleByArgument {}
 
 /// A time on the command line.
-struct Moment: ExpressibleByArgument {
+struct Moment {
     let time: WrittenTime
 
-    init?(argument: String) {
-        if argument.hasPrefix("-"), let age = Settings.writtenDuration(String(argument.dropFirst()))
-        {
-            time = .ago(age)
-        } else if let written = WrittenTime(argument) {
-            time = written
-        } else {
-            return nil
+    static func parse(_ text: String) throws -> Moment {
+        if text.hasPrefix("-"), let age = Settings.writtenDuration(String(text.dropFirst())) {
+            return Moment(time: .ago(age))
         }
+        guard let time = WrittenTime(text) else {
+            throw ValidationError(
+                "write 10:00, today, 'yesterday 10:00', 2026-11-21, '2026-11-21 10:00', "
+                    + "2026-11-21T10:00:00Z or -1h; years from 1970 to 2200")
+        }
+        return Moment(time: time)
     }
 }
 
 extension StoreError {
+    /// For who reads the store: with its path, and what to do.
+    func text(of path: String) -> String {
+        switch self {
+        case .damaged(let text):
+            "\(path) is damaged: \(text); the collector sets a damaged store aside and begins a "
+                + "new one"
+        case .readOnly:
+            "\(path): to read it, SQLite has to write files beside it; run this as the "
+                + "collector's user, or copy the store to a folder of yours"
+        case .busy, .full, .other: "\(path): \(description)"
+        case .foreign, .missing, .empty, .notADatabase, .newer, .older, .file, .notAFile:
+            description
+        }
+    }
+
     /// What `rivulet query` ends with.
     var status: ExitStatus {
         switch self {
@@ -170,44 +215,5 @@ extension StoreError {
         case .file(let error): ExitStatus(error)
         case .full, .other: .inputOutput
         }
-    }
-}
-
-/// Standard output in large pieces. A reader that went away is no fault: nothing more is written.
-final class StandardOutput {
-    private var buffer: [UInt8] = []
-    private var fault: Int32?
-
-    init() { signal(SIGPIPE, SIG_IGN) }
-
-    /// Returns whether more can be written.
-    func write(_ text: String) -> Bool {
-        buffer.append(contentsOf: text.utf8)
-        if buffer.count >= 1 << 16 { flush() }
-        return fault == nil
-    }
-
-    /// Writes the rest; throws if something could not be written, unless nobody reads any more.
-    func finish() throws {
-        flush()
-        if let fault, fault != EPIPE {
-            throw Failure(
-                "standard output: \(String(cString: strerror(fault)))", .inputOutput)
-        }
-    }
-
-    private func flush() {
-        var rest = buffer[...]
-        while fault == nil, !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
-            }
-            if count < 0 {
-                if errno != EINTR { fault = errno }
-                continue
-            }
-            rest = rest.dropFirst(count)
-        }
-        buffer.removeAll(keepingCapacity: true)
     }
 }

@@ -4,14 +4,14 @@ import Program
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "What a running node knows: the network's nodes, its sensors, and what is wrong.",
+            "Show what a running node knows: the network's nodes, its sensors, what is wrong.",
         discussion: """
             A line for each node of the network: how it is reached, and when it was last seen. \
             deploy/status.md explains it, and the JSON.
             """)
 
-    @Flag(help: "Everything, as one JSON object.") var json = false
-    @Flag(name: .shortAndLong, help: "With addresses and a counter for every drop.")
+    @Flag(help: "Print everything as one JSON object.") var json = false
+    @Flag(name: .shortAndLong, help: "Add addresses and a counter for every drop.")
     var verbose = false
     @OptionGroup var node: NodeSocket
 

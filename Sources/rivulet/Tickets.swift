@@ -8,12 +8,21 @@ struct MakeTicket: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ticket",
         abstract: "Print a ticket by which another node finds the one that runs here.",
-        discussion: "It says where this node is, and opens no door: the network's secret does.")
+        discussion: "It only says where this node is: the other needs the network's secret too.")
 
-    @Option(help: "How long it is valid: 2h, 30min, '1 day'; 30 days at most.")
+    @Option(
+        parsing: .unconditional,
+        help: "How long it is valid, such as 30min or '1 day': 1h by default, 30 days at most.",
+        transform: Span.parse)
     var valid = Span(duration: .seconds(3_600))
-    @Flag(help: "As a QR code too.") var qr = false
+    @Flag(help: "Print it as a QR code too.") var qr = false
     @OptionGroup var node: NodeSocket
+
+    func validate() throws {
+        guard 1...Int64(Limits.ticketSecondsMax) ~= valid.duration.components.seconds else {
+            throw ValidationError("a ticket is valid for 1 s to 30 days")
+        }
+    }
 
     func run() throws {
         let answer = try ask(node, "ticket \(valid.duration.components.seconds)")
@@ -30,10 +39,12 @@ struct MakeTicket: ParsableCommand {
 
 struct Connect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Let the node that runs here connect to the one that a ticket names.")
+        abstract: "Connect the node that runs here to the one that a ticket names.")
 
     @Argument(help: "The ticket, as `rivulet ticket` printed it.") var ticket: [String]
-    @Option(help: "How long to wait for the connection, such as 10s.")
+    @Option(
+        parsing: .unconditional, help: "How long to wait for the connection: 10s by default.",
+        transform: Span.parse)
     var wait = Span(duration: .seconds(10))
     @OptionGroup var node: NodeSocket
 

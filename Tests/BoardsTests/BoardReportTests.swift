@@ -53,6 +53,8 @@ struct BoardReportTests {
         let root = MachineRoot()
         root.write("/dev/i2c-1", "")
         root.write("/boot/firmware/config.txt", "# dtparam=spi=on\ndtoverlay=i2c-sensor,bme280\r\n")
+        root.write("/boot/firmware/overlays/README", "")
+        root.write("/boot/firmware/overlays/i2c-sensor.dtbo", "")
         root.write("/sys/class/thermal/thermal_zone0/type", "cpu-thermal\n")
         root.makeFolder("/sys/class/leds/ACT")
         root.link(
@@ -71,6 +73,23 @@ struct BoardReportTests {
         #expect(text.contains("\n  ACT\n  PWR (missing)\n"))
         #expect(text.contains("\n  cpu-thermal\n"))
         #expect(text.contains("gpio [pinctrl-bcm2711] fe200000.gpio is gpiochip0\n"))
+    }
+
+    @Test func overlaysThatTheSystemLacksAreTold() throws {
+        let root = MachineRoot()
+        root.write("/boot/firmware/config.txt", "dtoverlay=i2c-sensor,bme280\n")
+        root.write("/boot/firmware/overlays/w1-gpio.dtbo", "")
+        let board = try Committed.board("raspberrypi,4-model-b")
+        let text = BoardReport(board, file: "f", root: root.path).text
+        #expect(
+            part(of: text, after: "  SPI0").contains("      dtparam=spi=on    (not on this system)")
+        )
+        #expect(part(of: text, after: "  BME280")[0].hasSuffix("(not on this system)"))
+        #expect(!part(of: text, after: "  DS18B20")[0].contains("not on this system"))
+        #expect(text.contains("- What is marked `not on this system` wants"))
+        // Where nothing is known of the system, nothing is told of it.
+        let elsewhere = BoardReport(board, file: "f", root: nil).text
+        #expect(!elsewhere.contains("not on this system"))
     }
 
     @Test func anotherBoardIsNotLookedUpHere() throws {

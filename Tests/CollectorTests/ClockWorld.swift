@@ -49,7 +49,7 @@ struct ClockWorld {
     /// Percent of each way.
     var loss = 20
     var exchange = ClockExchange()
-    var book = ClockBook(boot: Self.ownBoot)
+    var book: ClockBook
     private(set) var stored: [BootID: [ClockMapping]] = [:]
     private(set) var mappings: [ClockMapping] = []
     private(set) var notices: [ClockNotice] = []
@@ -57,7 +57,11 @@ struct ClockWorld {
     private var events: [(at: Duration, event: Event)] = []
     private var generator: SeededGenerator
 
-    init(seed: UInt64, own: SimulatedClock = SimulatedClock(booted: .zero)) {
+    init(
+        seed: UInt64, own: SimulatedClock = SimulatedClock(booted: .zero),
+        sources: Set<PeerID> = []
+    ) {
+        book = ClockBook(boot: Self.ownBoot, sources: sources)
         generator = SeededGenerator(seed: seed)
         self.own = own
         events.append((.zero, .ownClock))

@@ -32,6 +32,13 @@ import Testing
         #expect(tell(.disconnected(Fixture.peer(2)), at: 4_000).contains("heard relay:"))
     }
 
+    /// The birth of a run that the store knows is not told of again.
+    @Test mutating func readingsOfAKnownRunAreNoSilence() {
+        _ = tell(.connected(Fixture.peer(1), name: "north"))
+        _ = tell(.readings(Fixture.peer(1), count: 1), at: 1_000)
+        #expect(tell(.tick, at: 2_000).contains("hears north: 1 reading, the last 1s ago"))
+    }
+
     @Test mutating func aTableTakesTheScreenAndLaterResizesDrawItAnew() throws {
         _ = tell(.connected(Fixture.peer(9), name: "relay"))
         let birth = try Fixture.birth(name: "north", channels: [("t", .celsius, -2)])

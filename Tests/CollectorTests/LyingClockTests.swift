@@ -151,6 +151,36 @@ import Testing
         #expect(error(world, at: 3_000) < .milliseconds(200))
     }
 
+    // MARK: `collectors:`
+
+    @Test func whereSourcesAreNamedNobodyElsesClockLeadsOurs() {
+        let named = Fixture.peer(10)
+        var world = ClockWorld(seed: 3, sources: [named])
+        world.ownError = .zero - ClockWorld.epoch
+        world.readOwnClock()
+        world.connect(honest, ClockWorld.Agent(clock: clock, boot: boot))
+        for number in 20..<25 as Range<UInt64> { connectLiar(&world, number: number, error: lie) }
+        world.run(for: .seconds(1_000))
+        // Neither where there is no date at all, nor by being many.
+        #expect(world.book.reference.current?.source == .own)
+        #expect(world.book.rank(of: boot) == .none)
+        #expect(world.mappings.allSatisfy { $0.boot != boot || !$0.isForeign })
+        // What they say of UTC still dates their own readings, as far as nothing better does.
+        #expect(world.book.rank(of: BootID(high: 20, low: 20)) == .satellite)
+        connectLiar(&world, number: 10, .network, error: .zero)
+        world.run(for: .seconds(300))
+        #expect(world.book.reference.current?.source == .agent(named))
+        #expect(error(world, at: 1_200) < .milliseconds(200))
+        // The others are no votes against it either.
+        world.run(for: .seconds(3_000))
+        #expect(world.book.reference.current?.source == .agent(named))
+        #expect(error(world, at: 4_000) < .milliseconds(200))
+        let others = world.notices.compactMap { notice -> Bool? in
+            if case .overruled(_, _, _, _, let isSource) = notice { isSource } else { nil }
+        }
+        #expect(others == [false, false, false, false, false])
+    }
+
     @Test func aRankThatAnAgentGaveFollowsWhatItSaysLaterAndDoesNotOutlastItForLong() {
         var world = world(.none, error: .zero - ClockWorld.epoch)
         connectLiar(&world, .network, error: .zero)

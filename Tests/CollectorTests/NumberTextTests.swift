@@ -76,4 +76,16 @@ import Testing
         let clock = WallClock(unixOffset: .seconds(1_795_239_900))
         #expect(clock.timestamp(.distantFuture).hasSuffix("Z"))
     }
+
+    @Test func timesOfDayAreThoseOfTheZoneAndTimestampsAreNot() {
+        var clock = WallClock(unixOffset: .seconds(1_795_239_900))
+        #expect(clock.timeOfDay(.zero) == "05:45:00")
+        clock.zone = .init(name: "CET", secondsEast: 3_600)
+        #expect(clock.timeOfDay(.zero) == "06:45:00")
+        clock.zone = .init(name: "-0530", secondsEast: -19_800)
+        #expect(clock.timeOfDay(Instant(nanoseconds: 0)) == "00:15:00")
+        #expect(clock.timestamp(.zero) == "2026-11-21T05:45:00Z")
+        clock.zone = .init(name: "odd", secondsEast: .max)
+        #expect(clock.timeOfDay(.zero) == "05:45:00")
+    }
 }

@@ -19,16 +19,23 @@ import Testing
         try Fixture.birth(run: run, channels: [("t", .celsius, -2)])
     }
 
+    /// So many reports of so many readings each, at once.
+    private func send(
+        _ reports: Range<UInt64>, of count: UInt64, _ birth: Birth, to world: inout QueueWorld
+    ) {
+        for number in reports {
+            let report = Fixture.report(birth, first: number * count + 1, count: count)
+            world.give(.received(report, from: peer, hops: 1), at: 0)
+        }
+    }
+
     // MARK: Readings a second
 
     @Test func moreThanABurstIsNotTakenAndGetsNoReceipt() throws {
         var world = QueueWorld(quotas: quotas(readings: 10))
         let birth = try birth()
         world.receive(birth, from: peer, at: 0)
-        for number in 0..<100 as Range<UInt64> {
-            let report = Fixture.report(birth, first: number * 10 + 1, count: 10)
-            world.give(.received(report, from: peer, hops: 1), at: 0)
-        }
+        send(0..<100, of: 10, birth, to: &world)
         #expect(world.acceptedCount == 50)
         #expect(world.count(of: .readingQuota) == 95)
         #expect(world.notices == [.quotaReached(.readings, of: peer)])
@@ -48,10 +55,7 @@ import Testing
         var world = QueueWorld(quotas: quotas(readings: 1))
         let birth = try birth()
         world.receive(birth, from: peer, at: 0)
-        for number in 0..<10 as Range<UInt64> {
-            let report = Fixture.report(birth, first: number * 60 + 1, count: 60)
-            world.give(.received(report, from: peer, hops: 1), at: 0)
-        }
+        send(0..<10, of: 60, birth, to: &world)
         world.give(.deadlineReached, at: 59_999)
         #expect(world.notices == [.quotaReached(.readings, of: peer)])
         #expect(world.machine.nextDeadline != nil)
@@ -98,12 +102,39 @@ import Testing
         var world = QueueWorld(quotas: quotas(readings: 1))
         let (birth, other) = (try birth(), Fixture.peer(8))
         for agent in [peer, other] { world.receive(birth, from: agent, at: 0) }
-        for number in 0..<10 as Range<UInt64> {
-            let report = Fixture.report(birth, first: number * 60 + 1, count: 60)
-            world.give(.received(report, from: peer, hops: 1), at: 0)
-        }
+        send(0..<10, of: 60, birth, to: &world)
         world.give(.received(Fixture.report(birth, first: 1), from: other, hops: 1), at: 0)
         #expect(world.acceptedCount == 61)
+    }
+
+    @Test func theQuotasAreThoseThatAreDocumented() throws {
+        #expect(CollectorQuotas().readingsPerSecond == 10_000)
+        #expect(CollectorQuotas().storeBytesPerDay == 4 << 30)
+        #expect(WindowAggregator.Settings().seriesPerPeerMax == 4_096)
+        // What five seconds allow may come at once, and then 10,000 a second.
+        var world = QueueWorld()
+        let birth = try birth()
+        world.receive(birth, from: peer, at: 0)
+        var next: UInt64 = 1
+        for second in 0..<4 as Range<Int64> {
+            for _ in 0..<240 {
+                let before = world.acceptedCount
+                let report = Fixture.report(birth, first: next, count: 250)
+                world.give(.received(report, from: peer, hops: 1), at: second * 1_000)
+                if world.acceptedCount > before { next += 250 }
+            }
+            if world.commit(at: second * 1_000) != nil {
+                world.give(.committed, at: second * 1_000)
+            }
+            #expect(world.acceptedCount == 50_000 + Int(second) * 10_000)
+        }
+        #expect(world.notices == [.quotaReached(.readings, of: peer)])
+        // A day's bytes are 67 million readings.
+        var table = QuotaTable()
+        table.spend((4 << 30) - 1, of: .store, by: peer, now: .zero)
+        #expect(!table.isSpent(.store, of: peer, now: .zero))
+        table.spend(2, of: .store, by: peer, now: .zero)
+        #expect(table.isSpent(.store, of: peer, now: .zero))
     }
 
     // MARK: Bytes a day
@@ -136,10 +167,7 @@ import Testing
         world.give(.storeSpace(8 << 20), at: 0)
         let birth = try birth()
         world.receive(birth, from: peer, at: 0)
-        for number in 0..<1_000 as Range<UInt64> {
-            let report = Fixture.report(birth, first: number * 100 + 1, count: 100)
-            world.give(.received(report, from: peer, hops: 1), at: 0)
-        }
+        send(0..<1_000, of: 100, birth, to: &world)
         let share = (8 << 20) / Limits.storeShareDivisor / Limits.storedReadingBytes
         #expect((share - 100...share + 100).contains(world.acceptedCount))
         #expect(world.count(of: .storeQuota) > 0)
@@ -190,6 +218,36 @@ import Testing
         #expect(batch.gaps.allSatisfy { $0.gap.reason == .settledElsewhere })
         world.give(.committed, at: 1_010)
         #expect(world.receipts.map(\.through) == [21])
+    }
+
+    /// More identities than there is room for: the agent that was silent meanwhile was forgotten,
+    /// and its readings are in the store all the same.
+    @Test func whatWasForgottenHereIsNotCalledSettledElsewhere() throws {
+        var world = QueueWorld()
+        let birth = try birth()
+        world.receive(birth, from: peer, at: 0)
+        world.give(
+            .received(Fixture.report(birth, first: 1, count: 9), from: peer, hops: 1), at: 0)
+        _ = world.commit(at: 1_000)
+        world.give(.committed, at: 1_000)
+        for number in 0..<UInt64(Limits.collectorPeersMax) {
+            world.receive(birth, from: Fixture.peer(10_000 + number), at: 2_000)
+        }
+        _ = world.commit(at: 4_000)
+        world.give(.committed, at: 4_000)
+        world.receive(birth, from: peer, at: 5_000)
+        world.give(
+            .received(Fixture.report(birth, first: 10, count: 2), from: peer, hops: 1), at: 5_000)
+        #expect(world.notices.isEmpty)
+        let due = world.commit(at: 7_000)
+        #expect(due?.gaps.isEmpty == true)
+        world.give(.committed, at: 7_000)
+        #expect(world.receipts.last?.through == 11)
+        // From then on it is known again what came.
+        world.give(
+            .received(Fixture.report(birth, first: 20, count: 2), from: peer, hops: 1), at: 8_000)
+        #expect(
+            world.notices == [.settledElsewhere(RunKey(peer: peer, run: birth.run), 12..<20)])
     }
 
     @Test func whatCameHereAndWhatTheAgentAnnouncedAsLostIsNotSettledElsewhere() throws {

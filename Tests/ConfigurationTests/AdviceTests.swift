@@ -50,6 +50,14 @@ struct AdviceTests {
             ])
     }
 
+    @Test func variablesOfAShellAreExplained() {
+        #expect(
+            Sample.mistakes("state: $HOME/rivulet") == [
+                "2:8: state is '$HOME/rivulet'; $HOME is replaced in a shell only; write the full "
+                    + "path, such as /home/pi/rivulet"
+            ])
+    }
+
     @Test func theTildeOfASecretFileIsToldOnce() {
         let outcome = Settings.decode(Array("secret-file: ~/secret".utf8), file: "f")
         #expect(Sample.texts(outcome).count == 1)
@@ -132,7 +140,7 @@ struct AdviceTests {
         #expect(warnings.count == 1)
         #expect(
             warnings.first?.hasPrefix(
-                "3:8: state is 'data', counted from the folder in which the program is started")
+                "3:8: state is 'data', relative to the folder in which the program is started")
                 == true)
         #expect(warnings.first?.contains(String(cString: folder).prefix(20)) == true)
         #expect(self.warnings(Self.sensor + "state: /data") == [])

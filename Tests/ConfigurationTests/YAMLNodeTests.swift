@@ -22,6 +22,11 @@ struct YAMLNodeTests {
         #expect(mistake("a: {b: 1")?.contains("is the file cut off") == true)
     }
 
+    @Test(arguments: ["a:\n\tb: 2\n", "\ta: 1\n", "a:\n  b: 1\n\tc: 2\n"])
+    func aTabIsCalledATab(text: String) {
+        #expect(mistake(text)?.contains("a tab; YAML is indented with spaces only") == true)
+    }
+
     @Test func bytesThatAreNoTextHaveTheirPlace() {
         let text = Array("a: 1\nbc: ".utf8) + [0xff, 0xfe]
         #expect(

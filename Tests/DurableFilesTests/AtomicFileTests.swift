@@ -26,6 +26,19 @@ import Testing
         }
     }
 
+    /// Nobody is waited for.
+    @Test func pipeInTheFilesPlaceIsEmptyAndADeviceWithoutEndIsRefused() throws {
+        try withTemporaryDirectory { directory in
+            let path = directory + "/file"
+            #expect(mkfifo(path, 0o600) == 0)
+            let bytes = try AtomicFile.read(path, limit: 10, through: SystemFiles())
+            #expect(bytes == [])
+        }
+        #expect(throws: FileError(operation: "read", path: "/dev/zero", code: EFBIG)) {
+            try AtomicFile.read("/dev/zero", limit: 4_999, through: SystemFiles())
+        }
+    }
+
     @Test func fileOverTheLimitIsRefused() throws {
         try withTemporaryDirectory { directory in
             let path = directory + "/file"

@@ -37,7 +37,9 @@ memory() { awk '/^Rss:/ { r += $2 } /^Private_Dirty:/ { p += $2 } END { print r,
 memory_peak() { awk '/^VmHWM/ {print $2}' "/proc/$1/status"; }
 
 # processor ID: milliseconds of processor time so far.
-processor() { awk -v tick="$(getconf CLK_TCK)" '{sub(/.*\) /, ""); print int(($12 + $13) * 1000 / tick)}' "/proc/$1/stat"; }
+processor() {
+    awk -v tick="$(getconf CLK_TCK)" '{sub(/.*\) /, ""); print int(($12 + $13) * 1000 / tick)}' "/proc/$1/stat"
+}
 
 # at_most_kilobytes ID LIMIT
 at_most_kilobytes() { [ "$(memory_peak "$1")" -le "$2" ]; }

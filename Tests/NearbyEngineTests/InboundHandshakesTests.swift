@@ -6,10 +6,13 @@ import Testing
 struct InboundHandshakesTests {
     private typealias Origin = InboundHandshakes.Origin
 
-    private static func ipv4(_ address: UInt32, port: UInt16 = 1) -> Origin {
+    private static func ipv4(
+        _ address: UInt32, port: UInt16 = 1, isExpected: Bool = false
+    ) -> Origin {
         let address = TransportAddress.ipv4(address: address, port: port)
         return Origin(
-            .link(Endpoint(link: LinkID(value: 1), address: address)), firstHop: nil)
+            .link(Endpoint(link: LinkID(value: 1), address: address)), firstHop: nil,
+            isExpected: isExpected)
     }
 
     private static func ipv6(_ high: UInt64, _ low: UInt64, link: UInt32 = 1) -> Origin {
@@ -48,6 +51,17 @@ struct InboundHandshakesTests {
                 == .refused(.handshakeShareFull))
         #expect(table.admission(of: Self.ipv4(8), now: at(500)) == .free)
         #expect(table.admission(of: Self.ipv4(7), now: at(1_000)) == token(0))
+    }
+
+    /// A flood from the newcomer's own address, as behind a router that translates addresses.
+    @Test func whoWasAnnouncedWaitsLessForAPlaceAmongOthersOfItsAddress() {
+        let table = table((1...4).map { Self.ipv4(7, port: $0) })
+        let newcomer = Self.ipv4(7, port: 99, isExpected: true)
+        #expect(table.admission(of: newcomer, now: at(249)) == .refused(.handshakeShareFull))
+        #expect(table.admission(of: newcomer, now: at(250)) == token(0))
+        let expected = self.table((1...4).map { Self.ipv4(7, port: $0, isExpected: true) })
+        #expect(expected.admission(of: newcomer, now: at(500)) == .refused(.handshakeShareFull))
+        #expect(expected.admission(of: newcomer, now: at(1_000)) == token(0))
     }
 
     @Test func aSubnetCountsOnlyWhenTheTableIsFull() {

@@ -210,12 +210,37 @@ struct RoutingLieTests {
                 RoutingNetwork.peer(100 + number), 1, 0, from: number % 2 == 0 ? liar : other)
         }
         _ = update(collector, 5, 96, from: relay)
+        settle()
         _ = machine.handle(.neighbourDown(liar), now: now)
-        var outputs = settle()
-        now = now + Limits.feasibilityHold
-        outputs += machine.handle(.deadlineReached, now: now) + settle()
-        let wanted = RoutingMessage.Item.request(destination: collector, seqno: 5, hopLimit: 1)
+        let outputs = settle()
+        let wanted = RoutingMessage.Item.request(destination: .everything, seqno: 0, hopLimit: 1)
         #expect(outputs.contains(wanted, to: relay))
+    }
+
+    @Test mutating func whoIsAskedForEverythingTellsEverything() {
+        _ = update(collector, 5, 96, from: relay)
+        settle()
+        _ = hear([.request(destination: .everything, seqno: 0, hopLimit: 1)], from: liar)
+        let told = RoutingMessage.Item.update(
+            .init(destination: collector, seqno: 5, metric: 192, kind: .collector))
+        #expect(settle().contains(told, to: liar))
+        _ = hear([.request(destination: .everything, seqno: 0, hopLimit: 1)], from: relay)
+        #expect(!settle().contains(told, to: relay))
+    }
+
+    /// Both count as newer than the other: the bound is that of the way in use, or every choice
+    /// would be a leap, and none be made for a second.
+    @Test mutating func aSeqnoHalfTheCircleAwayBecomesTheBound() {
+        _ = update(collector, 5, 96, from: relay)
+        _ = machine.handle(.neighbourUp(collector, cost: 96), now: now)
+        _ = update(collector, 5 + 1 << 31, 0, from: collector)
+        _ = update(collector, 5 + 1 << 31, 96, from: relay)
+        #expect(hop == collector)
+        _ = machine.handle(.neighbourDown(collector), now: now)
+        _ = update(collector, 5 + 1 << 31, 0, from: liar)
+        #expect(hop == liar)
+        _ = machine.handle(.costChanged(liar, 97), now: now)
+        #expect(hop == liar)
     }
 
     @Test mutating func aShortIDThatIsTakenBlocksNobody() {

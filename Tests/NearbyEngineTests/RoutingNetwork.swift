@@ -26,7 +26,7 @@ struct RoutingNetwork {
 
     enum Event {
         case deadline(Int)
-        case delivery(RoutingMessage, from: Int, to: Int, epoch: Int)
+        case delivery(RoutingMessage, from: Int, to: Int, epoch: Int, order: Int)
         case up(Int, Int, epoch: Int)
         case down(Int, Int, epoch: Int)
     }
@@ -35,8 +35,9 @@ struct RoutingNetwork {
     private(set) var machines: [RoutingMachine]
     private(set) var links: [Pair: Link] = [:]
     /// Which channel each side of a pair knows of: `admitted[one][other]` is an epoch.
-    private var admitted: [[Int: Int]]
-    private var restarts: [Int]
+    private(set) var admitted: [[Int: Int]]
+    /// The order in which it was sent of the newest numbered message of another.
+    private var newest: [[Int: Int]]
     private(set) var now = Instant.zero
     private(set) var lastSent = Instant.zero
     private(set) var loops: [String] = []
@@ -56,7 +57,7 @@ struct RoutingNetwork {
                 firstSeqno: .random(in: 1...(1 << 24), using: &random))
         }
         admitted = Array(repeating: [:], count: count)
-        restarts = Array(repeating: 0, count: count)
+        newest = Array(repeating: [:], count: count)
         planned = Array(repeating: .distantFuture, count: count)
         self.random = random
     }
@@ -116,11 +117,11 @@ struct RoutingNetwork {
     }
 
     /// One side loses its neighbour and takes it up again; the other notices nothing.
-    mutating func forget(_ other: Int, by one: Int) {
+    mutating func forget(_ other: Int, by one: Int, atMost pauseMax: Duration = .seconds(3)) {
         guard let link = links[Pair(one, other)], link.isUp, admitted[one][other] == link.epoch
         else { return }
         handle(.down(one, other, epoch: link.epoch))
-        let pause = random.duration(in: .zero..<Duration.seconds(3))
+        let pause = random.duration(in: .zero..<pauseMax)
         insert(.up(one, other, epoch: link.epoch), now + pause)
     }
 
@@ -161,11 +162,14 @@ struct RoutingNetwork {
             guard planned[node] <= now else { return }
             planned[node] = .distantFuture
             feed(.deadlineReached, node)
-        case .delivery(let message, let source, let node, let epoch):
+        case .delivery(let message, let source, let node, let epoch, let order):
             guard links[Pair(source, node)]?.isUp == true, admitted[node][source] == epoch else {
                 return
             }
-            feed(.received(message, from: Self.peer(source)), node)
+            let isOvertaken = order < newest[node][source] ?? 0
+            if message.number != 0, !isOvertaken { newest[node][source] = order }
+            feed(
+                .received(message, from: Self.peer(source), isOvertaken: isOvertaken), node)
         case .up(let one, let other, let epoch):
             guard let link = links[Pair(one, other)], link.isUp, link.epoch == epoch else { return }
             admitted[one][other] = epoch
@@ -191,7 +195,8 @@ struct RoutingNetwork {
                 }
                 if Double.random(in: 0..<1, using: &random) < loss { continue }
                 insert(
-                    .delivery(message, from: node, to: other, epoch: epoch), now + delay())
+                    .delivery(message, from: node, to: other, epoch: epoch, order: sentCount),
+                    now + delay())
             case .routeChanged(let destination, _, _, _):
                 changed.insert(Self.number(of: destination))
             case .drop: break

@@ -32,7 +32,13 @@ import Testing
             Issue.record("connected to nobody")
         } catch {
             #expect(error == .noAgent(path: path))
-            #expect("\(error)" == "no agent at \(path): is it running?")
+            #expect("\(error)".hasPrefix("no node answers at \(path): is rivulet-agent or"))
+        }
+    }
+
+    @Test func whatIsNoSocketIsCalledThat() {
+        for path in ["/etc/hostname", "/tmp"] {
+            #expect(throws: ControlError.notASocket(path: path)) { try ControlClient(path: path) }
         }
     }
 

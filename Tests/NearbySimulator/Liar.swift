@@ -20,8 +20,16 @@ public final class Liar {
         case nearest
         /// Others that have its short ID.
         case squatting
-        /// Collectors and nodes that do not exist.
+        /// Collectors and nodes that do not exist, others in each message.
         case inventing
+        /// A hundred collectors that do not exist, again and again.
+        case crowding
+        /// The true seqno and that there is no way, by turns.
+        case flapping
+        /// That there is no way to anybody.
+        case retracting
+        /// In the name of others, that they have the seqno that is asked of them.
+        case answering
         /// That it is a collector itself.
         case promoted
         /// That everybody else is one.
@@ -51,12 +59,17 @@ public final class Liar {
     private var known: UInt32 = 1
     private var said: UInt32 = 1
     private var random: SeededGenerator
+    /// Messages altered.
+    private var count = 0
+    private let crowd: [PeerID]
 
     init(_ lie: Lie, about target: PeerID, own: PeerID, seed: UInt64) {
         self.lie = lie
         self.target = target
         self.own = own
-        random = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
+        crowd = (0..<100).map { _ in PeerID(high: random.next(), low: random.next()) }
+        self.random = SeededGenerator(seed: seed)
     }
 
     /// What leaves instead of a frame's payload.
@@ -91,6 +104,7 @@ public final class Liar {
 
     private func altered(_ message: RoutingMessage) -> RoutingMessage {
         var altered = message
+        count += 1
         if !spoils {
             altered.items = message.items.map(promoted)
             return altered
@@ -101,7 +115,8 @@ public final class Liar {
         altered.items.removeAll {
             if case .update(let update) = $0 { update.destination == target } else { false }
         }
-        altered.items = lies() + altered.items.prefix(34)
+        let lies = lies()
+        altered.items = lies + altered.items.prefix(37 - lies.count).map(turned)
         return altered
     }
 
@@ -120,14 +135,31 @@ public final class Liar {
             said = UInt32.random(in: 0...(.max), using: &random)
             return [update(target, said), request(random32), .known(seqno: random32)]
         case .nearest: return [update(target, known)]
-        case .promoted, .appointing: return []
+        case .promoted, .appointing, .answering: return []
+        case .crowding:
+            return (0..<30).map { update(crowd[(count * 30 + $0) % crowd.count], 1) }
+        case .flapping:
+            return [update(target, known, count % 2 == 0 ? 0 : RoutingMessage.metricInfinite)]
+        case .retracting: return [update(target, known, RoutingMessage.metricInfinite)]
         case .squatting:
             let squatter = PeerID(high: target.short.value, low: random.next())
             return [update(squatter, random32)]
         case .inventing:
             return [.collector, .node, .viewer].map {
-                update(PeerID(high: random.next(), low: random.next()), random32, $0)
+                update(PeerID(high: random.next(), low: random.next()), random32, 0, $0)
             }
+        }
+    }
+
+    /// What is said of others turned round.
+    private func turned(_ item: RoutingMessage.Item) -> RoutingMessage.Item {
+        switch (item, lie) {
+        case (.update(var update), .retracting) where update.destination != own:
+            update.metric = RoutingMessage.metricInfinite
+            return .update(update)
+        case (.request(let destination, let seqno, _), .answering):
+            return update(destination, seqno, 0, destination == target ? .collector : .node)
+        default: return item
         }
     }
 
@@ -146,9 +178,10 @@ public final class Liar {
     }
 
     private func update(
-        _ destination: PeerID, _ seqno: UInt32, _ kind: DestinationKind = .collector
+        _ destination: PeerID, _ seqno: UInt32, _ metric: UInt16 = 0,
+        _ kind: DestinationKind = .collector
     ) -> RoutingMessage.Item {
-        .update(.init(destination: destination, seqno: seqno, metric: 0, kind: kind))
+        .update(.init(destination: destination, seqno: seqno, metric: metric, kind: kind))
     }
 }
 

@@ -1,7 +1,8 @@
 import NearbyCore
 import NearbyEngine
 
-/// One seed: a random world with one member more, which lies for a minute and goes.
+/// One seed: a random world with one member more, which lies for a minute and goes; in half of the
+/// seeds with two, each with a lie of its own.
 ///
 /// Five seconds later every agent must be heard by the collector again.
 public struct LiarRun {
@@ -23,11 +24,15 @@ public struct LiarRun {
             faults.lossPercent = 10
             faults.delay = .microseconds(100)..<Duration.milliseconds(20)
         }
-        let simulator = Simulator(seed: seed, world: world, faults: faults, liars: [liar: self.lie])
+        var liars = [liar: self.lie]
+        if Bool.random(using: &generator) {
+            liars[world.addMember(&generator)] = lies.randomElement(using: &generator)
+        }
+        let simulator = Simulator(seed: seed, world: world, faults: faults, liars: liars)
         simulator.boot(within: .seconds(2))
         simulator.run(for: .seconds(2) + lying)
         simulator.healAll()
-        simulator.crash(host: liar)
+        for liar in liars.keys.sorted() { simulator.crash(host: liar) }
         simulator.run(for: .seconds(5))
         failures = simulator.invariants.failures + Self.unheard(simulator)
     }

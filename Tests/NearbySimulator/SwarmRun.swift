@@ -1,6 +1,7 @@
 import NearbyCore
 
-/// One seed: a random world with random faults, which afterwards must recover.
+/// One seed: a random world with random faults, in a quarter of the seeds with a member that lies;
+/// afterwards it must recover.
 public struct SwarmRun {
     public let seed: UInt64
     public let failures: [String]
@@ -14,7 +15,12 @@ public struct SwarmRun {
         let faults = Faults.swarm(&generator)
         // Last, so that a seed has the faults that it always had.
         world.addViewers(&generator)
-        let simulator = Simulator(seed: seed, world: world, faults: faults)
+        var liars: [Int: Liar.Lie] = [:]
+        if Int.random(in: 0..<4, using: &generator) == 0 {
+            let lie = Liar.Lie.allCases.randomElement(using: &generator)
+            liars[world.addMember(&generator)] = lie
+        }
+        let simulator = Simulator(seed: seed, world: world, faults: faults, liars: liars)
         self.seed = seed
         hostCount = world.hostCount
         simulator.boot(within: .seconds(2), faultTime: .seconds(isShort ? 2 : 10))
@@ -22,6 +28,7 @@ public struct SwarmRun {
         var failures: [String] = []
         if !isShort {
             simulator.healAll()
+            for liar in liars.keys.sorted() { simulator.crash(host: liar) }
             failures = Self.recover(simulator)
         }
         self.failures = simulator.invariants.failures + failures

@@ -20,13 +20,27 @@ import Testing
                 == .run(config: "/etc/rivulet/config.yaml", level: .debug))
     }
 
+    @Test func healthIsAskedOfTheConfiguredNode() throws {
+        #expect(try AgentCommand(["--health"]) == .health(config: "/etc/rivulet/config.yaml"))
+        #expect(try AgentCommand(["--config", "a.yaml", "--health"]) == .health(config: "a.yaml"))
+    }
+
+    @Test func aNodeThatSentNothingAndHasNobodyIsNotHealthy() {
+        #expect(NodeHealth.text(sent: 1, neighbours: 0).hasPrefix(NodeHealth.good))
+        #expect(NodeHealth.text(sent: 0, neighbours: 2).hasPrefix(NodeHealth.good))
+        #expect(!NodeHealth.text(sent: 0, neighbours: 0).hasPrefix(NodeHealth.good))
+    }
+
     @Test func helpAndVersionComeBeforeAllElse() throws {
         #expect(try AgentCommand(["--config", "x", "--help"]) == .help)
         #expect(try AgentCommand(["-h"]) == .help)
         #expect(try AgentCommand(["--version"]) == .version)
     }
 
-    @Test(arguments: [["--config"], ["--log-level", "loud"], ["x"], ["--conifg", "a"]])
+    @Test(arguments: [
+        ["--config"], ["--log-level", "loud"], ["x"], ["--conifg", "a"], ["-q", "-v"],
+        ["--quiet", "--log-level=debug"],
+    ])
     func aWrongCommandLineIsToldSo(arguments: [String]) {
         do throws(StartError) {
             _ = try AgentCommand(arguments)

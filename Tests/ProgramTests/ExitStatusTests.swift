@@ -10,7 +10,7 @@ struct ExitStatusTests {
     @Test(arguments: [
         (ENOENT, Program.ExitStatus.noInput), (EACCES, .notPermitted), (ENOSPC, .cannotCreate),
         (EROFS, .cannotCreate), (EADDRINUSE, .unavailable), (EAGAIN, .tryAgain),
-        (EIO, .inputOutput),
+        (EIO, .inputOutput), (EFBIG, .data),
     ])
     func systemCallsHaveAStatus(_ code: Int32, _ status: Program.ExitStatus) {
         #expect(Program.ExitStatus(code: code) == status)

@@ -69,6 +69,14 @@ final class MachineCheckTests {
         #expect(try findings("", state: folder + "/new/state") == [])
     }
 
+    /// A node would refuse to start with it.
+    @Test func anIdentityThatCannotBeUsedIsTold() throws {
+        _ = write("identity.pem", "garbage")
+        isTold("the identity file is damaged", try findings("role: relay"))
+        _ = write("identity.pem", "garbage", mode: 0o644)
+        isTold("others can read the identity's key", try findings("role: relay"))
+    }
+
     @Test func theControlSocketHasAFolderAndNothingInItsWay() throws {
         isTold(
             "there is no folder \(folder)/no/run",

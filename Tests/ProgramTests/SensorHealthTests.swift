@@ -57,12 +57,32 @@ struct SensorHealthTests {
         #expect(health.state == .partly)
         #expect(
             health.problem(nil, now: .zero) == "2 of 3 channels without a value: b (absent)")
-        // Worse is told too, though not at once.
-        let soon = health.record([null("a")], isWhole: true, now: seconds(1))
-        #expect(soon == nil)
+        // Worse is told too, at once, but no more than once in ten minutes.
+        let worse = health.record([null("a"), null("b")], isWhole: true, now: seconds(1))
+        #expect(worse == .failed)
         #expect(health.state == .failing)
-        let later = health.record([null("a")], isWhole: true, now: seconds(600))
-        #expect(later == .failed)
+        #expect(
+            health.problem(nil, now: seconds(1))
+                == "no value (command-failed); the last was a 21.50 °C, 1 s ago")
+        let same = health.record([null("a")], isWhole: true, now: seconds(2))
+        #expect(same == nil)
+        let recovered = health.record([good("a")], isWhole: true, now: seconds(3))
+        #expect(recovered == .recovered)
+        let again = health.record([null("a")], isWhole: true, now: seconds(4))
+        #expect(again == nil)
+    }
+
+    /// A recording has one bad line, and then is deleted.
+    @Test func whatFailsWhollyIsToldAlsoSoonAfterAHiccup() {
+        var health = SensorHealth(now: .zero)
+        let steps: [([Measurement], SensorHealth.Change?)] = [
+            ([good("a"), null("b")], .failed), ([good("a"), good("b")], .recovered),
+            ([null("a"), null("b")], .failed), ([null("a"), null("b")], nil),
+        ]
+        for (second, step) in steps.enumerated() {
+            let change = health.record(step.0, isWhole: true, now: seconds(Int64(second)))
+            #expect(change == step.1)
+        }
     }
 
     @Test func aSensorThatSpeaksByItselfKeepsItsOtherChannels() {

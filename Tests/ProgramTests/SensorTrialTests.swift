@@ -19,7 +19,7 @@ struct SensorTrialTests {
             SensorTrial.read(sensorsIn: yaml)
                 == .lines([
                     "bench 21.50 °C", "dead null (command-failed)",
-                    "# command false: exit status 1",
+                    "# command dead: exit status 1",
                 ]))
     }
 

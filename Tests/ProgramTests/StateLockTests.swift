@@ -19,6 +19,17 @@ struct StateLockTests {
         }
     }
 
+    @Test func whoHasItCanBeAskedWithoutTakingIt() throws {
+        try withTemporaryDirectory { state in
+            #expect(StateLock.holder(of: state) == nil)
+            var first = try StateLock.take(state)
+            #expect(first != nil)
+            #expect(StateLock.holder(of: state)?.hasSuffix("(process \(getpid()))") == true)
+            first = nil
+            #expect(StateLock.holder(of: state) == nil)
+        }
+    }
+
     @Test func whereNothingCanBeKeptThereIsNothingToLock() throws {
         #expect(try StateLock.take("/proc/no-such-place") == nil)
     }

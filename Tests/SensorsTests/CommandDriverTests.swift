@@ -26,6 +26,8 @@ struct CommandDriverTests {
             run: ["/bin/echo", "7"], timeLimit: .seconds(20), channel: nil, unit: "1")
         #expect(driver.sample().map(\.text) == ["echo 1 7"])
         #expect(driver.name == "command echo")
+        // Not `command sh`, as all of its kind would be.
+        #expect(shell("echo 1").name == "command c")
     }
 
     /// The exit status or the signal, and the last line of standard error.

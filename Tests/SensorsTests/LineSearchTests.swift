@@ -104,8 +104,13 @@ struct LineSearchTests {
             chips: GPIOChips(faults: [("/dev/gpiochip0", EACCES)]), header: { _ in nil })
         #expect(
             text(denied.find(.pin("GPIO17", chip: nil)))
-                == "denied: /dev/gpiochip0: Permission denied; let the agent's user into the group "
-                + "that owns it, often gpio")
+                == "denied: /dev/gpiochip0 may not be opened; put the agent's user into its group: "
+                + "usermod -aG gpio USER")
+        let notAllowed = LineSearch(
+            chips: GPIOChips(faults: [("/dev/gpiochip0", EPERM)]), header: { _ in nil })
+        #expect(
+            text(notAllowed.find(.pin("GPIO17", chip: nil)))
+                .hasPrefix("denied: /dev/gpiochip0 is not allowed to this service: its unit lacks"))
     }
 
     @Test func whoHoldsABusyLineIsTold() throws {

@@ -1,10 +1,11 @@
+import Glibc
 import NearbyCore
 import NearbySimulator
 
 // simulate [readings|join|power|liar] FIRST LAST: runs the seeds, prints a line for each that
 // fails, and how to replay it; closes with `N passed, N failed`. Without a word: random worlds with
 // random faults; readings: the same with journals and stores; join: 200 nodes join one LAN one by
-// one; power: 200 nodes start at once; liar: a member lies for a minute.
+// one; power: 200 nodes start at once; liar: a member or two lie for a minute.
 // simulate hash SEED: the trace hash, to be compared between processes.
 let arguments = Array(CommandLine.arguments.dropFirst())
 let mode = arguments.first.flatMap { UInt64($0) == nil ? $0 : nil }
@@ -36,7 +37,9 @@ if mode == "hash", seeds.count == 1 {
         print("seed \(seed): \(failure); replay: Tests/simulate.sh \(replay)")
     }
     print("\(Int(seeds[1] - seeds[0]) + 1 - failed) passed, \(failed) failed")
+    exit(failed == 0 ? 0 : 1)
 } else {
     print("usage: simulate [readings|join|power|liar] FIRST LAST")
     print("       simulate hash SEED")
+    exit(64)
 }

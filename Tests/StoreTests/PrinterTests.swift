@@ -172,7 +172,8 @@ import Testing
         ("now", 0), ("10:00", 13_200), ("06:20", 0), ("today", -22_800),
         ("yesterday", -109_200), ("yesterday 06:20", -86_400), ("2026-11-21", -22_800),
         ("2026-11-21 06:20:30", 30), ("2026-11-21T06:20", 0), ("2026-11-21T05:20:00Z", 0),
-        ("2026-11-21T07:20:00+02:00", 0),
+        ("2026-11-21T07:20:00+02:00", 0), ("9:00", 9_600), ("Today", -22_800), ("NOW", 0),
+        ("Yesterday 6:20", -86_400),
     ])
     func timesAreReadAsPeopleWriteThem(text: String, seconds: Int64) throws {
         let now = Fixture.unixOffset.nanoseconds

@@ -25,6 +25,12 @@ import Testing
         try store.commit(batch)
     }
 
+    private func learn(_ mapping: ClockMapping, _ store: Store) throws {
+        var batch = StoreBatch()
+        batch.clocks = [mapping]
+        try store.commit(batch)
+    }
+
     private func tidy(
         _ store: Store, now milliseconds: Int64, _ clock: ClockReading
     ) throws -> Int {
@@ -61,13 +67,11 @@ import Testing
         try withStorePath { path in
             let store = try Store.open(path, settings).store
             try fill(store, Fixture.mapping())
-            var batch = StoreBatch()
             // The first three days on board were four.
-            batch.clocks = [
+            try learn(
                 Fixture.mapping(
-                    offset: Fixture.unixOffset + .seconds(86_400), since: Fixture.at(3 * Self.day))
-            ]
-            try store.commit(batch)
+                    offset: Fixture.unixOffset + .seconds(86_400), since: Fixture.at(3 * Self.day)),
+                store)
             let end = 30 * Self.day
             var deleted = 0
             for hour in 0..<40 as Range<Int64> {
@@ -149,12 +153,10 @@ import Testing
         try withStorePath { path in
             let store = try Store.open(path, settings).store
             try fill(store, Fixture.mapping())
-            var batch = StoreBatch()
-            batch.clocks = [
+            try learn(
                 Fixture.mapping(
-                    rank: .satellite, offset: .seconds(1_706_000_000), isForeign: true)
-            ]
-            try store.commit(batch)
+                    rank: .satellite, offset: .seconds(1_706_000_000), isForeign: true),
+                store)
             #expect(try Store.open(path).clocks == [Fixture.mapping()])
             var deleted = 0
             for hour in 0..<40 as Range<Int64> {

@@ -152,9 +152,13 @@ enum Imports {
             "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux", "Telemetry",
             "Collector", "Store", "Glibc",
         ],
+        "Setup": [
+            "Program", "Configuration", "Boards", "NearbyCore", "NearbyDTLS", "NearbyLinux",
+            "DurableFiles", "Spool", "Glibc",
+        ],
         "rivulet-agent": ["Program", "Glibc"],
         "rivulet": [
-            "Collecting", "Collector",
+            "Collecting", "Collector", "Setup",
             "Program", "Configuration", "Boards", "NearbyCore", "NearbyLinux", "Store",
             "ArgumentParser", "CQREncode", "Glibc",
         ],

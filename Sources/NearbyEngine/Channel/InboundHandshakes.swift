@@ -66,10 +66,10 @@ struct InboundHandshakes: Sendable {
     /// Whether a handshake from there may begin now; changes nothing.
     func admission(of origin: Origin, now: Instant) -> Admission {
         let own = entries.filter { $0.origin.source == origin.source }
-        if own.count >= Limits.handshakesPerSource { return place(of: own[0], now) }
+        if own.count >= Limits.handshakesPerSource { return place(of: own, for: origin, now) }
         if origin.isForwarded {
             let forwarded = entries.filter { $0.origin.group == origin.group }
-            if forwarded.count >= limit / 2 { return place(of: forwarded[0], now) }
+            if forwarded.count >= limit / 2 { return place(of: forwarded, for: origin, now) }
         }
         guard entries.count >= limit else { return .free }
         let heavy = heavyGroups(for: origin)
@@ -89,9 +89,17 @@ struct InboundHandshakes: Sendable {
     /// It is over, or it has proved the secret.
     mutating func end(_ token: ChannelToken) { entries.removeAll { $0.token == token } }
 
-    private func place(of oldest: Entry, _ now: Instant) -> Admission {
-        now - oldest.begun >= Limits.handshakeGrace
-            ? .inPlaceOf(oldest.token) : .refused(.handshakeShareFull)
+    /// Behind one address there may be others than the one that floods: those that were announced
+    /// have to wait less.
+    private func place(of share: [Entry], for newcomer: Origin, _ now: Instant) -> Admission {
+        let unheard = newcomer.isExpected ? share.first { !$0.origin.isExpected } : nil
+        if let unheard, now - unheard.begun >= Limits.handshakeGraceOfMany {
+            return .inPlaceOf(unheard.token)
+        }
+        guard let oldest = share.first, now - oldest.begun >= Limits.handshakeGrace else {
+            return .refused(.handshakeShareFull)
+        }
+        return .inPlaceOf(oldest.token)
     }
 
     /// Sources that have at least two more than the newcomer's, and subnets that have more than

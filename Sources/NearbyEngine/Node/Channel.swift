@@ -48,6 +48,10 @@ final class Channel {
     var stage = Stage.handshaking
     /// When the last authentic frame came.
     var heardAt: Instant
+    /// Of the frame in hand, among those of its priority.
+    var counterInHand: UInt64 = 0
+    /// Of the newest frame with a numbered routing message: all of these are of one priority.
+    var routingCounter: UInt64?
     /// A datagram of the other side has come.
     var isAnswered = false
     /// Its latest; at a server, the one with the cookie is the first.

@@ -69,7 +69,7 @@ extension Node {
     /// Calls the collector of record and the viewers in reach, and nobody else any more.
     private mutating func reviseCalls(_ now: Instant) {
         guard !configuration.role.collects else { return }
-        var addressees = viewersToCall
+        var addressees = viewersToCall(now)
         if let collector = collectorChoice.current { addressees.append(collector) }
         calls = calls.filter { addressees.contains($0.key) }
         for peer in addressees where calls[peer] == nil {
@@ -81,15 +81,34 @@ extension Node {
         callIfDue(now)
     }
 
-    /// Who is called already stays, so that ways that grow better and worse open no channels; free
-    /// places go to the cheapest.
-    private var viewersToCall: [PeerID] {
-        let viewers = routing.routes.filter { $0.kind == .viewer }
-        guard viewers.count > Limits.viewersMax else { return viewers.map(\.destination) }
-        func rank(_ route: Route) -> (Int, UInt16, PeerID) {
-            (calls[route.destination] == nil ? 1 : 0, route.metric, route.destination)
+    private mutating func viewersToCall(_ now: Instant) -> [PeerID] {
+        let candidates = routing.routes.filter { $0.kind == .viewer }.map { route in
+            let peer = route.destination
+            let role = associations[peer] == nil ? nil : role(of: peer)
+            return ViewerPlaces.Candidate(
+                peer: peer, isServed: role == .viewer, isOther: role != nil && role != .viewer,
+                isCalled: calls[peer] != nil)
         }
-        return viewers.sorted { rank($0) < rank($1) }.prefix(Limits.viewersMax).map(\.destination)
+        return viewerPlaces.choose(from: candidates, now: now)
+    }
+
+    /// Whether others want the place of a viewer that did not answer.
+    private func isPlaceWanted(_ peer: PeerID, _ call: Call) -> Bool {
+        guard peer != collectorChoice.current, call.attempts >= Limits.viewerCallsUnanswered else {
+            return false
+        }
+        return routing.routes.lazy.filter { $0.kind == .viewer }.count > Limits.viewersMax
+    }
+
+    /// A viewer that did not answer loses its place, and what was begun with it.
+    private mutating func giveUpCall(_ peer: PeerID, _ now: Instant) {
+        viewerPlaces.pause(peer, now: now)
+        calls[peer] = nil
+        let begun = channels.values.filter {
+            $0.isClient && $0.stage == .handshaking && $0.expectedPeer == peer
+                && $0.key.path.endpoint == nil
+        }
+        for channel in begun { remove(channel) }
     }
 
     /// A viewer can wait; it must not be called by everybody at once.
@@ -99,10 +118,16 @@ extension Node {
 
     /// Over the mesh we invite whom we address, whatever the PeerIDs.
     mutating func callIfDue(_ now: Instant) {
+        var isRoom = viewerPlaces.takeDue(now: now)
         for peer in calls.keys.sorted() {
             guard var call = calls[peer], let due = call.nextAttempt, now >= due else { continue }
             guard associations[peer] == nil, routing.nextHop(to: peer.short) != nil else {
                 calls[peer]?.nextAttempt = nil
+                continue
+            }
+            if isPlaceWanted(peer, call) {
+                giveUpCall(peer, now)
+                isRoom = true
                 continue
             }
             let jitter = random.duration(in: .zero..<call.backoff)
@@ -116,6 +141,8 @@ extension Node {
             }
             beginHandshake(with: peer, over: .mesh(peer.short), attemptNumber: 0, now)
         }
+        // Who is called now was not called before: this ends.
+        if isRoom { reviseCalls(now) }
     }
 
     /// After the channel with an addressee was lost, or when there is a new way to it.
@@ -162,8 +189,6 @@ extension Node {
 }
 
 extension Limits {
-    /// Viewers that an agent sends copies to; further ones get nothing until one goes.
-    public static let viewersMax = 7
     /// Between attempts to reach somebody over the mesh; doubles to the maximum.
     public static let callBackoff = Duration.milliseconds(500)
     public static let callBackoffMax = Duration.seconds(30)

@@ -19,6 +19,7 @@ extension Node {
             // go.
             channel.handshake = nil
             channel.heardAt = now
+            channel.counterInHand = header.counter
             payloadReceived(payload, on: channel, from: path, header.priority, now)
         }
     }

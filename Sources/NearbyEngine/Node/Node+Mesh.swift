@@ -20,7 +20,7 @@ extension Node {
         case .empty: heard(neighbour, carriesData: false, now)
         case .routing:
             heard(neighbour, carriesData: true, now)
-            routingReceived(body, from: peer, now)
+            routingReceived(body, from: peer, on: channel, now)
         case .packet:
             heard(neighbour, carriesData: true, now)
             firstHopInHand = peer
@@ -63,12 +63,26 @@ extension Node {
     }
 
     private mutating func routingReceived(
-        _ body: ArraySlice<UInt8>, from peer: PeerID, _ now: Instant
+        _ body: ArraySlice<UInt8>, from peer: PeerID, on channel: Channel, _ now: Instant
     ) {
         guard let message = try? RoutingMessage(parsing: body) else {
             return drops.count(.routingMalformed)
         }
-        interpret(routing.handle(.received(message, from: peer), now: now), now)
+        let isOvertaken = isOvertaken(by: peer, on: channel)
+        if message.number != 0, !isOvertaken { channel.routingCounter = channel.counterInHand }
+        interpret(
+            routing.handle(
+                .received(message, from: peer, isOvertaken: isOvertaken), now: now), now)
+    }
+
+    /// Whether a later numbered routing message of this peer was here before the frame in hand.
+    private func isOvertaken(by peer: PeerID, on channel: Channel) -> Bool {
+        if let newest = channel.routingCounter, channel.counterInHand < newest { return true }
+        guard let current = associations[peer]?.token, current != channel.token else {
+            return false
+        }
+        // A channel that was replaced.
+        return channels[current]?.routingCounter != nil
     }
 
     // MARK: Packets

@@ -37,6 +37,7 @@ public struct Node {
     var peersByShortID: [ShortID: PeerID] = [:]
     /// Those to whom readings are addressed: the chosen collector and at most `viewersMax` viewers.
     var calls: [PeerID: Call] = [:]
+    var viewerPlaces: ViewerPlaces
     /// Neighbours with frames waiting, in the order of their first frame.
     var waiting: [PeerID] = []
     var nextToken: UInt32 = 1
@@ -79,6 +80,7 @@ public struct Node {
             own: own, kind: DestinationKind(configuration.role), forwards: configuration.forwards,
             firstSeqno: UInt32.random(in: 1...Limits.firstSeqnoMax, using: &random))
         collectorChoice = CollectorChoice()
+        viewerPlaces = ViewerPlaces(scatter: configuration.seed)
         inboundHandshakes = InboundHandshakes(
             limit: configuration.role.collects
                 ? Limits.collectorHandshakesMax : Limits.agentHandshakesMax)
@@ -121,6 +123,7 @@ public struct Node {
             discovery.nextDeadline ?? .distantFuture, invitation.nextDeadline ?? .distantFuture,
             routing.nextDeadline ?? .distantFuture, collectorChoice.nextDeadline ?? .distantFuture,
             book.nextDeadline ?? .distantFuture)
+        earliest = min(earliest, viewerPlaces.nextDeadline ?? .distantFuture)
         for resumption in resumptions.values { earliest = min(earliest, resumption.until) }
         for call in calls.values { earliest = min(earliest, call.nextAttempt ?? .distantFuture) }
         for channel in channels.values {

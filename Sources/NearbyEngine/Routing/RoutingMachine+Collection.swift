@@ -10,10 +10,8 @@ extension RoutingMachine {
     ) -> Destination? {
         guard update.metric != RoutingMessage.metricInfinite else { return nil }
         if let reason = refusal(of: id, from: peer, now) {
-            if neighbours[peer]?.refused.count ?? 0 < Limits.refusedRoutesMax {
-                neighbours[peer]?.refused[id] = update.seqno
-                collect(by: now + Limits.refusedRouteRetry)
-            }
+            neighbours[peer]?.hasRefused = true
+            collect(by: now + Limits.refusedRouteRetry)
             outputs.append(.drop(reason))
             return nil
         }
@@ -29,19 +27,36 @@ extension RoutingMachine {
             return destinations.count < Self.destinationsMax ? nil : .routingTableFull
         }
         if destinations.count >= Limits.routingShareMax {
-            let share = destinations.values.reduce(0) { $0 + ($1.introducer == peer ? 1 : 0) }
-            if share >= Limits.routingShareMax { return .routingShareFull }
+            if share(of: peer) >= Limits.routingShareMax { makeRoom(now) }
+            if share(of: peer) >= Limits.routingShareMax { return .routingShareFull }
         }
         guard destinations.count >= Limits.routesMax else { return nil }
-        let idle = destinations.values.filter { $0.candidates.isEmpty && mayForget($0, now) }
-        guard
-            let oldest = idle.min(by: {
-                ($0.routelessSince ?? now, $0.peer)
-                    < ($1.routelessSince ?? now, $1.peer)
-            })
-        else { return .routingTableFull }
-        forget(oldest.peer)
-        return nil
+        makeRoom(now)
+        return destinations.count < Limits.routesMax ? nil : .routingTableFull
+    }
+
+    /// Forgets the oldest of what nobody tells of any more and nobody believes to be reached
+    /// through us: what a liar invented is gone soon after it.
+    private mutating func makeRoom(_ now: Instant) {
+        if let roomSearchFrom, now < roomSearchFrom { return }
+        roomSearchFrom = now + Limits.roomSearchPause
+        var idle = destinations.values.filter {
+            $0.candidates.isEmpty && now >= $0.believedUntil ?? now
+                && now >= ($0.routelessSince ?? now) + Limits.retractionTime
+        }
+        guard !idle.isEmpty, let believed else { return }
+        idle.removeAll { believed.contains($0.peer.short) }
+        idle.sort { ($0.routelessSince ?? now, $0.peer) < ($1.routelessSince ?? now, $1.peer) }
+        for destination in idle.prefix(Limits.roomMade) { forget(destination.peer) }
+    }
+
+    /// A neighbour that we lost may take some time to lose us.
+    mutating func holdBelieved(by lost: RoutingNeighbour, _ now: Instant) {
+        let believed = lost.believed
+        for (id, destination) in destinations
+        where believed?.contains(destination.peer.short) ?? true {
+            destinations[id]?.believedUntil = now + Limits.restartedForwardingDelay
+        }
     }
 
     /// The destination under this short ID, whatever it was called first: PeerIDs in messages are
@@ -79,13 +94,14 @@ extension RoutingMachine {
         nextCollection = nil
         raiseIfWanted(now)
         if let raiseFrom, now < raiseFrom, wantedSeqno != nil { collect(by: raiseFrom) }
+        let forgettable = forgettable(now)
         for (id, destination) in destinations.sorted(by: { $0.key < $1.key }) {
             guard let since = destination.routelessSince else { continue }
             if let askAt = destination.askAt, now < askAt {
                 collect(by: askAt)
             } else if !destination.candidates.isEmpty {
                 destinations[id]?.putOffAsking(now: now)
-                if mayForget(destination, now) { destinations[id]?.forgetFeasibility() }
+                if forgettable.contains(id) { destinations[id]?.forgetFeasibility() }
                 select(id, now, &outputs)
             } else if now >= since + Limits.sourceTime {
                 forget(id)
@@ -96,36 +112,59 @@ extension RoutingMachine {
         askForRefused(now)
     }
 
-    /// Whether the feasibility distance protects nobody any more: all neighbours have confirmed
-    /// that there is no way through us, and those that we lost have lost us by now. So no way of
-    /// anybody leads through us, and none that we take can come back.
+    /// The destinations whose feasibility distance protects nobody any more: all neighbours have
+    /// confirmed that there is no way through us, and those that we lost have lost us by now. So no
+    /// way of anybody leads through us, and none that we take can come back.
     ///
     /// RFC 8966 §3.5.5 waits for three minutes only; here the neighbours confirm as well.
-    private func mayForget(_ destination: Destination, _ now: Instant) -> Bool {
-        guard let since = destination.routelessSince, now >= since + Limits.feasibilityHold else {
-            return false
+    private func forgettable(_ now: Instant) -> Set<PeerID> {
+        if let lastLoss, now < lastLoss + Limits.feasibilityHold { return [] }
+        let old = destinations.values.filter {
+            !$0.candidates.isEmpty && now >= ($0.routelessSince ?? now) + Limits.feasibilityHold
         }
-        if let lastLoss, now < lastLoss + Limits.feasibilityHold { return false }
-        return neighbours.values.allSatisfy { $0.knowsNoWay(to: destination.peer.short) }
+        guard !old.isEmpty, let believed else { return [] }
+        return Set(old.map(\.peer).filter { !believed.contains($0.short) })
+    }
+
+    /// To what some neighbour may believe that there is a way through us; nil: to anything.
+    private var believed: Set<ShortID>? {
+        var believed: Set<ShortID> = []
+        for neighbour in neighbours.values {
+            guard let its = neighbour.believed else { return nil }
+            believed.formUnion(its)
+        }
+        return believed
     }
 
     /// Updates are deltas: what was refused is not told again unless somebody asks.
     private mutating func askForRefused(_ now: Instant) {
+        guard neighbours.values.contains(where: \.hasRefused) else { return }
+        collect(by: now + Limits.refusedRouteRetry)
+        if destinations.count + Limits.roomAsked > Limits.routesMax { makeRoom(now) }
+        guard destinations.count + Limits.roomAsked <= Limits.routesMax else { return }
         for (peer, neighbour) in neighbours.sorted(by: { $0.key < $1.key }) {
-            for (id, seqno) in neighbour.refused.sorted(by: { $0.key < $1.key }) {
-                guard refusal(of: id, from: peer, now) == nil else {
-                    collect(by: now + Limits.refusedRouteRetry)
-                    break
-                }
-                neighbours[peer]?.refused[id] = nil
-                neighbours[peer]?.requests[id] = .init(seqno: seqno, hopLimit: 1)
-            }
+            guard neighbour.hasRefused, now >= neighbour.asksForAllFrom ?? now,
+                share(of: peer) + Limits.roomAsked <= Limits.routingShareMax
+            else { continue }
+            neighbours[peer]?.hasRefused = false
+            neighbours[peer]?.asksForAllFrom = now + Limits.everythingPause
+            neighbours[peer]?.requests[.everything] = .init(seqno: 0, hopLimit: 1)
         }
+    }
+
+    /// Destinations that this neighbour told of first.
+    private func share(of peer: PeerID) -> Int {
+        destinations.values.reduce(0) { $0 + ($1.introducer == peer ? 1 : 0) }
     }
 
     private mutating func collect(by time: Instant) {
         nextCollection = min(nextCollection ?? .distantFuture, time)
     }
+}
+
+extension PeerID {
+    /// In a request: all that the neighbour knows (RFC 8966 §3.8.1.1, a wildcard request).
+    static let everything = PeerID(high: 0, low: 0)
 }
 
 extension Limits {
@@ -135,7 +174,16 @@ extension Limits {
     /// feasibility distance may be forgotten (RFC 8966 §3.5.5).
     static let feasibilityHold = sourceTime
     /// Between two looks whether there is room for what was refused.
-    static let refusedRouteRetry = Duration.seconds(10)
-    /// Destinations of one neighbour that found no room and are remembered.
-    static let refusedRoutesMax = 32
+    static let refusedRouteRetry = Duration.milliseconds(500)
+    /// Between two such requests to one neighbour.
+    static let everythingPause = Duration.seconds(1)
+    /// Places that must be free until what was refused is asked for.
+    static let roomAsked = 64
+    /// Destinations forgotten at once to make room.
+    static let roomMade = 256
+    /// Between two searches for such.
+    static let roomSearchPause = Duration.milliseconds(200)
+    /// How long a destination must have been without a way until it may be forgotten to make room:
+    /// by then a retraction has reached the whole mesh, and nobody tells of what is no more.
+    static let retractionTime = Duration.seconds(1)
 }

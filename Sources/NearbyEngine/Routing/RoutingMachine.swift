@@ -39,7 +39,9 @@ public struct RoutingMachine: Sendable {
         case neighbourDown(PeerID)
         /// Infinite while the neighbour is suspect.
         case costChanged(PeerID, UInt16)
-        case received(RoutingMessage, from: PeerID)
+        /// - Parameter isOvertaken: a numbered message that the neighbour sent later was here
+        ///   already.
+        case received(RoutingMessage, from: PeerID, isOvertaken: Bool = false)
         case deadlineReached
     }
 
@@ -76,6 +78,8 @@ public struct RoutingMachine: Sendable {
     /// Grows with every change of a next hop.
     public private(set) var version: UInt64 = 0
     var nextCollection: Instant?
+    /// Until then nothing is forgotten to make room.
+    var roomSearchFrom: Instant?
     private let forwards: Bool
     /// For the numbers of messages.
     private var generator: SeededGenerator
@@ -98,7 +102,8 @@ public struct RoutingMachine: Sendable {
         case .neighbourUp(let peer, let cost): neighbourUp(peer, cost, now, &outputs)
         case .neighbourDown(let peer): neighbourDown(peer, now, &outputs)
         case .costChanged(let peer, let cost): costChanged(peer, cost, now, &outputs)
-        case .received(let message, let peer): received(message, from: peer, now, &outputs)
+        case .received(let message, let peer, let isOvertaken):
+            received(message, from: peer, isOvertaken: isOvertaken, now, &outputs)
         case .deadlineReached: collect(now, &outputs)
         }
         sendDue(now, &outputs)
@@ -129,12 +134,13 @@ public struct RoutingMachine: Sendable {
 
     /// All ways in use, by destination.
     public var routes: [Route] {
-        destinations.sorted { $0.key < $1.key }.compactMap { peer, destination in
+        let routes = destinations.compactMap { peer, destination -> Route? in
             guard let hop = destination.selected else { return nil }
             return Route(
                 destination: peer, nextHop: hop, metric: destination.metric,
                 seqno: destination.seqno, kind: destination.kind)
         }
+        return routes.sorted { $0.destination < $1.destination }
     }
 
     /// What a neighbour has ways to that do not lead through us.
@@ -175,8 +181,9 @@ public struct RoutingMachine: Sendable {
     private mutating func neighbourDown(
         _ peer: PeerID, _ now: Instant, _ outputs: inout [Output]
     ) {
-        guard neighbours.removeValue(forKey: peer) != nil else { return }
+        guard let lost = neighbours.removeValue(forKey: peer) else { return }
         lastLoss = now
+        holdBelieved(by: lost, now)
         for destination in destinations.keys.sorted()
         where destinations[destination]?.candidates.removeValue(forKey: peer) != nil {
             select(destination, now, &outputs)
@@ -197,11 +204,14 @@ public struct RoutingMachine: Sendable {
     // MARK: Messages
 
     private mutating func received(
-        _ message: RoutingMessage, from peer: PeerID, _ now: Instant, _ outputs: inout [Output]
+        _ message: RoutingMessage, from peer: PeerID, isOvertaken: Bool, _ now: Instant,
+        _ outputs: inout [Output]
     ) {
         guard neighbours[peer] != nil else { return outputs.append(.drop(.routingMalformed)) }
-        let order = message.number == 0 ? .next : neighbours[peer]?.order(of: message.number)
-        neighbours[peer]?.acknowledge(message.acknowledged)
+        let order =
+            message.number == 0
+            ? .next : neighbours[peer]?.order(of: message.number, isOvertaken: isOvertaken)
+        if !isOvertaken { neighbours[peer]?.acknowledge(message.acknowledged) }
         if order == .old { return }
         if order == .anew { takenUpAnew(by: peer, message, now, &outputs) }
         for item in message.items {
@@ -274,6 +284,10 @@ public struct RoutingMachine: Sendable {
     private mutating func requested(
         _ id: PeerID, _ seqno: UInt32, _ hopLimit: UInt8, by peer: PeerID, _ now: Instant
     ) {
+        if id == .everything {
+            neighbours[peer]?.tellAnew(Set(destinations.keys).union([own]))
+            return
+        }
         if id.short == own.short {
             if ownSeqno.isAtLeast(seqno) { neighbours[peer]?.announce(own) }
             return _ = raise(to: seqno, now)

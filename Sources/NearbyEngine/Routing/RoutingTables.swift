@@ -35,6 +35,8 @@ struct Destination: Sendable {
     var routelessSince: Instant?
     /// Until then no leap of its seqno is believed.
     var leapFrom: Instant?
+    /// Until then a neighbour that we lost may believe in a way through us.
+    var believedUntil: Instant?
     /// When to ask again for a way, while none is feasible.
     var askAt: Instant?
     private var askInterval = Limits.requestTime
@@ -65,7 +67,7 @@ struct Destination: Sendable {
     func standing(of neighbour: PeerID, ownWord: UInt32?) -> Standing {
         guard let candidate = candidates[neighbour] else { return .infeasible }
         if neighbour == candidate.peer { return .feasible }
-        if let ownWord, candidate.peer != peer || candidate.seqno.isNewer(than: ownWord) {
+        if let ownWord, candidate.peer != peer || !ownWord.isAtLeast(candidate.seqno) {
             return .infeasible
         }
         guard let feasibility else { return .feasible }
@@ -85,9 +87,10 @@ struct Destination: Sendable {
         feasibility = nil
     }
 
-    /// Our own distance becomes the bound, if it is newer or nearer.
+    /// Our own distance becomes the bound, if it is newer or nearer. A seqno opposite to the
+    /// bound's counts as newer, or it would be a leap for ever.
     mutating func tighten(seqno: UInt32, metric: UInt16) {
-        guard let current = feasibility, !seqno.isNewer(than: current.seqno) else {
+        guard let current = feasibility, current.seqno.isAtLeast(seqno) else {
             feasibility = Feasibility(seqno: seqno, metric: metric)
             return
         }
@@ -108,8 +111,10 @@ struct RoutingNeighbour: Sendable {
     var requests: [PeerID: Request] = [:]
     /// The highest seqno of its own that it should hear of.
     var known: UInt32?
-    /// Destinations that found no room, with their seqnos: asked for again when there is some.
-    var refused: [PeerID: UInt32] = [:]
+    /// Some that it told of found no room: it is asked to tell all again when there is some.
+    var hasRefused = false
+    /// Until then it is not asked so again.
+    var asksForAllFrom: Instant?
     private var lastTaken: UInt32?
     /// Where the neighbour's numbers ended before it took us up anew.
     private var takenBefore: UInt32?
@@ -118,7 +123,7 @@ struct RoutingNeighbour: Sendable {
     /// What it asked to be told again.
     private var repeats: Set<PeerID> = []
     /// What it was told, by destination.
-    private var told: [PeerID: RoutingMessage.RouteUpdate] = [:]
+    private(set) var told: [PeerID: RoutingMessage.RouteUpdate] = [:]
     private var number: UInt32
     private var hasBeenAcknowledged = false
     private var outstanding: Outstanding?
@@ -149,7 +154,13 @@ struct RoutingNeighbour: Sendable {
     /// Where a numbered message stands; all but stragglers are acknowledged. One is under way at a
     /// time, so any number but the next is that of a neighbour that lost us for a while, unnoticed
     /// here, and took us up anew: it knows nothing of what it was told, and tells everything again.
-    mutating func order(of received: UInt32) -> Order {
+    ///
+    /// - Parameter isOvertaken: a later one was here already. Unless it is the next one, it was
+    ///   said before the neighbour took us up anew, or before we took it up.
+    mutating func order(of received: UInt32, isOvertaken: Bool = false) -> Order {
+        if isOvertaken, lastTaken.map({ received != Self.number(after: $0) }) ?? true {
+            return .old
+        }
         guard let last = lastTaken else {
             owedAcknowledgement = received
             lastTaken = received
@@ -161,17 +172,22 @@ struct RoutingNeighbour: Sendable {
         if let before = takenBefore, before &- received < Limits.routingStragglers { return .old }
         owedAcknowledgement = received
         lastTaken = received
-        // 0 is no number.
-        if received == last &+ 1 || (last == .max && received == 1) { return .next }
+        if received == Self.number(after: last) { return .next }
         takenBefore = last
         return .anew
     }
 
-    /// The neighbour knows nothing any more: everything is to be told.
+    /// 0 is no number.
+    private static func number(after number: UInt32) -> UInt32 {
+        number == .max ? 1 : number + 1
+    }
+
+    /// The neighbour may know nothing any more: everything is to be told. It may as well know all,
+    /// so what it was told before is retracted where it does not hold any more.
     mutating func tellAnew(_ ids: Set<PeerID>) {
-        told = [:]
-        repeats = []
-        changed = ids
+        changed.formUnion(ids)
+        changed.formUnion(told.keys)
+        repeats.formUnion(changed)
     }
 
     /// Says it again even if nothing changed: the neighbour asked.
@@ -180,16 +196,16 @@ struct RoutingNeighbour: Sendable {
         changed.insert(id)
     }
 
-    /// Whether it has confirmed that there is no way to the destination through us, or was never
-    /// told of one.
-    func knowsNoWay(to short: ShortID) -> Bool {
-        // Until its first word it may believe what we said before we took it up anew.
-        guard hasBeenAcknowledged, !told.keys.contains(where: { $0.short == short }) else {
-            return false
+    /// To what it may believe that there is a way through us: what it was told, less what it has
+    /// confirmed to be gone. Nil: to anything, because until its first word it may believe what we
+    /// said before we took it up anew.
+    var believed: Set<ShortID>? {
+        guard hasBeenAcknowledged else { return nil }
+        var believed = Set(told.keys.map(\.short))
+        for case .update(let update) in outstanding?.message.items ?? [] {
+            believed.insert(update.destination.short)
         }
-        return outstanding?.message.items.contains {
-            if case .update(let update) = $0 { update.destination.short == short } else { false }
-        } != true
+        return believed
     }
 
     /// Whether `nextMessage` may have one.
@@ -216,7 +232,7 @@ struct RoutingNeighbour: Sendable {
         }
         let items = takeItems(current)
         guard !items.isEmpty else { return acknowledgement() }
-        number = number == .max ? 1 : number + 1
+        number = Self.number(after: number)
         let message = RoutingMessage(number: number, acknowledged: acknowledged, items: items)
         owedAcknowledgement = 0
         outstanding = Outstanding(

@@ -68,7 +68,7 @@ extension LineFault {
                     + "line")
         case EACCES, EPERM:
             self.init(
-                reason: .denied, text: "\(line.path): \(SensorFile.message(fault.code))")
+                reason: .denied, text: SensorFile.denial(line.path, fault.code, group: "gpio"))
         default:
             self.init(
                 reason: .failed,

@@ -123,8 +123,7 @@ struct LineSearch {
         if code == EACCES || code == EPERM {
             return LineFault(
                 reason: .denied,
-                text: "\(path): \(SensorFile.message(code)); let the agent's user into the group "
-                    + "that owns it, often gpio")
+                text: SensorFile.denial(path, code, group: "gpio"))
         }
         return LineFault(
             reason: code == ENOENT || code == ENODEV || code == ENXIO ? .absent : .failed,

@@ -150,7 +150,7 @@ private struct LightFile: Light {
         let code = errno
         return .failure(
             LineFault(
-                reason: code == EACCES ? .denied : .failed,
-                text: "\(folder)/\(name): \(SensorFile.message(code))"))
+                reason: code == EACCES || code == EROFS ? .denied : .failed,
+                text: "\(folder)/\(name): \(UnitRefusal.message(code))"))
     }
 }

@@ -76,8 +76,7 @@ final class LinuxI2CBus: I2CBus {
         case EACCES, EPERM:
             I2CFault(
                 reason: .denied,
-                message: "\(path) may not be opened; put the agent's user into its group: "
-                    + "usermod -aG i2c USER")
+                message: SensorFile.denial(path, code, group: "i2c"))
         default: I2CFault(reason: .failed, message: "\(path): \(text(code))")
         }
     }

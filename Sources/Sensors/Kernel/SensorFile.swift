@@ -97,6 +97,18 @@ enum SensorFile {
     }
 }
 
+extension SensorFile {
+    /// What to do about a device that may not be opened. The permissions of the file give EACCES; a
+    /// service whose unit does not allow the device is given EPERM (systemd.resource-control(5)).
+    static func denial(_ path: String, _ code: Int32, group: String) -> String {
+        code == EPERM
+            ? "\(path) is not allowed to this service: its unit lacks a DeviceAllow= for it; "
+                + "`rivulet init --devices` writes what the configuration needs"
+            : "\(path) may not be opened; put the agent's user into its group: "
+                + "usermod -aG \(group) USER"
+    }
+}
+
 /// CLOCK_BOOTTIME, in which readings are dated.
 public enum SensorClock {
     public static func now() -> Instant {

@@ -86,8 +86,7 @@ final class SerialPort: Sendable {
             Fault(
                 reason: .denied,
                 message: SerialConsole.warning(path)
-                    ?? "\(path) may not be opened; put the agent's user into its group: "
-                    + "usermod -aG dialout USER")
+                    ?? SensorFile.denial(path, code, group: "dialout"))
         case EBUSY, EWOULDBLOCK:
             Fault(
                 reason: .denied,

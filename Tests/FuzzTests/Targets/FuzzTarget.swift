@@ -7,7 +7,7 @@ public struct FuzzTarget: Sendable {
 
     public static let all: [FuzzTarget] =
         [
-            network, radio, [yaml, secret, address], sensors, advertisements,
+            network, radio, [yaml, secret, joinLine, address], sensors, advertisements,
             [serial, linePattern, i2c], kernel, stored, shaping, local,
             [collector, telemeter, node],
         ].flatMap { (group: [FuzzTarget]) -> [FuzzTarget] in group }

@@ -78,6 +78,28 @@ enum RoutingAttacks {
         say("\(readingCount) readings, \(receiptCount) receipts")
     }
 
+    /// Invents `count=` viewers beside itself, at most 700: nearer than any other, and with nobody
+    /// behind them.
+    static func viewers(_ options: Options) throws {
+        let member = try Member(options)
+        let channel = member.channel
+        let count = max(1, min(700, try options.number("count", or: 60)))
+        let ghosts = (0..<count).map { _ in PeerID(high: randomNumber(), low: randomNumber()) }
+        var calls = 0
+        channel.onPacket = { packet, _ in
+            if ghosts.contains(where: { $0.short == packet.destination }) { calls += 1 }
+        }
+        try member.attack { _ in
+            for first in stride(from: 0, to: ghosts.count, by: 20) {
+                channel.announce(
+                    ghosts[first..<min(first + 20, ghosts.count)].map {
+                        .update(.init(destination: $0, seqno: 1, metric: 0, kind: .viewer))
+                    })
+            }
+        }
+        say("\(count) viewers invented, \(calls) packets for them")
+    }
+
     /// Is admitted, and does nothing else.
     static func join(_ options: Options) throws {
         let member = try Member(options)

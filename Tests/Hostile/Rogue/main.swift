@@ -10,6 +10,7 @@ let attacks: [(name: String, begin: (Options) throws -> Void)] = [
     ("join", RoutingAttacks.join),
     ("routing", RoutingAttacks.routing),
     ("collector", RoutingAttacks.collector),
+    ("viewers", RoutingAttacks.viewers),
     ("clock", TelemetryAttacks.clock),
     ("readings", TelemetryAttacks.readings),
     ("evict", TelemetryAttacks.evict),

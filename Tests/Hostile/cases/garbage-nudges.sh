@@ -13,7 +13,9 @@ agent a
 agent b
 must "the agents run" until_true 10 up a
 must "both" until_true 10 up b
-for last in 2 3; do attack "garbage$last" x garbage "target=10.77.1.$last:$PORT" from=10.77.1.4 rate=54000 seconds=30; done
+for last in 2 3; do
+    attack "garbage$last" x garbage "target=10.77.1.$last:$PORT" from=10.77.1.4 rate=54000 seconds=30
+done
 sleep 2
 collect c
 must "the collector runs" until_true 10 up c

@@ -2,7 +2,7 @@
 # on to their keys. A newcomer joins within seconds, and an agent beside, flooded too, stays small.
 . Tests/Hostile/hostile.sh
 host c a b d e x
-lan 1 c b d e x
+lan 1 c b d e x a
 lan 2 a x
 config c collector "$FIXED"
 config a agent "$FIXED"

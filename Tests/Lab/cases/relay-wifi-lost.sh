@@ -29,7 +29,7 @@ taken=$(milliseconds_until 30 over 'hci[01]') || fail "over Bluetooth"
 measured "from Wi-Fi's end to Bluetooth: $taken ms"
 must "readings go on" more_rows c a 30
 must "on the same channel" [ "$(opened)" = "${before:-none}" ]
-must "never lost" [ "$(grep -c 'does not answer any more' "$LAB/agent_a.err")" = 0 ]
+must "never lost" [ "$(grep -c 'no longer answers' "$LAB/agent_a.err")" = 0 ]
 deploy/wifi-mesh.sh up wlan1 garden >>"$LAB/wifi.out" 2>&1
 must "Wi-Fi again" until_true 60 over wlan1
 must "still on the same channel" [ "$(opened)" = "${before:-none}" ]

@@ -42,6 +42,7 @@ id='[a-z2-7]{5}-[a-z2-7]{5}'
 version='[0-9]+\.[0-9]+\.[0-9]+'
 must "the agent's own line" until_true 5 says a "^a +$id +agent +this node +online +$version$"
 must "its relay" until_true 5 says a "^r +$id +relay +direct eth2 +online +$version$"
+must "a collector has no collector" bash -c "! '$BIN/rivulet' status --socket '$LAB/c.sock' | grep '^collector  '"
 must "its collector" until_true 10 says a "^c +$id +collector +via r, 2 hops +online +$version$"
 must "the relay's agent" until_true 5 says r "^a +$id +agent +direct eth2 +online +$version$"
 must "the relay's collector" until_true 5 says r "^c +$id +collector +direct eth1 +online"
@@ -62,9 +63,9 @@ must "who refuses it says so too" until_true 10 \
     says e "^refused +node $id at .* requires encryption"
 
 must "the sensor that fails" until_true 5 says a \
-    '^sensor +command bad: no value \(command-failed\): exit status 3: no such bus; never had one$'
-must "one of two is good" says a '^sensors +2, of which 1 without a fault$'
-must "its log says it once" told agent_a 'command bad: no value .*exit status 3: no such bus' 1
+    '^sensor +command dead: no value \(command-failed\): exit status 3: no such bus; never had one$'
+must "one of two is good" says a '^sensors +2, 1 failing$'
+must "its log says it once" told agent_a 'command dead: no value .*exit status 3: no such bus' 1
 must "the sensors in the JSON" grep -q '"state":"failing".*"fault":"exit status 3: no such bus"' <(status a)
 
 stop "$agent_a" KILL

@@ -26,4 +26,4 @@ ip -n "$NS-sw${second#eth}" link set br0 down
 must "readings after the silence" more_rows c a 20
 must "over the first link again" [ "$(used)" = "$first" ]
 must "without a new channel" [ "$(member a openedAtMilliseconds)" = "${began:-none}" ]
-must "never lost" [ "$(grep -c 'does not answer any more' "$LAB/agent_a.err")" = 0 ]
+must "never lost" [ "$(grep -c 'no longer answers' "$LAB/agent_a.err")" = 0 ]

@@ -137,8 +137,12 @@ public final class IIOBufferDriver: EventDriver {
         let path = "\(root)/dev/\(found.entry)"
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
-            let text = errno == EBUSY ? "\(path) is held by another program" : "cannot open \(path)"
-            throw IIOBufferFault(text: text, reason: SensorFile.fault(errno).reason)
+            let code = errno
+            let text =
+                code == EBUSY
+                ? "\(path) is held by another program"
+                : "cannot open \(path): \(UnitRefusal.message(code))"
+            throw IIOBufferFault(text: text, reason: SensorFile.fault(code).reason)
         }
         do throws(IIOBufferFault) {
             let setup = try IIOBufferSetup(found, wish, root: root)

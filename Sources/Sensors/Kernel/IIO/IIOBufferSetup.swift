@@ -80,7 +80,9 @@ struct IIOBufferSetup: Sendable {
             case .failure(let fault):
                 guard isNeeded else { return }
                 throw IIOBufferFault(
-                    text: "\(path) does not take \(text)", reason: fault.reason)
+                    text: "\(path) does not take \(text)"
+                        + (UnitRefusal.advice(fault.code).map { ": " + $0 } ?? ""),
+                    reason: fault.reason)
             }
         }
     }

@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
-# Builds and tests the checkout in $TOP with Debian 13's swiftlang, in a root below .build-debian13.
+# Builds and tests this checkout with Debian 13's swiftlang, in a root below .build-debian13.
 # As root. The root is made once (about a minute, 2.7 GB) and kept while the checkout is.
-# `Tests/Debian13/run.sh COMMAND…` runs any other command in a copy of the checkout there:
-# `Tests/Debian13/run.sh deploy/test.sh lab` is the lab with Debian 13's kernel, daemons and libraries.
+# `deploy/debian13.sh COMMAND…` runs any other command in a copy of the checkout there, /build, and the checkout
+# itself is to be read at /w: `deploy/debian13.sh deploy/test.sh lab` is the lab with Debian 13's kernel, daemons
+# and libraries.
 set -euo pipefail
-. "$(dirname "$0")/../../deploy/common.sh"
-need_root
-[ -n "${OWN_MOUNTS:-}" ] || need mmdebstrap debian-archive-keyring
+. "$(dirname "$0")/common.sh"
 ROOT=$TOP/.build-debian13/root
-PACKAGES=swiftlang,libc6-dev,libstdc++-14-dev,g++,git,ca-certificates,pkgconf,libssl-dev,libyaml-dev,libsqlite3-dev,libqrencode-dev,libavahi-client-dev,libbluetooth-dev,libgpiod-dev,iproute2,procps,openssl
-KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
-
-mirror() {
-    sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\) .*/\2/p' \
-        /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -1
-}
+PACKAGES=swiftlang,lld,libc6-dev,libstdc++-14-dev,g++,git,ca-certificates,pkgconf,libssl-dev,libyaml-dev,libsqlite3-dev,libqrencode-dev,libavahi-client-dev,libbluetooth-dev,libgpiod-dev,iproute2,procps,openssl
 
 # All mounts below are made in a mount namespace of this script's own: they are gone when it ends, however
 # it ends, and nothing of the machine can be reached through a root that is being deleted.
 if [ -z "${OWN_MOUNTS:-}" ]; then
-    OWN_MOUNTS=1 exec unshare --mount --propagation private bash "$TOP/Tests/Debian13/run.sh" "$@"
+    need_root
+    need mmdebstrap debian-archive-keyring
+    OWN_MOUNTS=1 exec unshare --mount --propagation private "$TOP/deploy/debian13.sh" "$@"
 fi
+
+# One at a time: each copies the checkout there anew.
+mkdir -p "$TOP/.build-debian13"
+exec 8>"$TOP/.build-debian13/lock"
+flock 8
 
 # Made again when the list of packages changed.
 if [ "$(cat "$ROOT/.complete" 2>/dev/null)" != "$PACKAGES" ]; then
@@ -30,10 +30,10 @@ if [ "$(cat "$ROOT/.complete" 2>/dev/null)" != "$PACKAGES" ]; then
     fi
     rm -rf --one-file-system "$ROOT"
     mkdir -p "$ROOT"
-    mmdebstrap --mode=root --variant=apt --components=main --keyring=$KEYS \
+    mmdebstrap --mode=root --variant=apt --components=main --keyring="$DEBIAN_KEYS" \
         --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Languages "none"' \
         --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-        --include=$PACKAGES trixie "$ROOT" "$(mirror)"
+        --include=$PACKAGES trixie "$ROOT" "$(debian_mirror)"
     echo "$PACKAGES" >"$ROOT/.complete"
 fi
 
@@ -70,6 +70,7 @@ fi
 
 # A copy of the tree: one checkout cannot be built by two compilers at once.
 chroot "$ROOT" sh -euc '
+    unset TMPDIR
     export HOME=/root PATH=/usr/bin:/usr/sbin:/bin:/sbin
     mkdir -p /build
     rm -rf /build/Sources /build/Tests /build/Benchmarks

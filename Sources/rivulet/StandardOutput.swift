@@ -1,0 +1,46 @@
+import Glibc
+import Program
+
+/// Standard output in large pieces. A reader that went away is no fault: nothing more is written.
+final class StandardOutput {
+    private var buffer: [UInt8] = []
+    private var fault: Int32?
+
+    /// Returns whether more can be written.
+    func write(_ text: String) -> Bool {
+        buffer.append(contentsOf: text.utf8)
+        if buffer.count >= 1 << 16 { flush() }
+        return fault == nil
+    }
+
+    /// Writes the rest; throws if something could not be written, unless nobody reads any more.
+    func finish() throws {
+        flush()
+        if let fault { try Self.check(fault) }
+    }
+
+    /// Writes what `print` still holds; throws as `finish`.
+    static func flushPrinted() throws {
+        if fflush(nil) != 0 { try check(errno) }
+    }
+
+    private static func check(_ fault: Int32) throws {
+        guard fault != EPIPE else { return }
+        throw Failure("standard output: \(String(cString: strerror(fault)))", .inputOutput)
+    }
+
+    private func flush() {
+        var rest = buffer[...]
+        while fault == nil, !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            }
+            if count < 0 {
+                if errno != EINTR { fault = errno }
+                continue
+            }
+            rest = rest.dropFirst(count)
+        }
+        buffer.removeAll(keepingCapacity: true)
+    }
+}
