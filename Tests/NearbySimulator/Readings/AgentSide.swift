@@ -67,6 +67,7 @@ final class AgentSide: ReadingsSide {
 
     private func boot(_ now: Instant) {
         run = host.run
+        truth.began(RunKey(peer: host.peer, run: run))
         guard let node = try? NodeDescription(name: "host\(host.number)") else { return }
         var settings = Telemeter.Settings(
             run: run, boot: BootID(high: 7, low: UInt64(host.number)), node: node)

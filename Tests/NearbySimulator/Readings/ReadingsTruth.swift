@@ -62,6 +62,9 @@ final class ReadingsTruth {
 
     // MARK: Told by agents
 
+    /// A run began: it may end without a reading, and its successor tells of it all the same.
+    func began(_ key: RunKey) { runs[key] = runs[key] ?? Run() }
+
     /// The next reading of a run.
     func measured(_ measurement: Measurement, _ sequence: UInt64, of key: RunKey) {
         runs[key, default: Run()].measured.append(measurement)
