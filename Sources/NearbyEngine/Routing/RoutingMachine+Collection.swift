@@ -177,6 +177,8 @@ extension Limits {
     static let refusedRouteRetry = Duration.milliseconds(500)
     /// Between two such requests to one neighbour.
     static let everythingPause = Duration.seconds(1)
+    /// Between two answers to such requests of one neighbour.
+    static let tellAllPause = Duration.milliseconds(500)
     /// Places that must be free until what was refused is asked for.
     static let roomAsked = 64
     /// Destinations forgotten at once to make room.

@@ -174,7 +174,7 @@ public struct RoutingMachine: Sendable {
         let number = UInt32.random(in: 0..<UInt32.max, using: &generator)
         var neighbour = RoutingNeighbour(cost: cost, number: number)
         neighbour.changed = Set(destinations.keys).union([own])
-        neighbour.known = destinations[known(as: peer)].map { $0.feasibility?.seqno ?? $0.seqno }
+        neighbour.known = destinations[known(as: peer)]?.seqnosToTell ?? []
         neighbours[peer] = neighbour
     }
 
@@ -285,6 +285,8 @@ public struct RoutingMachine: Sendable {
         _ id: PeerID, _ seqno: UInt32, _ hopLimit: UInt8, by peer: PeerID, _ now: Instant
     ) {
         if id == .everything {
+            guard now >= neighbours[peer]?.isToldAllFrom ?? now else { return }
+            neighbours[peer]?.isToldAllFrom = now + Limits.tellAllPause
             neighbours[peer]?.tellAnew(Set(destinations.keys).union([own]))
             return
         }

@@ -29,6 +29,8 @@ struct Destination: Sendable {
     var metric: UInt16 = .max
     var seqno: UInt32 = 0
     var feasibility: Feasibility?
+    /// The seqno before the last one that only a restart explains.
+    private(set) var seqnoOfEarlierRun: UInt32?
     /// As the way in use says; without one, as the last one said.
     var kind: DestinationKind
     /// Since when there has been no way to it.
@@ -81,6 +83,12 @@ struct Destination: Sendable {
         return candidate.seqno &- feasibility.seqno <= Limits.seqnoStepMax ? .feasible : .leap
     }
 
+    /// What it should hear when we take it up: what an earlier run of its said last, since others
+    /// may have told us of its new one already, and the highest.
+    var seqnosToTell: [UInt32] {
+        [seqnoOfEarlierRun, feasibility?.seqno ?? seqno].compactMap { $0 }
+    }
+
     /// Its restart is told from the seqno all the same.
     mutating func forgetFeasibility() {
         seqno = feasibility?.seqno ?? seqno
@@ -91,6 +99,9 @@ struct Destination: Sendable {
     /// bound's counts as newer, or it would be a leap for ever.
     mutating func tighten(seqno: UInt32, metric: UInt16) {
         guard let current = feasibility, current.seqno.isAtLeast(seqno) else {
+            if let before = feasibility?.seqno, seqno &- before > Limits.seqnoRunStepMax {
+                seqnoOfEarlierRun = before
+            }
             feasibility = Feasibility(seqno: seqno, metric: metric)
             return
         }
@@ -109,12 +120,14 @@ struct RoutingNeighbour: Sendable {
     /// Destinations that may have changed since the neighbour was told.
     var changed: Set<PeerID> = []
     var requests: [PeerID: Request] = [:]
-    /// The highest seqno of its own that it should hear of.
-    var known: UInt32?
+    /// Seqnos of its own that it should hear of.
+    var known: [UInt32] = []
     /// Some that it told of found no room: it is asked to tell all again when there is some.
     var hasRefused = false
     /// Until then it is not asked so again.
     var asksForAllFrom: Instant?
+    /// Until then it is not told all again, however often it asks.
+    var isToldAllFrom: Instant?
     private var lastTaken: UInt32?
     /// Where the neighbour's numbers ended before it took us up anew.
     private var takenBefore: UInt32?
@@ -212,7 +225,7 @@ struct RoutingNeighbour: Sendable {
     func hasWord(_ now: Instant) -> Bool {
         if owedAcknowledgement != 0 { return true }
         if let outstanding { return now >= outstanding.resendAt }
-        return known != nil || !requests.isEmpty || !changed.isEmpty
+        return !known.isEmpty || !requests.isEmpty || !changed.isEmpty
     }
 
     /// The message to send now, if any: one at a time is under way, and it is repeated until
@@ -250,10 +263,8 @@ struct RoutingNeighbour: Sendable {
         _ current: (PeerID) -> RoutingMessage.RouteUpdate?
     ) -> [RoutingMessage.Item] {
         var items: [RoutingMessage.Item] = []
-        if let seqno = known {
-            items.append(.known(seqno: seqno))
-            known = nil
-        }
+        items += known.map { .known(seqno: $0) }
+        known = []
         // What changed may not wait behind any number of requests: a way that is lost and not
         // retracted is asked for again and again.
         let requestsMax = Limits.routingItemsMax / (changed.isEmpty ? 1 : 4)

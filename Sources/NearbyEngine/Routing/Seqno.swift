@@ -18,6 +18,9 @@ extension Limits {
     /// A seqno further ahead of the feasibility distance than this is a leap. Honest destinations
     /// take steps of one; only a restart that nobody remembers goes further.
     static let seqnoStepMax: UInt32 = 1 << 16
+    /// A run's seqno takes no greater steps than this, and hardly any run begins so near to where
+    /// another ended.
+    static let seqnoRunStepMax: UInt32 = 1 << 10
     /// A request may raise our own seqno so far at any time; further only once in a `leapPause`.
     /// More than two runs of one node differ at their start.
     static let seqnoRaiseMax: UInt32 = 1 << 25
