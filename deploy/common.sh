@@ -32,7 +32,7 @@ DEBIAN_KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
 # Where this machine has its Debian packages from.
 debian_mirror() {
     sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\) .*/\2/p' \
-        /etc/apt/sources.list.d/debian*.sources /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -1
+        /etc/apt/sources.list.d/debian*.sources /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -1 || true
 }
 
 # Whether the Swift here is the package of Debian 13.

@@ -1,6 +1,7 @@
 # Sourced by run.sh: how cases are run and told of. A mode M has a function run_M, which prepares what its
 # cases share and calls `run_case` for each.
 
+. "$TOP/Tests/expect.sh"
 WORK=$TOP/.build-image-tests
 mkdir -p "$WORK"
 
@@ -40,26 +41,6 @@ fail() {
     done
     echo "not so: $*"
     exit 1
-}
-
-# must DESCRIPTION COMMAND…
-must() {
-    local what=$1
-    shift
-    "$@" || fail "$what"
-}
-
-# measured TEXT: a number worth reading; printed below the case's line.
-measured() { echo "measured: $*"; }
-
-# until_true SECONDS COMMAND…: as soon as it succeeds.
-until_true() {
-    local end=$((SECONDS + $1))
-    shift
-    until "$@"; do
-        [ $SECONDS -lt $end ] || return 1
-        sleep 0.2
-    done
 }
 
 # What these tests need beside what building needs.

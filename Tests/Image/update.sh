@@ -9,7 +9,7 @@ run_update() {
         run_case "update-$release-goes-back" case_goes_back "$release"
     done
     run_case update-hangs case_hangs "${RELEASES[-1]}"
-    run_case update-power-cut case_power_cut "${RELEASES[-1]}"
+    run_case update-power-cut case_update_power_cut "${RELEASES[-1]}"
     run_case update-fleet case_fleet "${RELEASES[-1]}"
     run_case update-previous-release case_previous_release
 }
@@ -24,8 +24,8 @@ machine_with() {
     must "the packages install" in_machine "$name" sh -c 'apt-get install -qq -y /root/debs/rivulet*-1~*.deb'
 }
 
-# node NAME [LINES]: the agent of a machine is configured and started.
-node() {
+# configured NAME [LINES]: the agent of a machine is configured and started.
+configured() {
     in_machine "$1" sh -euc "
         cat >/etc/rivulet/config.yaml <<'YAML'
 name: $1
@@ -67,7 +67,7 @@ echo $((n + 1))
 SH
         chmod 755 /usr/local/bin/counter'
     start collect_c c "$BIN/rivulet" collect --config "$LAB/c.yaml" --format none
-    node a 'sensors:
+    configured a 'sensors:
   - {driver: command, run: ["/usr/local/bin/counter"], every: 200ms, name: counter}'
     local before
     before=$(identity a)
@@ -110,7 +110,7 @@ goes_back() {
     local release=$1 before
     trap machines_down EXIT
     machine_with m "$release" --private-network
-    node m
+    configured m
     before=$(identity m)
     broken m "$2"
     in_machine m sh -c 'apt-get install -qq -y /root/broken.deb' || true
@@ -130,11 +130,11 @@ case_hangs() { goes_back "$1" 'systemd-notify --ready; exec sleep 1000'; }
 
 # Everything on the machine is killed at a moment of the upgrade: at the next start it is a whole one, of either
 # version. CUTS: how often. What was written stays in the host's memory: this is not the card's part of a power cut.
-case_power_cut() {
+case_update_power_cut() {
     local release=$1 cut pause before
     trap machines_down EXIT
     machine_with m "$release" --private-network
-    node m
+    configured m
     before=$(identity m)
     for cut in $(seq "${CUTS:-5}"); do
         pause=$((RANDOM % 40))
@@ -162,7 +162,7 @@ case_fleet() {
     local name
     for name in a b; do
         machine_with "$name" "$release" --network-namespace-path="/run/netns/$NS-$name"
-        node "$name"
+        configured "$name"
         in_machine "$name" install -D -m 600 /dev/stdin /root/.ssh/authorized_keys <"$LAB/key.pub"
         in_machine "$name" systemctl start ssh
     done

@@ -15,13 +15,6 @@ have() {
     return 1
 }
 
-# mirror: where this machine gets Debian's packages from.
-mirror() {
-    sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\) .*/\2/p' \
-        /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list \
-        /etc/apt/sources.list.d/* 2>/dev/null | head -1
-}
-
 # download PACKAGE: its newest .deb into $CACHE/debs.
 download() {
     mkdir -p "$CACHE/debs"
@@ -133,7 +126,7 @@ build_btvirt() {
     local suite=trixie source=$CACHE/bluez
     rm -rf "$source"
     mkdir -p "$source/lists/partial"
-    echo "deb-src [signed-by=$KEYS] $(mirror) $suite main" >"$source/sources.list"
+    echo "deb-src [signed-by=$KEYS] $(debian_mirror) $suite main" >"$source/sources.list"
     # With lists of its own: this machine's apt stays as it is.
     local apt=(apt-get -qq -o "Dir::Etc::SourceList=$source/sources.list"
         -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$source/lists"

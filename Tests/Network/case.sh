@@ -15,15 +15,17 @@ fail() {
     exit 1
 }
 
-# must DESCRIPTION COMMAND…
-must() {
-    local what=$1
-    shift
-    "$@" || fail "$what"
+# pretend_clock: processes started from here on, until `unset LD_PRELOAD`, have a wall clock that `jump` sets.
+pretend_clock() {
+    gcc -shared -fPIC -o "$LAB/wall_clock.so" Tests/Network/wall_clock.c
+    head -c 8 /dev/zero >"$LAB/offset"
+    export LD_PRELOAD=$LAB/wall_clock.so WALL_CLOCK_OFFSET=$LAB/offset
 }
 
-# measured TEXT: a number worth reading; printed below the case's line.
-measured() { echo "measured: $*"; }
+# jump SECONDS: so far from the true time, at once, for all of these.
+jump() {
+    perl -e 'print pack("q", $ARGV[0])' -- "$1" | dd of="$LAB/offset" conv=notrunc status=none
+}
 
 # milliseconds_until SECONDS COMMAND…: how long it took until the command succeeded.
 milliseconds_until() {

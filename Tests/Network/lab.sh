@@ -2,6 +2,7 @@
 # Everything lives below $LAB, a temporary folder, and in namespaces whose names begin with $NS.
 # Processes are ended by the ids that were noted when they started.
 
+. "${BASH_SOURCE%/*}/../expect.sh"
 LAB=${LAB:-$(mktemp -d /tmp/rivulet.XXXXXX)}
 NS=${NS:-rv$$}
 PIDS=()
@@ -85,16 +86,6 @@ agent() { start "agent_$1" "$1" "$BIN/rivulet-agent" --config "$LAB/$1.yaml"; }
 stop() {
     kill "-${2:-TERM}" "$1" 2>/dev/null || true
     wait "$1" 2>/dev/null || true
-}
-
-# until_true SECONDS COMMAND…: waits until the command succeeds.
-until_true() {
-    local deadline=$((SECONDS + $1))
-    shift
-    until "$@"; do
-        ((SECONDS < deadline)) || return 1
-        sleep 0.05
-    done
 }
 
 # status NAME: the agent's state as JSON.

@@ -3,13 +3,7 @@ host c a
 lan 1 c a
 config c collector
 config a agent "$SENSOR"
-gcc -shared -fPIC -o "$LAB/wall_clock.so" Tests/Network/wall_clock.c
-# jump SECONDS: at once, for all processes.
-jump() {
-    perl -e 'print pack("q", $ARGV[0])' -- "$1" | dd of="$LAB/offset" conv=notrunc status=none
-}
-head -c 8 /dev/zero >"$LAB/offset"
-export LD_PRELOAD=$LAB/wall_clock.so WALL_CLOCK_OFFSET=$LAB/offset
+pretend_clock
 collect c
 agent a
 unset LD_PRELOAD
