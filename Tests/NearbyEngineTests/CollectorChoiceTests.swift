@@ -80,6 +80,18 @@ struct CollectorChoiceTests {
         #expect(choice.handle(.unanswered(peer(1)), now: .zero) == [.chosen(peer(2))])
     }
 
+    /// Somebody was appointed by a liar.
+    @Test func oneThatDidNotAnswerIsChosenAgainWhereTheOtherIsNone() {
+        var choice = CollectorChoice()
+        _ = choice.handle(.route(peer(1), metric: 100), now: .zero)
+        _ = choice.handle(.route(peer(2), metric: 900), now: .zero)
+        #expect(choice.handle(.unanswered(peer(1)), now: .zero) == [.chosen(peer(2))])
+        #expect(choice.handle(.refused(peer(2)), now: .zero) == [.chosen(peer(1))])
+        // Whom nobody has refused comes first.
+        let other = choice.handle(.route(peer(3), metric: 900), now: milliseconds(1))
+        #expect(other == [.chosen(peer(3))])
+    }
+
     @Test func inventedCollectorsAreBounded() {
         var choice = CollectorChoice()
         _ = choice.handle(.route(peer(1_000), metric: 500), now: .zero)

@@ -56,10 +56,11 @@ extension Node {
     /// What routing says of a collector counts only if it was admitted as one: else another is
     /// chosen.
     mutating func checkRole(of peer: PeerID, _ now: Instant) {
-        guard collectorChoice.knows(peer), let terms = terms(of: peer) else { return }
+        guard let terms = terms(of: peer) else { return }
         if terms.role == .collector {
+            // Also where routing has no way to it at the moment.
             interpret(collectorChoice.handle(.admitted(peer), now: now), now)
-        } else if peer == collectorChoice.current {
+        } else if collectorChoice.knows(peer), peer == collectorChoice.current {
             drops.count(.roleNotAdmitted)
             outputs.append(.notice(.noCollector(peer, name: terms.name, role: terms.role)))
             interpret(collectorChoice.handle(.refused(peer), now: now), now)

@@ -21,6 +21,8 @@ public struct CollectorChoice: Sendable {
     private struct Refusal {
         var until: Instant
         var backoff: Duration
+        /// It was let in as something else; otherwise it did not answer.
+        var isNone: Bool
         /// Until the choice was looked at after its end.
         var isPending = true
     }
@@ -39,18 +41,18 @@ public struct CollectorChoice: Sendable {
             if metrics[peer] == nil, metrics.count >= Limits.collectorsMax { return [] }
             metrics[peer] = metric
         case .admitted(let peer): refusals[peer] = nil
-        case .refused(let peer): refuse(peer, now)
+        case .refused(let peer): refuse(peer, isNone: true, now)
         case .unanswered(let peer):
             // The only one there is may just be slow.
             if metrics.keys.contains(where: { $0 != peer && !isRefused($0, now) }) {
-                refuse(peer, now)
+                refuse(peer, isNone: false, now)
             }
         case .deadlineReached: break
         }
         for (peer, refusal) in refusals where now >= refusal.until {
             refusals[peer]?.isPending = false
         }
-        let eligible = metrics.filter { !isRefused($0.key, now) }
+        let eligible = eligible(now)
         let cheapest = eligible.min { ($0.value, $0.key) < ($1.value, $1.key) }?.key
         guard let current, let cost = eligible[current] else { return choose(cheapest) }
         guard let cheapest, cheapest != current, let other = metrics[cheapest],
@@ -73,6 +75,14 @@ public struct CollectorChoice: Sendable {
         refusals[peer].map { now < $0.until } ?? false
     }
 
+    /// Those that are not refused; if there is none, those that merely did not answer: what took
+    /// their place may have turned out to be no collector.
+    private func eligible(_ now: Instant) -> [PeerID: UInt16] {
+        let accepted = metrics.filter { !isRefused($0.key, now) }
+        guard accepted.isEmpty else { return accepted }
+        return metrics.filter { refusals[$0.key]?.isNone != true }
+    }
+
     public var nextDeadline: Instant? {
         var earliest = challenger.map { $0.since + Limits.collectorPatience } ?? .distantFuture
         for (peer, refusal) in refusals where metrics[peer] != nil && refusal.isPending {
@@ -82,7 +92,7 @@ public struct CollectorChoice: Sendable {
     }
 
     /// Longer each time, until it is admitted as a collector.
-    private mutating func refuse(_ peer: PeerID, _ now: Instant) {
+    private mutating func refuse(_ peer: PeerID, isNone: Bool, _ now: Instant) {
         let backoff = refusals[peer].map { min($0.backoff * 2, Limits.collectorRefusalMax) }
         if refusals[peer] == nil, refusals.count >= Limits.collectorRefusalsMax,
             let first = refusals.min(by: { ($0.value.until, $0.key) < ($1.value.until, $1.key) })
@@ -90,7 +100,7 @@ public struct CollectorChoice: Sendable {
             refusals[first.key] = nil
         }
         let pause = backoff ?? Limits.collectorRefusal
-        refusals[peer] = Refusal(until: now + pause, backoff: pause)
+        refusals[peer] = Refusal(until: now + pause, backoff: pause, isNone: isNone)
     }
 
     private mutating func choose(_ peer: PeerID?) -> [Output] {
