@@ -93,7 +93,7 @@ find_packages() {
 # foreign_programs: arm64's programs run here, by emulation where need be.
 foreign_programs() {
     [ "$(dpkg --print-architecture)" != arm64 ] || return 0
-    need qemu-user-static binfmt-support
+    need qemu-user-static binfmt-support arch-test
     mountpoint -q /proc/sys/fs/binfmt_misc || mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
     [ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ] || update-binfmts --enable qemu-aarch64
 }
