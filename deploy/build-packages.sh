@@ -103,7 +103,7 @@ case $target in
         ;;
     *) die "usage: deploy/build-packages.sh [amd64|arm64|amd64-trixie]" ;;
 esac
-version=$(sed -n 's/.*static let text = "\(.*\)".*/\1/p' Sources/Program/ProgramVersion.swift)
+version=$(sed -n 's/.*static let text = "\(.*\)".*/\1/p' Sources/Program/Starting/ProgramVersion.swift)
 # The commit's time; without git the changelog's.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null ||
     date -d "$(sed -n 's/^ -- .*>  //p' deploy/debian/changelog | head -n 1)" +%s)

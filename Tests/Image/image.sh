@@ -46,9 +46,9 @@ YAML
 # reached SECONDS: the board's readings come out of the collector. $HEARD is how many seconds after the start the
 # collector heard it first.
 reached() {
-    must "a beacon within $1 s: $(tail -n 3 "$LAB"/*.serial)" until_true "$1" has_heard
+    must "a beacon within $1 s: $(tail -qn 3 "$LAB"/*.serial 2>/dev/null)" until_true "$1" has_heard
     HEARD=$(seconds_since_boot)
-    must "readings of the board within $1 s: $(tail -n 3 "$LAB"/*.serial)" until_true "$1" has_readings North
+    must "readings of the board within $1 s: $(tail -qn 3 "$LAB"/*.serial 2>/dev/null)" until_true "$1" has_readings North
 }
 
 case_virt() {
@@ -101,9 +101,13 @@ footprint_in_guest() {
     measured "guest: $(grep Startup <<<"$said" || true)"
 }
 
+# The node's own PeerID stands first.
+identity_in_guest() { in_guest 'rivulet status --json' | grep -o '"peer":"[^"]*"' | sed -n 1p; }
+
 # broken_file: what is on the card is replaced while the power is off; the board goes on with what it had.
 broken_file() {
-    in_guest 'rivulet status --json' | tr ',' '\n' | grep -m 1 '"peer"' >"$LAB/peer" || fail "no status"
+    identity_in_guest >"$LAB/peer"
+    [ -s "$LAB/peer" ] || fail "no status"
     in_guest poweroff || true
     until_true 60 guest_is_off || fail "it does not switch itself off"
     wait "$GUEST"
@@ -114,7 +118,7 @@ broken_file() {
     reached 420
     must "ssh" until_true 120 in_guest true
     healthy
-    in_guest 'rivulet status --json' | tr ',' '\n' | grep -m 1 '"peer"' | cmp - "$LAB/peer" || fail "another identity"
+    identity_in_guest | cmp - "$LAB/peer" || fail "another identity"
     cut_power
     mtype -i "$at" ::/rivulet.yaml.error.txt >"$LAB/told" || fail "no rivulet.yaml.error.txt"
     cat "$LAB/told"

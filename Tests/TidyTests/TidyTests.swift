@@ -28,6 +28,29 @@ struct TidyTests {
         }
     }
 
+    /// A folder is looked through at one glance.
+    @Test func noFolderIsFlat() {
+        let files = SourceFile.all.filter { $0.path.hasPrefix("Sources/") }
+        for (folder, files) in Dictionary(grouping: files, by: \.folder) {
+            #expect(files.count <= 12, "\(folder) has \(files.count) files")
+        }
+    }
+
+    /// Over all its extensions within its target; those that are longer yet may only become shorter.
+    @Test func noTypeIsLongerThan600Lines() {
+        for (type, lineCount) in SourceFile.typeLengths {
+            let limit = TypeLimits.lines[type] ?? 600
+            #expect(lineCount <= limit, "\(type) has \(lineCount) lines of at most \(limit)")
+        }
+    }
+
+    @Test func noTypeHasMoreThan20StoredProperties() {
+        for (type, count) in SourceFile.storedPropertyCounts {
+            let limit = TypeLimits.storedProperties[type] ?? 20
+            #expect(count <= limit, "\(type) has \(count) stored properties of at most \(limit)")
+        }
+    }
+
     @Test(arguments: Banned.everywhere) func bannedEverywhere(_ banned: Banned) {
         expectAbsence(of: banned, in: SourceFile.all)
     }

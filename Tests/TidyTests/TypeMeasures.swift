@@ -1,0 +1,80 @@
+/// Types that are still larger than they should be: each number only falls.
+enum TypeLimits {
+    static let lines: [String: Int] = [:]
+    static let storedProperties: [String: Int] = [:]
+}
+
+/// What types take, told by indentation: the formatter sees to it.
+extension SourceFile {
+    var folder: String { path.split(separator: "/").dropLast().joined(separator: "/") }
+
+    /// Lines of each type and its extensions, by `Target.Type`. What is nested counts for both.
+    static var typeLengths: [String: Int] {
+        var lengths: [String: Int] = [:]
+        for file in all where file.path.hasPrefix("Sources/") {
+            for type in file.types { lengths[type.name, default: 0] += type.lines.count }
+        }
+        return lengths
+    }
+
+    static var storedPropertyCounts: [String: Int] {
+        var counts: [String: Int] = [:]
+        for file in all where file.path.hasPrefix("Sources/") {
+            for type in file.types {
+                let indent = type.indent + 4
+                let stored = type.lines.filter { $0.isStoredProperty(indentedBy: indent) }
+                counts[type.name, default: 0] += stored.count
+            }
+        }
+        return counts
+    }
+
+    private struct TypeBlock {
+        var name: String
+        var indent: Int
+        var lines: ArraySlice<String>
+    }
+
+    private var types: [TypeBlock] {
+        var result: [TypeBlock] = []
+        for (number, line) in lines.enumerated() where line.hasSuffix("{") {
+            let indent = line.prefix { $0 == " " }
+            let words = line.split(separator: " ")
+            guard
+                let keyword = words.firstIndex(where: Self.typeKeywords.contains),
+                words[..<keyword].allSatisfy(Self.modifiers.contains), keyword + 1 < words.count,
+                let end = lines[(number + 1)...].firstIndex(of: indent + "}")
+            else { continue }
+            let name = words[keyword + 1].prefix { $0.isLetter || $0.isNumber || $0 == "." }
+            result.append(
+                TypeBlock(
+                    name: "\(target).\(name)", indent: indent.count, lines: lines[number...end]))
+        }
+        return result
+    }
+
+    private static let typeKeywords: Set<Substring> = [
+        "struct", "class", "enum", "actor", "extension",
+    ]
+    private static let modifiers: Set<Substring> = [
+        "public", "private", "fileprivate", "package", "final", "indirect",
+    ]
+}
+
+extension String {
+    /// A `var` or `let` of a type that has storage: one without an accessor's brace, or with an
+    /// observer.
+    fileprivate func isStoredProperty(indentedBy indent: Int) -> Bool {
+        guard prefix(while: { $0 == " " }).count == indent else { return false }
+        let words = split(separator: " ")
+        guard let keyword = words.firstIndex(where: { $0 == "var" || $0 == "let" }),
+            words[..<keyword].allSatisfy({ Self.propertyModifiers.contains($0) })
+        else { return false }
+        return !hasSuffix("{") && !contains(" { ") || contains("didSet")
+    }
+
+    private static let propertyModifiers: Set<Substring> = [
+        "public", "private", "fileprivate", "private(set)", "public", "package", "weak",
+        "nonisolated(unsafe)",
+    ]
+}
