@@ -28,7 +28,7 @@ final class Probe {
     }
 
     func run() throws(StartError) {
-        program.runner.onOutput = { [unowned self] in interpret($0, $1) }
+        program.runner.onEvent = { [unowned self] in interpret($0, $1) }
         timer = program.loop.addTimer { [unowned self] in send($0) }
         try program.serve(until: MonotonicClock.now() + .seconds(30))
         guard !isSender, !times.isEmpty else { return }
@@ -36,8 +36,8 @@ final class Probe {
         print(sorted[sorted.count / 2] / 1_000, sorted[sorted.count * 99 / 100] / 1_000)
     }
 
-    private func interpret(_ output: Node.Output, _ now: Instant) {
-        switch output {
+    private func interpret(_ event: Node.Event, _ now: Instant) {
+        switch event {
         case .collector(let peer):
             collector = peer
             if let timer, isSender, peer != nil { program.loop.set(timer, to: now + .seconds(1)) }

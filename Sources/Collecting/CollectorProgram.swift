@@ -118,7 +118,7 @@ public final class CollectorProgram {
     /// Serves until SIGTERM, SIGINT, or as the options say; the last window is printed at the end.
     public func run() throws(StartError) {
         let loop = program.loop
-        program.runner.onOutput = { [unowned self] in interpret($0, $1) }
+        program.runner.onEvent = { [unowned self] in interpret($0, $1) }
         program.onStop = { [unowned self] in stop() }
         program.onClock = { [unowned self] in
             ownClock = $0
@@ -249,8 +249,8 @@ public final class CollectorProgram {
 
     // MARK: Readings
 
-    private func interpret(_ output: Node.Output, _ now: Instant) {
-        switch output {
+    private func interpret(_ event: Node.Event, _ now: Instant) {
+        switch event {
         case .message where isStopping: break
         case .message(let bytes, let peer, _, let hops):
             let input = CollectorMachine.Input.received(
@@ -263,7 +263,7 @@ public final class CollectorProgram {
         case .peer(let peer, .notConnected):
             self.output.tell(.disconnected(peer), now)
             take(machine.handle(.disconnected(peer), now: now), now)
-        case .peer, .collector, .viewers, .transmit, .multicast, .broadcast: break
+        case .peer, .collector, .viewers: break
         }
     }
 

@@ -83,7 +83,7 @@ public final class AgentProgram {
     public func run() throws(StartError) {
         let loop = program.loop
         light?.show(.starting)
-        program.runner.onOutput = { [unowned self] in interpret($0, $1) }
+        program.runner.onEvent = { [unowned self] in interpret($0, $1) }
         events.give = { [unowned self] in give($1, of: $0, from: $2, $2) }
         program.runner.onAdvertisement = { [unowned self] in heard($0, $1) }
         program.onReload = { [unowned self] in reload() }
@@ -114,13 +114,13 @@ public final class AgentProgram {
 
     // MARK: The node's side
 
-    private func interpret(_ output: Node.Output, _ now: Instant) {
-        switch output {
+    private func interpret(_ event: Node.Event, _ now: Instant) {
+        switch event {
         case .collector(let peer): collectorChanged(peer, now)
         case .message(let bytes, let peer, _, _): give(.received(bytes, from: peer), now)
         case .notice(let notice): program.tell(notice, now)
         case .viewers(let peers): viewersChanged(peers, now)
-        case .peer, .transmit, .multicast, .broadcast: break
+        case .peer: break
         }
     }
 

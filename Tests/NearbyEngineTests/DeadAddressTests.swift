@@ -39,18 +39,18 @@ struct DeadAddressTests {
                 for output in nodes[index].flush(now: now) {
                     let other = 1 - index
                     switch output {
-                    case .multicast(let bytes, _):
+                    case .transmit(.multicast(let bytes, _)):
                         let sources = index == 1 ? [Self.dead] : []
                         for source in sources + [Self.endpoint(index)] {
                             nodes[other].handle(
                                 .datagram(bytes, from: source, isMulticast: true), now: now)
                         }
-                    case .transmit(_, Self.dead): sentToDead += 1
-                    case .transmit(let bytes, _):
+                    case .transmit(.unicast(_, Self.dead)): sentToDead += 1
+                    case .transmit(.unicast(let bytes, _)):
                         nodes[other].handle(
                             .datagram(bytes, from: Self.endpoint(index), isMulticast: false),
                             now: now)
-                    case .peer(_, .connected): connectedAt = connectedAt ?? now
+                    case .event(.peer(_, .connected)): connectedAt = connectedAt ?? now
                     default: break
                     }
                 }

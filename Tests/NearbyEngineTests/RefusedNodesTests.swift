@@ -92,13 +92,13 @@ struct RefusedNodesTests {
                 for output in nodes[index].flush(now: now) {
                     let from = Self.endpoint(UInt64(index))
                     switch output {
-                    case .multicast(let bytes, _):
+                    case .transmit(.multicast(let bytes, _)):
                         nodes[1 - index].handle(
                             .datagram(bytes, from: from, isMulticast: true), now: now)
-                    case .transmit(let bytes, _):
+                    case .transmit(.unicast(let bytes, _)):
                         nodes[1 - index].handle(
                             .datagram(bytes, from: from, isMulticast: false), now: now)
-                    case .notice(let notice): notices[index].append(notice)
+                    case .event(.notice(let notice)): notices[index].append(notice)
                     default: break
                     }
                 }

@@ -266,15 +266,22 @@ public final class Simulator {
     private func carryOut(_ output: Node.Output, of host: Host) {
         let number = host.number
         switch output {
-        case .transmit(let bytes, let endpoint):
+        case .transmit(.unicast(let bytes, let endpoint)):
             countDiscovery(bytes, from: number)
             transmit(bytes, from: number, to: endpoint)
-        case .multicast(let bytes, let link), .broadcast(let bytes, let link):
+        case .transmit(.multicast(let bytes, let link)),
+            .transmit(.broadcast(let bytes, let link)):
             for receiver in world.lans[Host.lan(link)] where receiver != number {
                 deliver(bytes, from: number, to: receiver, on: link, isMulticast: true)
             }
             countDiscovery(bytes, from: number)
             count(bytes)
+        case .event(let event): take(event, of: host)
+        }
+    }
+
+    private func take(_ event: Node.Event, of host: Host) {
+        switch event {
         case .collector(let peer):
             host.collector = peer
             invariants.addressed(peer, .collector, by: host, hosts)
@@ -286,7 +293,7 @@ public final class Simulator {
             invariants.delivered(message, from: sender, isReliable: isReliable, at: host, hosts)
         case .peer, .notice: break
         }
-        give(.node(output), toSideOf: host)
+        give(.node(event), toSideOf: host)
     }
 
     /// What a host's telemetry side does in return goes into its node and into the heap.

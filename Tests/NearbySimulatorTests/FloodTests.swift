@@ -102,7 +102,7 @@ struct FloodTests {
                 isFromServer: false, attempt: 1, introduction: nil, records: records[...])
             door.handle(
                 .datagram(envelope.bytes, from: Self.at(9), isMulticast: false), now: .zero)
-            for case .transmit(let bytes, _) in door.flush(now: .zero) {
+            for case .transmit(.unicast(let bytes, _)) in door.flush(now: .zero) {
                 let answer = try HandshakeEnvelope(parsing: bytes[...])
                 caller.receive(answer.records, now: .zero)
             }
@@ -168,7 +168,7 @@ struct FloodTests {
             door.handle(
                 .datagram(garbage, from: Self.at(1_000 + index), isMulticast: false), now: now)
             door.handle(.deadlineReached, now: now)
-            for case .transmit(_, let endpoint) in door.flush(now: now) {
+            for case .transmit(.unicast(_, let endpoint)) in door.flush(now: now) {
                 if endpoint == Self.at(7) { tried += 1 } else { answers += 1 }
             }
         }
@@ -182,13 +182,13 @@ struct FloodTests {
     private func pass(
         _ outputs: [Node.Output], to node: inout Node, from host: UInt64, _ now: Instant
     ) {
-        for case .transmit(let bytes, _) in outputs {
+        for case .transmit(.unicast(let bytes, _)) in outputs {
             node.handle(.datagram(bytes, from: Self.at(host), isMulticast: false), now: now)
         }
     }
 
     private func isAlarm(_ output: Node.Output) -> Bool {
-        if case .notice(.ownIdentityElsewhere) = output { true } else { false }
+        if case .event(.notice(.ownIdentityElsewhere)) = output { true } else { false }
     }
 
     @Test func aReplayOfOurOwnPastRaisesNoAlarm() {
@@ -204,10 +204,10 @@ struct FloodTests {
         }
         #expect(!outputs.contains(where: isAlarm))
         #expect(
-            !outputs.contains { if case .notice = $0 { true } else { false } })
+            !outputs.contains { if case .event(.notice) = $0 { true } else { false } })
         // Five handshakes, at 0, 10, 30, 70 and 150 s, each with its repetitions.
         let sent = outputs.count {
-            guard case .transmit(let bytes, Self.at(9)) = $0 else { return false }
+            guard case .transmit(.unicast(let bytes, Self.at(9))) = $0 else { return false }
             return bytes.first == HandshakeEnvelope.type
         }
         #expect((5...60).contains(sent), "\(sent)")

@@ -36,7 +36,7 @@ struct TidyTests {
         }
     }
 
-    /// Over all its extensions within its target; those that are longer yet may only become shorter.
+    /// Over all its extensions within its target; those that are longer may only become shorter.
     @Test func noTypeIsLongerThan600Lines() {
         for (type, lineCount) in SourceFile.typeLengths {
             let limit = TypeLimits.lines[type] ?? 600

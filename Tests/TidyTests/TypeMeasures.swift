@@ -1,14 +1,21 @@
 /// Types that are still larger than they should be: each number only falls.
 enum TypeLimits {
-    static let lines: [String: Int] = [:]
-    static let storedProperties: [String: Int] = [:]
+    static let lines = [
+        "NearbyEngine.Node": 1_913, "NearbyBluetooth.AdapterMachine": 804,
+        "Program.NodeProgram": 649, "NearbyEngine.DiscoveryMachine": 637,
+        "NearbyEngine.RoutingMachine": 617,
+    ]
+    static let storedProperties = [
+        "NearbyEngine.Node": 38, "NearbyBluetooth.AdapterMachine": 35, "Configuration.Settings": 30,
+        "Program.AgentProgram": 27, "Program.NodeProgram": 26, "NearbyEngine.Channel": 22,
+    ]
 }
 
 /// What types take, told by indentation: the formatter sees to it.
 extension SourceFile {
     var folder: String { path.split(separator: "/").dropLast().joined(separator: "/") }
 
-    /// Lines of each type and its extensions, by `Target.Type`. What is nested counts for both.
+    /// Lines of each type with its extensions, by `Target.Type`; what is nested counts too.
     static var typeLengths: [String: Int] {
         var lengths: [String: Int] = [:]
         for file in all where file.path.hasPrefix("Sources/") {
@@ -21,8 +28,7 @@ extension SourceFile {
         var counts: [String: Int] = [:]
         for file in all where file.path.hasPrefix("Sources/") {
             for type in file.types {
-                let indent = type.indent + 4
-                let stored = type.lines.filter { $0.isStoredProperty(indentedBy: indent) }
+                let stored = type.lines.filter(\.isStoredProperty)
                 counts[type.name, default: 0] += stored.count
             }
         }
@@ -31,24 +37,21 @@ extension SourceFile {
 
     private struct TypeBlock {
         var name: String
-        var indent: Int
         var lines: ArraySlice<String>
     }
 
     private var types: [TypeBlock] {
         var result: [TypeBlock] = []
-        for (number, line) in lines.enumerated() where line.hasSuffix("{") {
-            let indent = line.prefix { $0 == " " }
+        for (number, line) in lines.enumerated() where line.hasSuffix("{") && line.first != " " {
             let words = line.split(separator: " ")
             guard
                 let keyword = words.firstIndex(where: Self.typeKeywords.contains),
                 words[..<keyword].allSatisfy(Self.modifiers.contains), keyword + 1 < words.count,
-                let end = lines[(number + 1)...].firstIndex(of: indent + "}")
+                let end = lines[(number + 1)...].firstIndex(of: "}")
             else { continue }
             let name = words[keyword + 1].prefix { $0.isLetter || $0.isNumber || $0 == "." }
             result.append(
-                TypeBlock(
-                    name: "\(target).\(name)", indent: indent.count, lines: lines[number...end]))
+                TypeBlock(name: "\(target).\(name)", lines: lines[number...end]))
         }
         return result
     }
@@ -64,8 +67,8 @@ extension SourceFile {
 extension String {
     /// A `var` or `let` of a type that has storage: one without an accessor's brace, or with an
     /// observer.
-    fileprivate func isStoredProperty(indentedBy indent: Int) -> Bool {
-        guard prefix(while: { $0 == " " }).count == indent else { return false }
+    fileprivate var isStoredProperty: Bool {
+        guard prefix(while: { $0 == " " }).count == 4 else { return false }
         let words = split(separator: " ")
         guard let keyword = words.firstIndex(where: { $0 == "var" || $0 == "let" }),
             words[..<keyword].allSatisfy({ Self.propertyModifiers.contains($0) })

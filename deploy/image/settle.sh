@@ -25,6 +25,11 @@ for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub
     wpa_supplicant.service e2scrub_reap.service sshd-keygen.service; do
     ln -sf /dev/null "$unit_links/$unit"
 done
+# What systemd does once after an update of /usr: it would be caught between the moments in which the first start
+# makes the root writable and read-only again.
+for unit in ldconfig systemd-hwdb-update systemd-journal-catalog-update systemd-sysusers systemd-update-done; do
+    ln -sf /dev/null "$unit_links/$unit.service"
+done
 cat >"$root/etc/apt/sources.list" <<'LIST'
 deb http://deb.debian.org/debian trixie main non-free-firmware
 deb http://deb.debian.org/debian trixie-updates main non-free-firmware

@@ -169,7 +169,7 @@ extension Node {
             guard let datagram = seal(frame.payload, on: channel, frame.priority, now) else {
                 return
             }
-            outputs.append(.transmit(datagram, to: neighbour.endpoint))
+            transmit(.unicast(datagram, to: neighbour.endpoint))
             let kind = frame.payload.first.flatMap(FrameKind.init)
             let isData = kind != .liveness && kind != .empty
             interpret(
@@ -201,7 +201,7 @@ extension Node {
             association.unreachableSince = nil
             wayChanged(of: association, to: peer, now)
         }
-        outputs.append(.notice(.neighbourUp(peer, name: name, at: endpoint)))
+        tell(.notice(.neighbourUp(peer, name: name, at: endpoint)))
         interpret(discovery.handle(.inUse(peer, true), now: now), now)
         interpret(routing.handle(.neighbourUp(peer, cost: neighbour.liveness.cost), now: now), now)
         considerWays(to: neighbour, now)
@@ -210,7 +210,7 @@ extension Node {
     /// The hop does not answer any more. Its channel stays while the mesh may still reach the peer.
     mutating func neighbourLost(_ peer: PeerID, _ now: Instant) {
         guard let neighbour = neighbours.removeValue(forKey: peer) else { return }
-        outputs.append(.notice(.neighbourLost(peer, name: neighbour.name)))
+        tell(.notice(.neighbourLost(peer, name: neighbour.name)))
         interpret(routing.handle(.neighbourDown(peer), now: now), now)
         interpret(discovery.handle(.inUse(peer, false), now: now), now)
         if let association = associations[peer] {

@@ -117,6 +117,12 @@ public struct Node {
         return outputs
     }
 
+    mutating func transmit(_ transmission: Transmission) {
+        outputs.append(.transmit(transmission))
+    }
+
+    mutating func tell(_ event: Event) { outputs.append(.event(event)) }
+
     /// When `deadlineReached` is wanted next.
     public var nextDeadline: Instant? {
         var earliest = min(

@@ -70,11 +70,22 @@ extension Node {
         case stop
     }
 
+    /// In the order in which it happened.
     public enum Output: Equatable, Sendable {
-        case transmit([UInt8], to: Endpoint)
+        case transmit(Transmission)
+        case event(Event)
+    }
+
+    /// For the network.
+    public enum Transmission: Equatable, Sendable {
+        case unicast([UInt8], to: Endpoint)
         case multicast([UInt8], on: LinkID)
         /// IPv4 broadcast, where multicast brings nothing.
         case broadcast([UInt8], on: LinkID)
+    }
+
+    /// For the program.
+    public enum Event: Equatable, Sendable {
         case peer(PeerID, PeerState)
         /// The collector to address now; nil while there is none.
         case collector(PeerID?)

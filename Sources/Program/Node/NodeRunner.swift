@@ -33,7 +33,7 @@ public final class NodeRunner {
     public let options: NodeOptions
     public private(set) var node: Node
     /// What the node has to say, in order; called on the loop's thread.
-    public var onOutput: ((Node.Output, Instant) -> Void)?
+    public var onEvent: ((Node.Event, Instant) -> Void)?
     /// Called when a peer became a neighbour, or moved, with its address.
     var onAdmitted: ((PeerID, AddressText, Instant) -> Void)?
     /// Where peers were admitted, in this run and before: tried where multicast is silent.
@@ -243,8 +243,8 @@ public final class NodeRunner {
         }
     }
 
-    private func tellAdmitted(_ output: Node.Output, _ now: Instant) {
-        switch output {
+    private func tellAdmitted(_ event: Node.Event, _ now: Instant) {
+        switch event {
         case .notice(.neighbourUp(let peer, _, let endpoint)),
             .notice(.neighbourMoved(let peer, _, let endpoint)):
             onAdmitted?(peer, addressText(endpoint), now)
@@ -263,14 +263,18 @@ public final class NodeRunner {
         while !outputs.isEmpty {
             for output in outputs {
                 switch output {
-                case .transmit(let bytes, let endpoint): transmit(bytes, endpoint, now)
-                case .multicast(let bytes, let link): transport.multicast(bytes, on: link)
-                case .broadcast(let bytes, let link): transport.broadcast(bytes, on: link)
-                case .peer, .collector, .notice:
-                    isContentInDoubt = true
-                    tellAdmitted(output, now)
-                    onOutput?(output, now)
-                case .viewers, .message: onOutput?(output, now)
+                case .transmit(.unicast(let bytes, let endpoint)): transmit(bytes, endpoint, now)
+                case .transmit(.multicast(let bytes, let link)):
+                    transport.multicast(bytes, on: link)
+                case .transmit(.broadcast(let bytes, let link)):
+                    transport.broadcast(bytes, on: link)
+                case .event(let event):
+                    switch event {
+                    case .peer, .collector, .notice: isContentInDoubt = true
+                    case .viewers, .message: break
+                    }
+                    tellAdmitted(event, now)
+                    onEvent?(event, now)
                 }
             }
             if isContentInDoubt { tellBluetoothContent(now) }

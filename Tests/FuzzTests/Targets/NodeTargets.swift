@@ -119,15 +119,16 @@ private struct BesetNode {
         node.handle(input, now: now)
         for output in node.flush(now: now) {
             switch output {
-            case .transmit(let bytes, _), .multicast(let bytes, _), .broadcast(let bytes, _):
+            case .transmit(.unicast(let bytes, _)), .transmit(.multicast(let bytes, _)),
+                .transmit(.broadcast(let bytes, _)):
                 precondition(
                     !bytes.isEmpty && bytes.count <= Limits.datagramBytesMax,
                     "a datagram of \(bytes.count) bytes")
-            case .message(let bytes, _, _, let hops):
+            case .event(.message(let bytes, _, _, let hops)):
                 precondition(bytes.count <= 1 << 20 && hops > 0, "\(bytes.count) B, \(hops) hops")
-            case .viewers(let peers):
+            case .event(.viewers(let peers)):
                 precondition(peers.count <= Limits.viewersMax, "too many viewers")
-            case .peer, .collector, .notice: break
+            case .event: break
             }
         }
     }

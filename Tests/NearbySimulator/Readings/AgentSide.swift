@@ -39,7 +39,7 @@ final class AgentSide: ReadingsSide {
     func handle(_ input: ReadingsInput, now: Instant) -> [ReadingsEffect] {
         switch input {
         case .boot: boot(now)
-        case .node(let output): interpret(output, now)
+        case .node(let event): interpret(event, now)
         case .event(.deadline): give(.deadlineReached, now)
         case .event(.sample): sample(now)
         case .event(.disk): diskFinished(now)
@@ -84,8 +84,8 @@ final class AgentSide: ReadingsSide {
         effects.append(.later(.sample, after: random.duration(in: .zero..<self.settings.interval)))
     }
 
-    private func interpret(_ output: Node.Output, _ now: Instant) {
-        switch output {
+    private func interpret(_ event: Node.Event, _ now: Instant) {
+        switch event {
         case .collector(let peer):
             if let collector { give(.destinationDown(collector), now) }
             collector = peer
@@ -95,7 +95,7 @@ final class AgentSide: ReadingsSide {
             for new in peers where !viewers.contains(new) { give(.viewerUp(new), now) }
             viewers = peers
         case .message(let bytes, let peer, _, _): received(bytes, from: peer, now)
-        case .peer, .notice, .transmit, .multicast, .broadcast: break
+        case .peer, .notice: break
         }
     }
 

@@ -27,7 +27,7 @@ final class CollectorSide: ReadingsSide {
     func handle(_ input: ReadingsInput, now: Instant) -> [ReadingsEffect] {
         switch input {
         case .boot: boot(now)
-        case .node(let output): interpret(output, now)
+        case .node(let event): interpret(event, now)
         case .event(.deadline): give(.deadlineReached, now)
         case .event(.disk): storeFinished(now)
         case .event(.sample): break
@@ -51,13 +51,13 @@ final class CollectorSide: ReadingsSide {
         give(.ownClock(clock), now)
     }
 
-    private func interpret(_ output: Node.Output, _ now: Instant) {
-        switch output {
+    private func interpret(_ event: Node.Event, _ now: Instant) {
+        switch event {
         case .message(let bytes, let peer, _, let hops):
             give(.received(bytes, from: peer, hops: UInt8(clamping: hops)), now)
         case .peer(let peer, .connected): give(.connected(peer), now)
         case .peer(let peer, .notConnected): give(.disconnected(peer), now)
-        case .peer, .collector, .viewers, .notice, .transmit, .multicast, .broadcast: break
+        case .peer, .collector, .viewers, .notice: break
         }
     }
 

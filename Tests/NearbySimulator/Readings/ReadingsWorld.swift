@@ -7,7 +7,7 @@ import Telemetry
 enum ReadingsInput {
     /// The process has just started.
     case boot
-    case node(Node.Output)
+    case node(Node.Event)
     case event(ReadingsEvent)
 }
 

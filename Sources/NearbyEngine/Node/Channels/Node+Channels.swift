@@ -141,7 +141,7 @@ extension Node {
         let peer = channel.peer
         remove(channel)
         guard let peer else { return }
-        if associations[peer] == nil { outputs.append(.peer(peer, .notConnected)) }
+        if associations[peer] == nil { tell(.peer(peer, .notConnected)) }
         guard channel.isClient, channel.path.endpoint != nil else { return }
         interpret(
             invitation.handle(
@@ -200,7 +200,7 @@ extension Node {
                 old.stage = .closing(at: now + Limits.replacedChannelTime)
             }
         } else {
-            outputs.append(.peer(peer, .connected))
+            tell(.peer(peer, .connected))
         }
         checkRole(of: peer, now)
         announceAddressees(now)
@@ -258,7 +258,7 @@ extension Node {
         guard associations.removeValue(forKey: peer) != nil else { return }
         if neighbours[peer] != nil { neighbourLost(peer, now) }
         peersByShortID[peer.short] = nil
-        outputs.append(.peer(peer, .notConnected))
+        tell(.peer(peer, .notConnected))
         announceAddressees(now)
         callAgain(peer, now)
     }

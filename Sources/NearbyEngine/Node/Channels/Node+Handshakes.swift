@@ -89,7 +89,7 @@ extension Node {
             cryptography.makeClient(now: now), key, attemptNumber: attemptNumber,
             expectedPeer: peer,
             now)
-        if associations[peer] == nil, peer != own { outputs.append(.peer(peer, .connecting)) }
+        if associations[peer] == nil, peer != own { tell(.peer(peer, .connecting)) }
         drive(channel, now)
     }
 
@@ -153,12 +153,12 @@ extension Node {
         if let peer, let endpoint = channel.path.endpoint, let cause = RefusedNode.Cause(reason) {
             refuse(peer, at: endpoint, cause, now)
         } else {
-            outputs.append(.notice(.refused(peer, reason, at: channel.path.endpoint, text: text)))
+            tell(.notice(.refused(peer, reason, at: channel.path.endpoint, text: text)))
         }
         let isMeshCall = channel.key.path.endpoint == nil
         remove(channel)
         guard let peer else { return }
-        if associations[peer] == nil { outputs.append(.peer(peer, .notConnected)) }
+        if associations[peer] == nil { tell(.peer(peer, .notConnected)) }
         if channel.isClient, !isMeshCall {
             interpret(invitation.handle(.failed(peer, channel.attemptNumber), now: now), now)
         }
@@ -209,7 +209,7 @@ extension Node {
     /// A datagram on its way: straight out on a link, or into a mesh packet at control priority.
     mutating func transmit(_ datagram: [UInt8], over path: Path, _ now: Instant) {
         switch path {
-        case .link(let endpoint): outputs.append(.transmit(datagram, to: endpoint))
+        case .link(let endpoint): transmit(.unicast(datagram, to: endpoint))
         case .mesh(let destination): originate(datagram, to: destination, .control, now)
         }
     }

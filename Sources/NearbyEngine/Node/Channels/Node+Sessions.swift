@@ -79,7 +79,7 @@ extension Node {
             case .failure(let refusal): return drops.count(refusal.reason)
             }
         }
-        outputs.append(.message(message, from: peer, isReliable: isReliable, hops: hopsInHand))
+        tell(.message(message, from: peer, isReliable: isReliable, hops: hopsInHand))
     }
 
     mutating func associationDeadlineReached(_ peer: PeerID, _ now: Instant) {

@@ -62,7 +62,7 @@ extension Node {
             interpret(collectorChoice.handle(.admitted(peer), now: now), now)
         } else if collectorChoice.knows(peer), peer == collectorChoice.current {
             drops.count(.roleNotAdmitted)
-            outputs.append(.notice(.noCollector(peer, name: terms.name, role: terms.role)))
+            tell(.notice(.noCollector(peer, name: terms.name, role: terms.role)))
             interpret(collectorChoice.handle(.refused(peer), now: now), now)
         }
     }
@@ -166,12 +166,12 @@ extension Node {
         }
         if collector != announcedCollector {
             announcedCollector = collector
-            outputs.append(.collector(collector))
+            tell(.collector(collector))
         }
         let viewers = reachable.filter { $0 != collector && role(of: $0) == .viewer }
         if viewers != announcedViewers {
             announcedViewers = viewers
-            outputs.append(.viewers(viewers))
+            tell(.viewers(viewers))
         }
     }
 

@@ -24,7 +24,7 @@ extension Node {
             return ownKeySecrets.append(secret)
         }
         if let endpoint = channel.path.endpoint, !ownKeySecrets.contains(secret) {
-            outputs.append(.notice(.ownIdentityElsewhere(endpoint)))
+            tell(.notice(.ownIdentityElsewhere(endpoint)))
         }
     }
 }

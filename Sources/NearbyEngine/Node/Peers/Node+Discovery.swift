@@ -73,7 +73,7 @@ extension Node {
         guard refused.record(peer, at: endpoint, cause, now: now), let node = refused[peer] else {
             return
         }
-        outputs.append(.notice(.nodeRefused(node)))
+        tell(.notice(.nodeRefused(node)))
     }
 
     private func isProved(_ frame: DiscoveryFrame, _ bytes: [UInt8]) -> Bool {
@@ -105,7 +105,7 @@ extension Node {
             drops.count(.beaconAnswerRate)
             return false
         }
-        outputs.append(.transmit(emit(frame), to: endpoint))
+        transmit(.unicast(emit(frame), to: endpoint))
         return true
     }
 
@@ -114,10 +114,10 @@ extension Node {
     mutating func interpret(_ steps: [DiscoveryMachine.Output], _ now: Instant) {
         for step in steps {
             switch step {
-            case .multicast(let frame, let link): outputs.append(.multicast(emit(frame), on: link))
-            case .broadcast(let frame, let link): outputs.append(.broadcast(emit(frame), on: link))
+            case .multicast(let frame, let link): transmit(.multicast(emit(frame), on: link))
+            case .broadcast(let frame, let link): transmit(.broadcast(emit(frame), on: link))
             case .unicast(let frame, let endpoint):
-                outputs.append(.transmit(emit(frame), to: endpoint))
+                transmit(.unicast(emit(frame), to: endpoint))
             case .heard(let sighting): sighted(sighting, now)
             case .forgotten(let peer):
                 sightings[peer] = nil
@@ -265,9 +265,9 @@ extension Node {
         for step in steps {
             switch step {
             case .vanished(let peers):
-                outputs.append(.notice(.nodesVanished(peers.compactMap { book[$0] })))
+                tell(.notice(.nodesVanished(peers.compactMap { book[$0] })))
             case .returned(let peer):
-                outputs.append(.notice(.nodesReturned([peer].compactMap { book[$0] })))
+                tell(.notice(.nodesReturned([peer].compactMap { book[$0] })))
             }
         }
     }

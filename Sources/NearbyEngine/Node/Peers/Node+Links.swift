@@ -54,8 +54,7 @@ extension Node {
         if let channel = associations[neighbour.peer].flatMap({ channels[$0.token] }) {
             channel.path = .link(way.endpoint)
         }
-        outputs.append(
-            .notice(.neighbourMoved(neighbour.peer, name: neighbour.name, at: way.endpoint)))
+        tell(.notice(.neighbourMoved(neighbour.peer, name: neighbour.name, at: way.endpoint)))
         let cost = neighbour.liveness.cost
         interpret(routing.handle(.costChanged(neighbour.peer, cost), now: now), now)
     }
