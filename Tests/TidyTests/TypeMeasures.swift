@@ -6,7 +6,7 @@ enum TypeLimits {
         "NearbyEngine.RoutingMachine": 617,
     ]
     static let storedProperties = [
-        "NearbyEngine.Node": 38, "NearbyBluetooth.AdapterMachine": 35, "Configuration.Settings": 30,
+        "NearbyEngine.Node": 37, "NearbyBluetooth.AdapterMachine": 35, "Configuration.Settings": 30,
         "Program.AgentProgram": 27, "Program.NodeProgram": 26, "NearbyEngine.Channel": 22,
     ]
 }

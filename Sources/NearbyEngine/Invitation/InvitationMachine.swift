@@ -253,7 +253,7 @@ public struct InvitationMachine: Sendable, Hashable {
     }
 
     private mutating func timeOut(_ now: Instant) {
-        for peer in pairs.due(now) { pairs[peer]?.deadlineReached(now) }
+        for peer in pairs.takeDue(now) { pairs[peer]?.deadlineReached(now) }
     }
 
     // MARK: The plan

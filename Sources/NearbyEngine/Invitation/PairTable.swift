@@ -24,7 +24,7 @@ struct PairTable: Sendable, Hashable {
     private(set) var callers: [PeerID] = []
     /// Connected ones that seem to have restarted, in order.
     private(set) var doubted: [PeerID] = []
-    private var deadlines: [PeerID: Instant] = [:]
+    private var deadlines = DeadlineTable<PeerID>()
     private var peersByToken: [ChannelToken: PeerID] = [:]
 
     init(own: PeerID) { self.own = own }
@@ -36,13 +36,12 @@ struct PairTable: Sendable, Hashable {
     /// In order.
     var connectedPeers: [PeerID] { peersByToken.values.sorted() }
 
-    var nextDeadline: Instant? { deadlines.values.min() }
+    var nextDeadline: Instant? { deadlines.earliest }
 
     func peer(with token: ChannelToken) -> PeerID? { peersByToken[token] }
 
-    func due(_ now: Instant) -> [PeerID] {
-        deadlines.filter { $0.value <= now }.keys.sorted()
-    }
+    /// In order; the deadlines of those that nothing was done about return with the next change.
+    mutating func takeDue(_ now: Instant) -> [PeerID] { deadlines.takeDue(now: now) }
 
     /// A pair of which nothing is known and with which nothing goes on is forgotten.
     subscript(peer: PeerID) -> InvitationPair? {

@@ -195,7 +195,7 @@ extension Node {
         let neighbour = Neighbour(
             peer: peer, name: name, ways: LinkChoice(way: way, decides: own < peer, now: now),
             liveness: LivenessMachine(linkClass: way.linkClass, seed: random.next(), now: now),
-            queue: SendQueue())
+            queue: SendQueue(), timers: timers)
         neighbours[peer] = neighbour
         if let association = associations[peer] {
             association.unreachableSince = nil

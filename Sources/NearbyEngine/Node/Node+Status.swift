@@ -68,9 +68,9 @@ extension Node {
 
     /// Relays and the last hop on our side's way to a peer: 1 for a neighbour; nil where there is
     /// no way.
-    public var collector: PeerID? { announcedCollector }
+    public var collector: PeerID? { announced.collector }
 
-    public var viewers: [PeerID] { announcedViewers }
+    public var viewers: [PeerID] { announced.viewers }
 
     public var sightingCount: Int { sightings.count }
 

@@ -34,6 +34,8 @@ public struct Node {
     var associations: [PeerID: Association] = [:]
     var reliableNumbers: [PeerID: ReliableNumbers] = [:]
     var neighbours: [PeerID: Neighbour] = [:]
+    /// Of neighbours, channels and associations.
+    let timers = NodeTimers()
     var peersByShortID: [ShortID: PeerID] = [:]
     /// Those to whom readings are addressed: the chosen collector and at most `viewersMax` viewers.
     var calls: [PeerID: Call] = [:]
@@ -50,10 +52,7 @@ public struct Node {
     var hopsInHand = 1
     /// The neighbour that handed us the packet in hand.
     var firstHopInHand: PeerID?
-    /// What the program, and what beacons, were told last.
-    var announcedCollector: PeerID?
-    var announcedViewers: [PeerID] = []
-    var announcedState: DiscoveryMachine.OwnState?
+    var announced = Announced()
     /// Between handshakes with those who send beacons in our name.
     var clonePause = GrowingPause(
         first: Limits.clonePauseFirst, longest: Limits.clonePauseMax)
@@ -61,6 +60,13 @@ public struct Node {
     var ownKeySecrets: [[UInt8]] = []
     /// Invitations that wait for an answer on a link of an open channel.
     var resumptions: [PeerID: Resumption] = [:]
+
+    /// What the program, and what beacons, were told last.
+    struct Announced {
+        var collector: PeerID?
+        var viewers: [PeerID] = []
+        var state: DiscoveryMachine.OwnState?
+    }
 
     public init(_ configuration: NodeConfiguration, cryptography: any Cryptography) {
         self.configuration = configuration
@@ -128,20 +134,19 @@ public struct Node {
         var earliest = min(
             discovery.nextDeadline ?? .distantFuture, invitation.nextDeadline ?? .distantFuture,
             routing.nextDeadline ?? .distantFuture, collectorChoice.nextDeadline ?? .distantFuture,
-            book.nextDeadline ?? .distantFuture)
-        earliest = min(earliest, viewerPlaces.nextDeadline ?? .distantFuture)
+            book.nextDeadline ?? .distantFuture, viewerPlaces.nextDeadline ?? .distantFuture,
+            timers.earliest(deadline(of:)) ?? .distantFuture)
         for resumption in resumptions.values { earliest = min(earliest, resumption.until) }
         for call in calls.values { earliest = min(earliest, call.nextAttempt ?? .distantFuture) }
-        for channel in channels.values {
-            if let deadline = channel.nextDeadline { earliest = min(earliest, deadline) }
-        }
-        for neighbour in neighbours.values {
-            earliest = min(earliest, neighbour.nextDeadline ?? .distantFuture)
-        }
-        for association in associations.values {
-            earliest = min(earliest, association.nextDeadline ?? .distantFuture)
-        }
         return earliest == .distantFuture ? nil : earliest
+    }
+
+    private func deadline(of timer: NodeTimers.Timer) -> Instant? {
+        switch timer {
+        case .neighbour(let peer): neighbours[peer]?.nextDeadline
+        case .channel(let token): channels[token]?.nextDeadline
+        case .association(let peer): associations[peer]?.nextDeadline
+        }
     }
 
     // MARK: Inputs that concern several rooms
@@ -181,17 +186,12 @@ public struct Node {
             interpret(collectorChoice.handle(.deadlineReached, now: now), now)
         }
         if isDue(book.nextDeadline, now) { interpret(book.deadlineReached(now: now)) }
-        for (peer, neighbour) in neighbours.sorted(by: { $0.key < $1.key })
-        where isDue(neighbour.nextDeadline, now) {
-            neighbourDeadlineReached(peer, now)
-        }
-        for (token, channel) in channels.sorted(by: { $0.key < $1.key })
-        where isDue(channel.nextDeadline, now) {
-            channelDeadlineReached(token, now)
-        }
-        for (peer, association) in associations.sorted(by: { $0.key < $1.key })
-        where isDue(association.nextDeadline, now) {
-            associationDeadlineReached(peer, now)
+        for timer in timers.takeDue(now: now, deadline(of:)) where isDue(deadline(of: timer), now) {
+            switch timer {
+            case .neighbour(let peer): neighbourDeadlineReached(peer, now)
+            case .channel(let token): channelDeadlineReached(token, now)
+            case .association(let peer): associationDeadlineReached(peer, now)
+            }
         }
         for (peer, resumption) in resumptions.sorted(by: { $0.key < $1.key })
         where resumption.until <= now {

@@ -78,6 +78,8 @@ public struct RoutingMachine: Sendable {
     /// Grows with every change of a next hop.
     public private(set) var version: UInt64 = 0
     var nextCollection: Instant?
+    /// The next message to a neighbour that is repeated unless it is acknowledged.
+    var nextResend = Instant.distantFuture
     /// Until then nothing is forgotten to make room.
     var roomSearchFrom: Instant?
     private let forwards: Bool
@@ -111,10 +113,7 @@ public struct RoutingMachine: Sendable {
     }
 
     public var nextDeadline: Instant? {
-        var earliest = nextCollection ?? .distantFuture
-        for neighbour in neighbours.values {
-            if let deadline = neighbour.nextDeadline { earliest = min(earliest, deadline) }
-        }
+        let earliest = min(nextCollection ?? .distantFuture, nextResend)
         return earliest == .distantFuture ? nil : earliest
     }
 

@@ -291,14 +291,14 @@ struct RoutingNeighbour: Sendable {
 extension RoutingMachine {
     /// Sends each neighbour what it has still to be told.
     mutating func sendDue(_ now: Instant, _ outputs: inout [Output]) {
-        for peer in neighbours.keys.sorted() {
-            guard neighbours[peer]?.hasWord(now) == true, var neighbour = neighbours[peer] else {
-                continue
-            }
+        let talking = neighbours.filter { $0.value.hasWord(now) }
+        for (peer, neighbour) in talking.sorted(by: { $0.key < $1.key }) {
+            var neighbour = neighbour
             let message = neighbour.nextMessage(now: now) { update($0, for: peer) }
             neighbours[peer] = neighbour
             if let message { outputs.append(.send(message, to: peer)) }
         }
+        nextResend = neighbours.values.compactMap(\.nextDeadline).min() ?? .distantFuture
     }
 
     /// What a neighbour is told of a destination: that there is no way, if ours goes through it

@@ -45,7 +45,7 @@ final class Channel {
     /// Whom we invited; proved or refused by the handshake.
     let expectedPeer: PeerID?
     let startedAt: Instant
-    var stage = Stage.handshaking
+    var stage = Stage.handshaking { didSet { timers.touch(.channel(token)) } }
     /// When the last authentic frame came.
     var heardAt: Instant
     /// Of the frame in hand, among those of its priority.
@@ -55,11 +55,11 @@ final class Channel {
     /// A datagram of the other side has come.
     var isAnswered = false
     /// Its latest; at a server, the one with the cookie is the first.
-    var lastHeard: Instant
+    var lastHeard: Instant { didSet { timers.touch(.channel(token)) } }
     /// Until the first sealed frame of the other side was opened.
     var handshake: (any SecureChannel)?
     var seal: FrameSeal?
-    var admission: AdmissionMachine?
+    var admission: AdmissionMachine? { didSet { timers.touch(.channel(token)) } }
     /// Known once the handshake is finished.
     var peer: PeerID?
     /// What the peer said of itself, once it is admitted.
@@ -68,10 +68,11 @@ final class Channel {
     var path: Path
     /// Challenges that wait for their responses, at most `Limits.candidatesPerPeer`; oldest first.
     var challenges: [(token: UInt64, endpoint: Endpoint, sentAt: Instant)] = []
+    private let timers: NodeTimers
 
     init(
         token: ChannelToken, key: AttemptKey, attemptNumber: UInt16, expectedPeer: PeerID?,
-        handshake: any SecureChannel, now: Instant
+        handshake: any SecureChannel, timers: NodeTimers, now: Instant
     ) {
         self.token = token
         self.key = key
@@ -82,7 +83,11 @@ final class Channel {
         lastHeard = now
         heardAt = now
         path = key.path
+        self.timers = timers
+        timers.touch(.channel(token))
     }
+
+    deinit { timers.touch(.channel(token)) }
 
     var isClient: Bool { key.isClient }
 

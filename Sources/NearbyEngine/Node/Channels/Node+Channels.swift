@@ -182,7 +182,7 @@ extension Node {
         }
         let association = Association(
             peer: peer, token: channel.token, session: SessionMachine(),
-            rekeyAt: now + configuration.rekeyAfter, now: now)
+            rekeyAt: now + configuration.rekeyAfter, timers: timers, now: now)
         associations[peer] = association
         remember(peer, run: channel.peerTerms?.run)
         calls[peer]?.nextAttempt = nil

@@ -180,7 +180,7 @@ extension Node {
         nextToken &+= 1
         let channel = Channel(
             token: token, key: key, attemptNumber: attemptNumber, expectedPeer: expectedPeer,
-            handshake: handshake, now: now)
+            handshake: handshake, timers: timers, now: now)
         channels[token] = channel
         tokensByAttempt[key] = token
         return channel

@@ -6,21 +6,27 @@ final class Neighbour {
     let peer: PeerID
     var name: String
     /// Where it answers, and where else it would.
-    var ways: LinkChoice
+    var ways: LinkChoice { didSet { timers.touch(.neighbour(peer)) } }
     /// Of the link in use.
-    var liveness: LivenessMachine
+    var liveness: LivenessMachine { didSet { timers.touch(.neighbour(peer)) } }
     var queue: SendQueue
     var isWaiting = false
+    private let timers: NodeTimers
 
     init(
-        peer: PeerID, name: String, ways: LinkChoice, liveness: LivenessMachine, queue: SendQueue
+        peer: PeerID, name: String, ways: LinkChoice, liveness: LivenessMachine, queue: SendQueue,
+        timers: NodeTimers
     ) {
         self.peer = peer
         self.name = name
         self.ways = ways
         self.liveness = liveness
         self.queue = queue
+        self.timers = timers
+        timers.touch(.neighbour(peer))
     }
+
+    deinit { timers.touch(.neighbour(peer)) }
 
     var endpoint: Endpoint { ways.used.endpoint }
 
@@ -35,24 +41,26 @@ final class Neighbour {
 final class Association {
     let peer: PeerID
     var token: ChannelToken
-    var session: SessionMachine
+    var session: SessionMachine { didSet { timers.touch(.association(peer)) } }
     /// Since when the peer is neither a neighbour nor routed to.
-    var unreachableSince: Instant?
+    var unreachableSince: Instant? { didSet { timers.touch(.association(peer)) } }
     /// The neighbour over which its frames leave.
     var firstHop: PeerID?
     var openedAt: Instant
     /// When the client of the channel begins a new one beside it.
-    var rekeyAt: Instant
+    var rekeyAt: Instant { didSet { timers.touch(.association(peer)) } }
     var isRenewing = false
     /// After the next attempt, so long until another.
     var rekeyRetry = Limits.rekeyRetry
     /// When to see whether a peer that is no neighbour has been silent for long.
-    var silenceCheckAt: Instant
+    var silenceCheckAt: Instant { didSet { timers.touch(.association(peer)) } }
     /// Questions since it was heard last.
     var silenceProbes = 0
+    private let timers: NodeTimers
 
     init(
-        peer: PeerID, token: ChannelToken, session: SessionMachine, rekeyAt: Instant, now: Instant
+        peer: PeerID, token: ChannelToken, session: SessionMachine, rekeyAt: Instant,
+        timers: NodeTimers, now: Instant
     ) {
         self.rekeyAt = rekeyAt
         self.peer = peer
@@ -60,7 +68,11 @@ final class Association {
         self.session = session
         openedAt = now
         silenceCheckAt = now + Limits.meshSilenceMax
+        self.timers = timers
+        timers.touch(.association(peer))
     }
+
+    deinit { timers.touch(.association(peer)) }
 
     var nextDeadline: Instant? {
         var earliest = min(rekeyAt, silenceCheckAt)

@@ -43,7 +43,7 @@ extension Node {
         if kind == .viewer || calls[peer] != nil && peer != collectorChoice.current {
             reviseCalls(now)
         }
-        if peer == announcedCollector { announceAddressees(now) }
+        if peer == announced.collector { announceAddressees(now) }
     }
 
     mutating func interpret(_ steps: [CollectorChoice.Output], _ now: Instant) {
@@ -159,18 +159,18 @@ extension Node {
     mutating func announceAddressees(_ now: Instant) {
         guard !configuration.role.collects else { return }
         let reachable = calls.keys.filter { associations[$0] != nil }.sorted()
-        let candidates = [collectorChoice.current, announcedCollector].compactMap { $0 }
+        let candidates = [collectorChoice.current, announced.collector].compactMap { $0 }
         let collector = candidates.first {
             role(of: $0) == .collector && collectorChoice.knows($0)
                 && !collectorChoice.isRefused($0, now)
         }
-        if collector != announcedCollector {
-            announcedCollector = collector
+        if collector != announced.collector {
+            announced.collector = collector
             tell(.collector(collector))
         }
         let viewers = reachable.filter { $0 != collector && role(of: $0) == .viewer }
-        if viewers != announcedViewers {
-            announcedViewers = viewers
+        if viewers != announced.viewers {
+            announced.viewers = viewers
             tell(.viewers(viewers))
         }
     }

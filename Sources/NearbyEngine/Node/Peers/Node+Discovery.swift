@@ -240,8 +240,8 @@ extension Node {
         let state = DiscoveryMachine.OwnState(
             dataPort: configuration.dataPort, role: configuration.role, flags: flags,
             costToCollector: cost, info: configuration.info)
-        guard state != announcedState else { return }
-        announcedState = state
+        guard state != announced.state else { return }
+        announced.state = state
         interpret(discovery.handle(.ownChanged(state), now: now), now)
         interpret(discovery.handle(.content(!invitation.wantsNeighbours), now: now), now)
     }

@@ -40,7 +40,7 @@ struct NodeBook: Sendable {
 
     private var entries: [PeerID: Entry] = [:]
     /// When those out of reach count as vanished.
-    private var due: [PeerID: Instant] = [:]
+    private var due = DeadlineTable<PeerID>()
 
     /// The next hop to a destination changed; nil: there is no way.
     mutating func routeChanged(
@@ -80,15 +80,14 @@ struct NodeBook: Sendable {
     mutating func heard(_ peer: PeerID, hops: Int) { entries[peer]?.node.hops = hops }
 
     mutating func deadlineReached(now: Instant) -> [Output] {
-        let vanished = due.filter { $0.value <= now }.keys.sorted()
+        let vanished = due.takeDue(now: now)
         for peer in vanished {
-            due[peer] = nil
             entries[peer]?.hasVanished = true
         }
         return vanished.isEmpty ? [] : [.vanished(vanished)]
     }
 
-    var nextDeadline: Instant? { due.values.min() }
+    var nextDeadline: Instant? { due.earliest }
 
     subscript(peer: PeerID) -> KnownNode? { entries[peer]?.node }
 
