@@ -58,50 +58,61 @@ public struct RoutingMessage: Hashable, Sendable {
         while reader.remainingCount > 0 {
             let tag = try reader.readUInt8()
             var item = ByteReader(try reader.readCountedBytes(limit: Limits.datagramBytesMax))
-            switch tag {
-            case 1: items.append(.update(try RouteUpdate(&item)))
-            case 2:
+            switch Tag(rawValue: tag) {
+            case .update: items.append(.update(try RouteUpdate(&item)))
+            case .request:
                 items.append(
                     .request(
                         destination: try item.readPeerID(), seqno: try item.readUInt32(),
                         hopLimit: try item.readUInt8()))
-            case 3: items.append(.known(seqno: try item.readUInt32()))
-            default: unknownCount += 1
+            case .known: items.append(.known(seqno: try item.readUInt32()))
+            case nil: unknownCount += 1
             }
         }
     }
 
     public var bytes: [UInt8] {
-        var writer = ByteWriter(reserving: 8 + items.count * 26)
+        var writer = ByteWriter(reserving: 8 + items.count * Self.itemByteCountMax)
         writer.write(FrameKind.routing.rawValue)
         writer.writeVarint(UInt64(number))
         writer.writeVarint(UInt64(acknowledged))
         for item in items {
             switch item {
             case .update(let update):
-                writer.write(1 as UInt8)
-                writer.writeVarint(23)
+                writer.write(Tag.update.rawValue)
+                writer.writeVarint(RouteUpdate.byteCount)
                 writer.write(update.destination)
                 writer.write(update.seqno)
                 writer.write(update.metric)
                 writer.write(update.kind.flags)
             case .request(let destination, let seqno, let hopLimit):
-                writer.write(2 as UInt8)
-                writer.writeVarint(21)
+                writer.write(Tag.request.rawValue)
+                writer.writeVarint(Self.requestByteCount)
                 writer.write(destination)
                 writer.write(seqno)
                 writer.write(hopLimit)
             case .known(let seqno):
-                writer.write(3 as UInt8)
-                writer.writeVarint(4)
+                writer.write(Tag.known.rawValue)
+                writer.writeVarint(Self.knownByteCount)
                 writer.write(seqno)
             }
         }
         return writer.bytes
     }
 
-    /// An item's largest size, bytes.
-    public static let itemByteCountMax = 25
+    /// An item's largest size, bytes: an update with its tag and its length.
+    public static let itemByteCountMax = Int(RouteUpdate.byteCount) + 2
+
+    private enum Tag: UInt8 {
+        case update = 1
+        case request = 2
+        case known = 3
+    }
+
+    /// Destination, seqno and hop limit.
+    private static let requestByteCount: UInt64 = 16 + 4 + 1
+    /// The seqno.
+    private static let knownByteCount: UInt64 = 4
 
     private static func readNumber(_ reader: inout ByteReader) throws(WireError) -> UInt32 {
         guard let number = UInt32(exactly: try reader.readVarint()) else {
@@ -112,53 +123,13 @@ public struct RoutingMessage: Hashable, Sendable {
 }
 
 extension RoutingMessage.RouteUpdate {
+    /// Destination, seqno, metric and flags.
+    fileprivate static let byteCount: UInt64 = 16 + 4 + 2 + 1
+
     fileprivate init(_ reader: inout ByteReader) throws(WireError) {
         destination = try reader.readPeerID()
         seqno = try reader.readUInt32()
         metric = try reader.readUInt16()
         kind = DestinationKind(flags: try reader.readUInt8())
     }
-}
-
-/// What a destination is to those who have readings.
-public enum DestinationKind: CaseIterable, Hashable, Sendable {
-    /// Nobody addresses readings to it.
-    case node
-    case collector
-    /// Gets copies. A way to it is no way to a collector.
-    case viewer
-
-    /// Who says that it is both gives receipts, so it is a collector.
-    fileprivate init(flags: UInt8) {
-        self = flags & 1 != 0 ? .collector : flags & 2 != 0 ? .viewer : .node
-    }
-
-    fileprivate var flags: UInt8 {
-        switch self {
-        case .node: 0
-        case .collector: 1
-        case .viewer: 2
-        }
-    }
-}
-
-/// Asks a neighbour for a sign of life, or gives one.
-///
-///     kind 0x01 (1) | what (1)
-public enum LivenessFrame: UInt8, CaseIterable, Sendable {
-    /// Nothing else was to be said for a second.
-    case hello = 0
-    /// Answer at once.
-    case probe = 1
-    case answer = 2
-
-    public init(parsing body: ArraySlice<UInt8>) throws(WireError) {
-        var reader = ByteReader(body)
-        guard let frame = LivenessFrame(rawValue: try reader.readUInt8()) else {
-            throw .invalid(field: "liveness")
-        }
-        self = frame
-    }
-
-    public var bytes: [UInt8] { [FrameKind.liveness.rawValue, rawValue] }
 }

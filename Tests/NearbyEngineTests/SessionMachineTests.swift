@@ -78,17 +78,17 @@ struct SessionMachineTests {
             ])
     }
 
-    @Test func acknowledgementWaitsForASecondSegmentOr25Milliseconds() {
+    @Test func acknowledgementWaitsForASecondSegmentOr25Milliseconds() throws {
         var session = SessionMachine()
-        let first = session.handle(.received(.segment, [0, 0, 1, 2]), now: .zero)
+        let first = session.handle(try received([0xa1, 0, 0, 1, 2]), now: .zero)
         #expect(first == [.delivered([2], isReliable: true)])
         #expect(session.nextDeadline == .zero + .milliseconds(25))
         let due = session.handle(.deadlineReached, now: .zero + .milliseconds(25))
         #expect(due == [.frame([0xa2, 0, 0xa8, 0xc3, 1, 0x82, 0x80, 0x80, 1, 0, 0], .control)])
         #expect(session.nextDeadline == nil)
-        let waiting = session.handle(.received(.segment, [1, 2, 0]), now: .zero)
+        let waiting = session.handle(try received([0xa1, 1, 2, 0]), now: .zero)
         #expect(waiting.count == 1)
-        let both = session.handle(.received(.segment, [2, 3, 0]), now: .zero)
+        let both = session.handle(try received([0xa1, 2, 3, 0]), now: .zero)
         #expect(both.count == 2)
     }
 

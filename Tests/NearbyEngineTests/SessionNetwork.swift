@@ -61,8 +61,8 @@ struct SessionNetwork {
             now = max(now, next)
             if arrival <= now {
                 let first = arrivals.removeLast()
-                guard let kind = FrameKind(rawValue: first.frame[0]) else { continue }
-                handle(first.side, .received(kind, first.frame.dropFirst()))
+                guard let input = try? received(first.frame) else { continue }
+                handle(first.side, input)
             } else {
                 handle(deadlines[0] <= deadlines[1] ? 0 : 1, .deadlineReached)
             }
@@ -94,4 +94,10 @@ struct SessionNetwork {
 func testMessage(_ count: Int, seed: UInt64) -> [UInt8] {
     var generator = SeededGenerator(seed: seed)
     return (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+}
+
+/// A whole frame, as it comes out of its seal.
+func received(_ frame: [UInt8]) throws(Frame.Refusal) -> SessionMachine.Input {
+    guard case .endToEnd(let frame) = try Frame(parsing: frame[...]) else { throw .unknownKind }
+    return .received(frame)
 }

@@ -121,6 +121,6 @@ struct SessionRecoveryTests {
     private func acknowledgement(_ ranges: [Range<UInt64>]) throws -> SessionMachine.Input {
         let frame = try #require(
             AcknowledgementFrame(ranges: ranges, delay: .zero, windowLimit: 2 << 20))
-        return .received(.acknowledgement, frame.bytes.dropFirst())
+        return .received(.acknowledgement(frame))
     }
 }

@@ -6,8 +6,8 @@ extension Node {
     // MARK: Frames of one hop
 
     mutating func hopFrameReceived(
-        _ kind: FrameKind, _ body: ArraySlice<UInt8>, on channel: Channel, from path: Path,
-        _ priority: Priority, _ now: Instant
+        _ frame: HopFrame, on channel: Channel, from path: Path, _ priority: Priority,
+        _ now: Instant
     ) {
         // A hop counts only on a link between the two: never out of a mesh packet.
         guard case .link(let endpoint) = path, let peer = channel.peer else {
@@ -15,41 +15,27 @@ extension Node {
         }
         guard let neighbour = neighbours[peer] else { return challenge(channel, at: endpoint, now) }
         heard(neighbour, at: endpoint, now)
-        switch kind {
-        case .liveness: livenessReceived(body, from: neighbour, at: endpoint, now)
+        switch frame {
+        case .liveness(let frame): livenessReceived(frame, from: neighbour, at: endpoint, now)
         case .empty: heard(neighbour, carriesData: false, now)
-        case .routing:
+        case .routing(let message):
             heard(neighbour, carriesData: true, now)
-            routingReceived(body, from: peer, on: channel, now)
-        case .packet:
+            routingReceived(message, from: peer, on: channel, now)
+        case .packet(let packet):
             heard(neighbour, carriesData: true, now)
             firstHopInHand = peer
-            packetReceived(body, priority, now)
-        case .bundle:
+            packetReceived(packet, now)
+        case .bundle(let bundle):
             heard(neighbour, carriesData: true, now)
-            bundleReceived(body, on: channel, from: path, priority, now)
-        default: drops.count(.frameUnknownType)
-        }
-    }
-
-    private mutating func bundleReceived(
-        _ body: ArraySlice<UInt8>, on channel: Channel, from path: Path, _ priority: Priority,
-        _ now: Instant
-    ) {
-        guard let bundle = try? FrameBundle(parsing: body) else {
-            return drops.count(.frameMalformed)
-        }
-        for frame in bundle.frames {
-            payloadReceived(frame, on: channel, from: path, priority, now)
+            for frame in bundle.frames {
+                payloadReceived(frame, on: channel, from: path, priority, now)
+            }
         }
     }
 
     private mutating func livenessReceived(
-        _ body: ArraySlice<UInt8>, from neighbour: Neighbour, at endpoint: Endpoint, _ now: Instant
+        _ frame: LivenessFrame, from neighbour: Neighbour, at endpoint: Endpoint, _ now: Instant
     ) {
-        guard let frame = try? LivenessFrame(parsing: body) else {
-            return drops.count(.frameMalformed)
-        }
         if frame == .probe, neighbour.endpoint != endpoint {
             probed(by: neighbour, at: endpoint, now)
         }
@@ -63,11 +49,8 @@ extension Node {
     }
 
     private mutating func routingReceived(
-        _ body: ArraySlice<UInt8>, from peer: PeerID, on channel: Channel, _ now: Instant
+        _ message: RoutingMessage, from peer: PeerID, on channel: Channel, _ now: Instant
     ) {
-        guard let message = try? RoutingMessage(parsing: body) else {
-            return drops.count(.routingMalformed)
-        }
         let isOvertaken = isOvertaken(by: peer, on: channel)
         if message.number != 0, !isOvertaken { channel.routingCounter = channel.counterInHand }
         interpret(
@@ -87,12 +70,7 @@ extension Node {
 
     // MARK: Packets
 
-    private mutating func packetReceived(
-        _ body: ArraySlice<UInt8>, _ priority: Priority, _ now: Instant
-    ) {
-        guard let packet = try? MeshPacket(parsing: body) else {
-            return drops.count(.packetMalformed)
-        }
+    private mutating func packetReceived(_ packet: MeshPacket, _ now: Instant) {
         if packet.destination == own.short {
             hopsInHand = packet.hopCount
             received(

@@ -12,8 +12,7 @@ public struct SessionMachine: Sendable {
         case sendUnreliable([UInt8], Priority)
         /// At most `Limits.reliableMessageBytesMax` bytes; arrives once and in order.
         case sendReliable([UInt8])
-        /// An opened frame: its kind and the body behind it.
-        case received(FrameKind, ArraySlice<UInt8>)
+        case received(EndToEndFrame)
         /// The channel stays but the path that it took is gone, and there is another.
         case pathReset
         case deadlineReached
@@ -42,8 +41,7 @@ public struct SessionMachine: Sendable {
             return [.frame([FrameKind.message.rawValue] + message, priority)]
         case .sendReliable(let message):
             if let reason = sender.enqueue(message) { outputs.append(.drop(reason)) }
-        case .received(let kind, let body):
-            receive(kind, body, now: now, &outputs)
+        case .received(let frame): receive(frame, now: now, &outputs)
         case .pathReset:
             sender.resetPath()
         case .deadlineReached:
@@ -73,29 +71,21 @@ public struct SessionMachine: Sendable {
     public var roundTrip: Duration { sender.rtt.smoothed }
 
     private mutating func receive(
-        _ kind: FrameKind, _ body: ArraySlice<UInt8>, now: Instant, _ outputs: inout [Output]
+        _ frame: EndToEndFrame, now: Instant, _ outputs: inout [Output]
     ) {
-        do throws(WireError) {
-            switch kind {
-            case .message:
-                let isShort = body.count <= Limits.messageBytesMax
-                outputs.append(
-                    isShort ? .delivered(Array(body), isReliable: false) : .drop(.messageTooLong))
-            case .segment:
-                let segment = try SegmentFrame(parsing: body)
-                if let reason = receiver.receive(segment, now: now) {
-                    outputs.append(.drop(reason))
-                } else {
-                    deliver(now: now, &outputs)
-                }
-            case .acknowledgement:
-                let frame = try AcknowledgementFrame(parsing: body)
-                if let reason = sender.receive(frame, now: now) { outputs.append(.drop(reason)) }
-            default:
-                outputs.append(.drop(.frameUnknownType))
+        switch frame {
+        case .message(let message):
+            let isShort = message.count <= Limits.messageBytesMax
+            outputs.append(
+                isShort ? .delivered(Array(message), isReliable: false) : .drop(.messageTooLong))
+        case .segment(let segment):
+            if let reason = receiver.receive(segment, now: now) {
+                outputs.append(.drop(reason))
+            } else {
+                deliver(now: now, &outputs)
             }
-        } catch {
-            outputs.append(.drop(.messageMalformed))
+        case .acknowledgement(let frame):
+            if let reason = sender.receive(frame, now: now) { outputs.append(.drop(reason)) }
         }
     }
 

@@ -103,41 +103,45 @@ final class RogueChannel {
     }
 
     private func receive(frame: ArraySlice<UInt8>, _ now: Instant) {
-        guard let kind = frame.first.flatMap(FrameKind.init) else { return }
-        let body = frame.dropFirst()
-        switch kind {
-        case .admit:
-            guard stage == .admitting, let frame = try? AdmitFrame(parsing: body) else { return }
-            terms = frame
-            stage = .inviting
-            repeatUnanswered(now)
-        case .decision:
-            guard let frame = try? DecisionFrame(parsing: body) else { return }
-            frame.verdict == .accepted ? opened(now) : (stage = .refused)
-        case .close: stage = .refused
-        case .pathChallenge:
-            guard let frame = try? PathFrame(parsing: body, isResponse: false) else { return }
-            send(PathFrame(isResponse: true, token: frame.token).bytes)
-        case .bundle:
-            guard let bundle = try? FrameBundle(parsing: body) else { return }
-            for frame in bundle.frames { receive(frame: frame, now) }
-        case .liveness:
-            if (try? LivenessFrame(parsing: body)) == .probe { send(LivenessFrame.answer.bytes) }
-        case .routing:
-            guard let message = try? RoutingMessage(parsing: body), message.number != 0 else {
-                return
-            }
-            let answer = RoutingMessage(number: 0, acknowledged: message.number, items: [])
-            send(answer.bytes)
-        case .packet:
-            answerData()
-            if let packet = try? MeshPacket(parsing: body) { onPacket?(packet, now) }
-        case .message, .segment, .acknowledgement:
+        guard let frame = try? Frame(parsing: frame) else { return }
+        switch frame {
+        case .channel(let frame): receive(frame, now)
+        case .hop(let frame): receive(frame, now)
+        case .endToEnd(let frame):
             // The server's first word after a decision that was lost.
             if stage == .inviting { opened(now) }
             answerData()
-            perform(session.handle(.received(kind, body), now: now), now)
-        case .empty, .invite, .pathResponse: break
+            perform(session.handle(.received(frame), now: now), now)
+        }
+    }
+
+    private func receive(_ frame: ChannelFrame, _ now: Instant) {
+        switch frame {
+        case .admit(let frame):
+            guard stage == .admitting else { return }
+            terms = frame
+            stage = .inviting
+            repeatUnanswered(now)
+        case .decision(let frame):
+            frame.verdict == .accepted ? opened(now) : (stage = .refused)
+        case .close: stage = .refused
+        case .path(let frame) where !frame.isResponse:
+            send(PathFrame(isResponse: true, token: frame.token).bytes)
+        case .invite, .path: break
+        }
+    }
+
+    private func receive(_ frame: HopFrame, _ now: Instant) {
+        switch frame {
+        case .bundle(let bundle): for frame in bundle.frames { receive(frame: frame, now) }
+        case .liveness(.probe): send(LivenessFrame.answer.bytes)
+        case .routing(let message) where message.number != 0:
+            let answer = RoutingMessage(number: 0, acknowledged: message.number, items: [])
+            send(answer.bytes)
+        case .packet(let packet):
+            answerData()
+            onPacket?(packet, now)
+        case .liveness, .routing, .empty: break
         }
     }
 

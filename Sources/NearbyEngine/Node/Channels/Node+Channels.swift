@@ -29,51 +29,48 @@ extension Node {
         _ payload: ArraySlice<UInt8>, on channel: Channel, from path: Path, _ priority: Priority,
         _ now: Instant
     ) {
-        guard let first = payload.first, let kind = FrameKind(rawValue: first) else {
-            return drops.count(.frameUnknownType)
+        do throws(Frame.Refusal) {
+            received(try Frame(parsing: payload), on: channel, from: path, priority, now)
+        } catch {
+            drops.count(error.reason)
         }
-        let body = payload.dropFirst()
-        switch kind.scope {
-        case .channel: channelFrameReceived(kind, body, on: channel, from: path, now)
+    }
+
+    private mutating func received(
+        _ frame: Frame, on channel: Channel, from path: Path, _ priority: Priority, _ now: Instant
+    ) {
+        switch frame {
+        case .channel(let frame): channelFrameReceived(frame, on: channel, from: path, now)
         case _ where channel.peerTerms == nil || channel.stage == .admitting && !channel.isClient:
             drops.count(.frameNotAdmitted)
         case _ where channel.stage == .admitting:
             // The server sends traffic only once it has accepted: its decision was lost.
             advance(channel, .decision(DecisionFrame(verdict: .accepted, retryAfter: .zero)), now)
             guard channel.stage == .open else { return drops.count(.frameNotAdmitted) }
-            payloadReceived(payload, on: channel, from: path, priority, now)
-        case .hop: hopFrameReceived(kind, body, on: channel, from: path, priority, now)
-        case .endToEnd: sessionFrameReceived(kind, body, on: channel, from: path, now)
+            received(frame, on: channel, from: path, priority, now)
+        case .hop(let frame): hopFrameReceived(frame, on: channel, from: path, priority, now)
+        case .endToEnd(let frame): sessionFrameReceived(frame, on: channel, from: path, now)
         }
     }
 
     private mutating func channelFrameReceived(
-        _ kind: FrameKind, _ body: ArraySlice<UInt8>, on channel: Channel, from path: Path,
-        _ now: Instant
+        _ frame: ChannelFrame, on channel: Channel, from path: Path, _ now: Instant
     ) {
-        do {
-            switch kind {
-            case .admit: advance(channel, .admit(try AdmitFrame(parsing: body)), now)
-            case .invite: advance(channel, .invite(try InviteFrame(parsing: body)), now)
-            case .decision: advance(channel, .decision(try DecisionFrame(parsing: body)), now)
-            case .close: closeReceived(try CloseFrame(parsing: body), on: channel, now)
-            case .pathChallenge:
-                let frame = try PathFrame(parsing: body, isResponse: false)
-                if let endpoint = path.endpoint, let peer = channel.peer,
-                    associations[peer]?.token == channel.token, let neighbour = neighbours[peer]
-                {
-                    heard(neighbour, at: endpoint, now)
-                }
-                send(
-                    PathFrame(isResponse: true, token: frame.token).bytes, on: channel, over: path,
-                    now)
-            case .pathResponse:
-                pathResponse(
-                    try PathFrame(parsing: body, isResponse: true), on: channel, from: path, now)
-            default: drops.count(.frameUnknownType)
+        switch frame {
+        case .admit(let frame): advance(channel, .admit(frame), now)
+        case .invite(let frame): advance(channel, .invite(frame), now)
+        case .decision(let frame): advance(channel, .decision(frame), now)
+        case .close(let frame): closeReceived(frame, on: channel, now)
+        case .path(let frame) where frame.isResponse:
+            pathResponse(frame, on: channel, from: path, now)
+        case .path(let frame):
+            if let endpoint = path.endpoint, let peer = channel.peer,
+                associations[peer]?.token == channel.token, let neighbour = neighbours[peer]
+            {
+                heard(neighbour, at: endpoint, now)
             }
-        } catch {
-            drops.count(.frameMalformed)
+            let response = PathFrame(isResponse: true, token: frame.token)
+            send(response.bytes, on: channel, over: path, now)
         }
     }
 
@@ -332,4 +329,16 @@ extension Limits {
     /// Between two answers to one node's frames for channels that we do not have.
     static let hintInterval = Duration.milliseconds(500)
     public static let invitationTimeout = Duration.seconds(30)
+}
+
+extension Frame.Refusal {
+    var reason: DropReason {
+        switch self {
+        case .unknownKind: .frameUnknownType
+        case .malformed(.routing): .routingMalformed
+        case .malformed(.packet): .packetMalformed
+        case .malformed(.segment), .malformed(.acknowledgement): .messageMalformed
+        case .malformed: .frameMalformed
+        }
+    }
 }

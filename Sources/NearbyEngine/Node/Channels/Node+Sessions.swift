@@ -26,8 +26,7 @@ extension Node {
     }
 
     mutating func sessionFrameReceived(
-        _ kind: FrameKind, _ body: ArraySlice<UInt8>, on channel: Channel, from path: Path,
-        _ now: Instant
+        _ frame: EndToEndFrame, on channel: Channel, from path: Path, _ now: Instant
     ) {
         guard let peer = channel.peer, let association = associations[peer] else {
             return drops.count(.frameNotAdmitted)
@@ -42,8 +41,8 @@ extension Node {
         }
         book.heard(peer, hops: hopsInHand)
         // A frame that was under way on the replaced channel belongs to the old session.
-        guard association.token == channel.token || kind == .message else { return }
-        interpret(association.session.handle(.received(kind, body), now: now), of: association, now)
+        guard association.token == channel.token || frame.isMessage else { return }
+        interpret(association.session.handle(.received(frame), now: now), of: association, now)
     }
 
     private mutating func interpret(
