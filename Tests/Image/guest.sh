@@ -2,8 +2,6 @@
 # a tap alone would count as a tunnel, where nobody is looked for.
 
 GUEST_MAC=52:54:00:12:34:56
-# What the guest makes of its hardware address.
-GUEST_ADDRESS=fe80::5054:ff:fe12:3456%eth1
 
 # open_lab: a switch with a place for the guest, and a collector that prints JSON.
 open_lab() {
@@ -51,6 +49,8 @@ boot() {
     line="console=ttyAMA0,115200 root=LABEL=rivulet-root ro fsck.repair=yes net.ifnames=0 rootwait panic=10"
     case $1 in
     virt)
+        # What the guest makes of its hardware address.
+        GUEST_ADDRESS=fe80::5054:ff:fe12:3456%eth1
         options=(-M virt -cpu cortex-a72 -smp 2 -m 512
             -drive "if=none,id=card,file=$LAB/$2.img,format=raw,cache=writethrough"
             -device virtio-blk-device,drive=card
@@ -58,6 +58,8 @@ boot() {
             -object rng-random,id=rng,filename=/dev/urandom -device virtio-rng-device,rng=rng)
         ;;
     raspi3b)
+        # QEMU puts 40 in front of the address of a USB card.
+        GUEST_ADDRESS=fe80::4254:ff:fe12:3456%eth1
         board_tree "$LAB/board.dtb"
         options=(-M raspi3b -dtb "$LAB/board.dtb"
             -drive "if=sd,file=$LAB/$2.img,format=raw,cache=writethrough"
