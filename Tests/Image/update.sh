@@ -1,8 +1,10 @@
 # Sourced by run.sh: updates, the way back, and what a power cut leaves.
+. Tests/Image/way-back.sh
 
 run_update() {
-    local release
+    local release name
     need "${IMAGE_PACKAGES[@]}" "${NETWORK_PACKAGES[@]}" openssh-client
+    for name in $(compgen -A function case_way_back_); do run_case "${name#case_}" "$name"; done
     build_packages || return
     for release in "${RELEASES[@]}"; do
         run_case "update-$release-keeps-readings" case_keeps_readings "$release"
