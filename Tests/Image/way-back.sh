@@ -1,5 +1,5 @@
-# Sourced by update.sh: the way back of the real rivulet-update under the real dpkg, with packages that hold little else,
-# in a throwaway layer over this machine's root. systemd is a stand-in that says the agent runs.
+# Sourced by update.sh: the way back of the real rivulet-update under the real dpkg, with packages that hold little
+# else, in a throwaway layer over this machine's root. systemd is a stand-in that says the agent runs.
 
 # open_way_back: packages 1 and 3, which are healthy, and 2, which is not, in $FOLDER.
 open_way_back() {
@@ -67,4 +67,36 @@ case_way_back_where_manuals_are_left_out() {
         dpkg -i /debs/3.deb
         update decide
         is_whole 3' || fail "there is no way back"
+}
+
+# A second upgrade while the first is not decided: the way back leads to what worked, and the newest gets its minute.
+case_way_back_of_two_upgrades() {
+    open_way_back
+    in_layer '
+        dpkg -i /debs/1.deb
+        dpkg -i /debs/2.deb
+        update decide &
+        sleep 8
+        dpkg -i /debs/3.deb
+        wait $!
+        is_whole 3
+        test ! -e /var/lib/rivulet-update' || fail "a healthy one was taken back"
+    in_layer '
+        dpkg -i /debs/1.deb
+        dpkg -i /debs/2.deb
+        dpkg -i /debs/2.deb
+        if update decide; then exit 1; fi
+        is_whole 1' || fail "it goes back to one that never worked"
+}
+
+# As rivulet-update says when it could not install it itself.
+case_way_back_by_hand() {
+    open_way_back
+    in_layer '
+        dpkg -i /debs/1.deb
+        dpkg -i /debs/2.deb
+        dpkg -i /var/lib/rivulet-update/package.deb
+        is_whole 1
+        update decide
+        test ! -e /var/lib/rivulet-update' || fail "dpkg -i by hand"
 }
