@@ -100,3 +100,12 @@ case_way_back_by_hand() {
         update decide
         test ! -e /var/lib/rivulet-update' || fail "dpkg -i by hand"
 }
+
+case_way_back_ends_with_the_package() {
+    open_way_back
+    in_layer '
+        dpkg -i /debs/1.deb
+        dpkg -i /debs/2.deb
+        dpkg -r rivulet-agent
+        test ! -e /var/lib/rivulet-update' || fail "a removed package leaves its way back"
+}
