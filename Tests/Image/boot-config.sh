@@ -100,6 +100,31 @@ case_boot_config_reads_what_other_editors_write() {
     must "which is told" told 'rivulet.yaml'
 }
 
+# What cannot be written whole is left; what was there stays, also where only another file has changed.
+case_boot_config_leaves_what_is_there_on_a_full_card() {
+    open_boot
+    mkdir "$FOLDER/store"
+    trap 'umount "$FOLDER/store"; rm -rf "$FOLDER"' EXIT
+    mount -t tmpfs -o size=96k tmpfs "$FOLDER/store"
+    yaml north >"$BOOT/rivulet.yaml"
+    cp "$FOLDER/secret" "$BOOT/"
+    take_over
+    printf 'ssid=lab\npassphrase=12345678\ncountry=DE\n' >"$BOOT/wifi.txt"
+    { yaml south; yes '# and a long remark' | head -n 2000; echo 'links: {avahi: off}'; } >"$BOOT/rivulet.yaml"
+    local free
+    for free in 9 6 3 1 0; do
+        head -c $(((19 - free) * 4096)) /dev/zero >"$FOLDER/store/full" || true
+        take_over
+        must "the old one stays with $free pages free" is north
+        must "this is told" told 'Is it full'
+    done
+    rm "$FOLDER/store/full" "$BOOT/rivulet.yaml.error.txt"
+    yaml south >"$BOOT/rivulet.yaml"
+    take_over
+    must "with room again, it is taken over" is south
+    [ ! -e "$BOOT/rivulet.yaml.error.txt" ] || fail "the mistakes are still told"
+}
+
 # Killed at twenty moments from its begin to its end, it leaves the old or the new one.
 case_boot_config_is_old_or_new_after_a_kill() {
     open_boot
