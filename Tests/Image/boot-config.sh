@@ -75,8 +75,12 @@ case_boot_config_keeps_the_last_good_one() {
     take_over
     must "what is right is taken in spite of other mistakes" is south
     must "Wi-Fi: the name" told 'ssid= must have 1 to 32 bytes, and has 0'
-    must "Wi-Fi: the passphrase" told 'passphrase= must have 8 to 63 characters, and has 5'
+    must "Wi-Fi: the passphrase" told 'passphrase= must have 8 to 63 characters (ä counts as two), and has 5'
     must "keys" told 'authorized_keys: no public key'
+    printf 'ssid=lab\npassphrase=%s\tä\ncountry=DE\n' "$(printf 'ä%.0s' {1..31})" >"$BOOT/wifi.txt"
+    take_over
+    must "Wi-Fi: bytes count" told 'and has 65'
+    must "Wi-Fi: control characters" told 'has a tab'
     [ ! -e "$ETC/wpa_supplicant.conf" ] || fail "half a Wi-Fi"
 }
 
