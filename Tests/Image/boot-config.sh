@@ -43,6 +43,11 @@ case_boot_config_takes_over_and_removes_the_secret() {
     [ "$(cat "$FOLDER/hostname")" = barn-2 ] || fail "the host name is $(cat "$FOLDER/hostname")"
     [ ! -e "$BOOT/secret" ] || fail "the secret is still there"
     [ "$(stat -Lc %a "$ETC/secret" "$ETC/config.yaml" | sort -u)" = 600 ] || fail "others can read them"
+    yaml 温室 >"$BOOT/rivulet.yaml"
+    take_over
+    grep -qx 'rivulet-[0-9a-z]\{6\}' "$FOLDER/hostname" || fail "the host name is $(cat "$FOLDER/hostname")"
+    yaml 'Barn 2' >"$BOOT/rivulet.yaml"
+    take_over
     # What was changed on the board stays until the card changes.
     sed -i 's/Barn 2/hand/' "$ETC/config.yaml"
     take_over
