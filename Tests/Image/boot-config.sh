@@ -82,6 +82,10 @@ case_boot_config_keeps_the_last_good_one() {
     must "Wi-Fi: the name" told 'ssid= must have 1 to 32 bytes, and has 0'
     must "Wi-Fi: the passphrase" told 'passphrase= must have 8 to 63 characters (ä counts as two), and has 5'
     must "keys" told 'authorized_keys: no public key'
+    ssh-keygen -q -t ed25519 -N '' -f "$FOLDER/key"
+    cp "$FOLDER/key" "$BOOT/authorized_keys"
+    take_over
+    must "a private key" told 'this is the private key'
     printf 'ssid=lab\npassphrase=%s\tä\ncountry=DE\n' "$(printf 'ä%.0s' {1..31})" >"$BOOT/wifi.txt"
     take_over
     must "Wi-Fi: bytes count" told 'and has 65'
