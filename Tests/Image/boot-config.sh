@@ -107,6 +107,11 @@ case_boot_config_reads_what_other_editors_write() {
     yaml wide | sed 's/$/\r/' | iconv -t UTF-16 >"$BOOT/rivulet.yaml.txt"
     take_over
     must "UTF-16, and a name with .txt" is wide
+    yaml other >"$BOOT/rivulet.yml"
+    take_over
+    must "one of two files counts" is wide
+    must "which is told" told 'rivulet.yaml.txt counts, and rivulet.yml beside it does not'
+    rm "$BOOT/rivulet.yml"
     head -c 100000 /dev/urandom >"$BOOT/rivulet.yaml.txt"
     take_over
     must "bytes of anything are a mistake" is wide
