@@ -80,7 +80,10 @@ check_image() {
         board=$(mtype -i "$tmp/boot" ::/rivulet-image.txt 2>/dev/null | sed -n 's/^board: //p') || true
     fi
     case $board in
-    rpi) echo "$image: for Raspberry Pi Zero 2 W, 3, 4, 400 and 5, $((total / 1000000)) MB" ;;
+    rpi)
+        check_whole
+        echo "$image: for Raspberry Pi Zero 2 W, 3, 4, 400 and 5, $((total / 1000000)) MB"
+        ;;
     '')
         [ -z "$name$config$secret" ] || die "$image was not made by deploy/build-image.sh: it takes no --name, --config
 or --secret. Is it the image of another system? Written without them it is as it is, and Rivulet is not on it."
@@ -88,6 +91,16 @@ or --secret. Is it the image of another system? Written without them it is as it
         ;;
     *) die "$image is for the board $board, which this version does not know" ;;
     esac
+}
+
+# check_whole: all partitions of the table lie within the image. A copy that was cut off begins like the whole one.
+check_whole() {
+    local entry end
+    for entry in 446 462 478 494; do
+        end=$((($(little_endian $((entry + 8))) + $(little_endian $((entry + 12)))) * 512))
+        [ "$end" -le "$total" ] || die "$image ends too early, at $((total / 1000000)) of $((end / 1000000)) MB;
+copy or make it again"
+    done
 }
 
 check_arguments() {

@@ -106,7 +106,7 @@ case_flash_refuses_what_would_hurt() {
 
 case_flash_refuses_wrong_files() {
     open_flash
-    local image=$FOLDER/small.img out=$FOLDER/out.img
+    local image=$FOLDER/small.img out=$FOLDER/out.img size
     refused "there is no such file" "$FOLDER/nowhere.img" "$out"
     cp "$image" "$FOLDER/image.zip"
     refused "unpack it first" "$FOLDER/image.zip" "$out"
@@ -116,6 +116,11 @@ case_flash_refuses_wrong_files() {
     xz -k "$image"
     head -c 500000 "$image.xz" >"$FOLDER/half.img.xz"
     refused "not a whole .xz file" "$FOLDER/half.img.xz" "$out"
+    # Behind the boot partition, and within it.
+    for size in 10000000 20000000; do
+        head -c $size "$image" >"$FOLDER/half.img"
+        refused "ends too early" "$FOLDER/half.img" "$out"
+    done
     cp "$image" "$FOLDER/other.img"
     mdel -i "$FOLDER/other.img@@4M" ::/rivulet-image.txt
     refused "was not made by deploy/build-image.sh" "$FOLDER/other.img" "$out" --name north
