@@ -18,7 +18,7 @@ while [ $# -gt 0 ]; do
     --help) sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//p}' "$TOP/deploy/flash.sh"; exit 0 ;;
     --yes) yes=1; shift ;;
     --name | --config | --secret | --count)
-        [ $# -ge 2 ] || die "$1 wants a value"
+        [ -n "${2:-}" ] || die "$1 wants a value"
         declare "${1#--}=$2"
         shift 2
         ;;
@@ -107,8 +107,8 @@ check_arguments() {
     [[ $count =~ ^[1-9][0-9]{0,3}$ ]] || die "--count must be 1 to 9999"
     [[ $count = 1 || -z $name || $name = *'{n}'* ]] ||
         die "$count cards would have the same name; write {n} where the number goes: --name '$name-{n}'"
-    [[ $name != *[\"\\]* && $name != *$'\n'* ]] || die "--name: no quotation marks and no backslashes"
-    [ ${#name} -le 59 ] || die "--name: 59 bytes at most"
+    [[ $name != *[\"\\[:cntrl:]]* ]] || die "--name: no quotation marks, backslashes and control characters"
+    [ "$(printf %s "$name" | wc -c)" -le 59 ] || die "--name: 59 bytes at most; letters such as ä have two"
     [ -z "$config" ] || [ -f "$config" ] || die "$config: there is no such file"
     [ -z "$config" ] || [ "$(wc -c <"$config")" -le 262144 ] || die "$config is too long to be a configuration"
     [ -z "$config" ] || grep -Iq . "$config" || die "$config is no text; --config wants a rivulet.yaml"

@@ -130,6 +130,9 @@ case_flash_refuses_wrong_files() {
     head -c 1000 /dev/urandom >"$FOLDER/noise"
     refused "is no text" "$image" "$out" --config "$FOLDER/noise"
     refused "the same name" "$image" "$out" --count 5 --name bench
+    refused "wants a value" "$image" "$out" --name ''
+    refused "control characters" "$image" "$out" --name $'bench\t1'
+    refused "59 bytes at most" "$image" "$out" --name "$(printf 'ä%.0s' {1..30})"
     [ ! -e "$out" ] || fail "something was written"
     ! deploy/build-image.sh --board orangepi >"$FOLDER/said" 2>&1 || fail "an image for another board"
     grep -q 'Other 64-bit boards' "$FOLDER/said" || fail "it does not say what to do: $(cat "$FOLDER/said")"
