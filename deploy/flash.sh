@@ -20,6 +20,8 @@ while [ $# -gt 0 ]; do
     --name | --config | --secret | --count)
         [ -n "${2:-}" ] || die "$1 wants a value"
         declare "${1#--}=$2"
+        # A file may begin with a hyphen; to the programs below that would be an option.
+        case $1$2 in --config-* | --secret-*) declare "${1#--}=./$2" ;; esac
         shift 2
         ;;
     -*) die "unknown option $1; $usage" ;;

@@ -71,6 +71,8 @@ case_flash_personalises() {
     "$BIN/rivulet" check "$FOLDER/checked.yaml" | grep -q 'relay north-3 in network lab' || fail "not right"
     read_card "$FOLDER/out.img" secret | cmp - "$FOLDER/secret" || fail "another secret"
     read_card "$FOLDER/out.img" kernel | cmp - <(mtype -i "$FOLDER/boot" ::/kernel) || fail "the rest has changed"
+    (cd "$FOLDER" && cp own.yaml -- -own.yaml && must "a file that begins with a hyphen" "$TOP/deploy/flash.sh" \
+        small.img out.img --yes --config -own.yaml) || fail "as it says"
     must "five in a row" deploy/flash.sh "$FOLDER/small.img" "$FOLDER/five-{n}.img" --count 5 --name 'bench-{n}' --yes
     local n
     for n in 1 2 3 4 5; do
