@@ -165,6 +165,7 @@ check_card() {
 These are there:
 $(lsblk -dno NAME,SIZE,MODEL,TRAN | grep -v '^zram\|^loop' | sed 's#^#  /dev/#')"
     is_file=1
+    [[ -e $target || ! $target =~ ^(sd[a-z]+|mmcblk[0-9]+)$ ]] || die "$target would be a new file here; is /dev/$target meant?"
     [ -b "$target" ] || {
         [ ! -e "$target" ] || [ -f "$target" ] || die "$target is neither a card nor a file"
         [ -d "$(dirname "$target")" ] || die "$target: there is no such folder"

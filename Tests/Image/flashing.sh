@@ -97,6 +97,7 @@ case_flash_refuses_what_would_hurt() {
     disk=$(findmnt -no SOURCE /)
     [ ! -b "$disk" ] || refused "in use: mounted at" "$image" "$disk" --yes
     refused "there is no such device" "$image" /dev/sdzz --yes
+    refused "is /dev/sdzz meant?" "$image" sdzz --yes
     refused "neither a card nor a file" "$image" /dev/null --yes
     refused "is the image itself" "$image" "$image" --yes
     loop 20M "$FOLDER/small-card"
