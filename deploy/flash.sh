@@ -184,6 +184,9 @@ $(lsblk -dno NAME,SIZE,MODEL,TRAN | grep -v '^zram\|^loop' | sed 's#^#  /dev/#')
 If it is the right card: umount ${mounted//$'\n'/ }"
     holders=$(lsblk -nro TYPE "$target" | grep -vxE 'disk|part|loop' | sort -u | tr '\n' ' ' || true)
     [ -z "$holders" ] || die "$target is in use, by: $holders"
+    # Memory that is soldered to the board (eMMC) is called like a card, and lsblk takes it for one.
+    [ "$(cat "/sys/class/block/${target##*/}/device/type" 2>/dev/null)" != MMC ] ||
+        die "$target ($(asked SIZE)) is a fixed disk of this machine (eMMC), not a card"
     # A loop device is a file of somebody's; all else must be a card or a stick.
     [ "$type" = loop ] || [ "$(asked RM)" = 1 ] || [ "$(asked HOTPLUG)" = 1 ] ||
         [[ $(asked TRAN) = usb || $(asked TRAN) = mmc || $target = /dev/mmcblk* ]] ||
