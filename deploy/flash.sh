@@ -291,6 +291,8 @@ for ((n = 1; n <= count; n++)); do
     personalise "$n"
     [ "$count" = 1 ] || echo "card $n of $count${name:+: ${name//'{n}'/$n}}"
     confirm
+    # A desktop may have mounted it while the question stood there.
+    check_card
     write_card
     compare
     [ -n "$is_file" ] || sync

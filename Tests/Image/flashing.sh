@@ -94,6 +94,11 @@ case_flash_refuses_what_would_hurt() {
     mount "$CARD" "$FOLDER/mounted"
     refused "in use: mounted at $FOLDER/mounted" "$image" "$CARD" --yes
     umount "$FOLDER/mounted"
+    # Mounted while the question stands there.
+    { sleep 2; mount "$CARD" "$FOLDER/mounted"; echo yes; } | deploy/flash.sh "$image" "$CARD" >"$FOLDER/said" 2>&1 &&
+        fail "it writes to a card that was mounted meanwhile"
+    grep -qF "in use: mounted at $FOLDER/mounted" "$FOLDER/said" || fail "it says: $(cat "$FOLDER/said")"
+    umount "$FOLDER/mounted"
     disk=$(findmnt -no SOURCE /)
     [ ! -b "$disk" ] || refused "in use: mounted at" "$image" "$disk" --yes
     refused "there is no such device" "$image" /dev/sdzz --yes
