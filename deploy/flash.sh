@@ -8,6 +8,8 @@
 #   --count N      so many cards, one after the other in the same reader
 #   --yes          does not ask
 set -euo pipefail
+# A file that stands for a card may have a secret in it.
+umask 077
 . "$(dirname "$0")/common.sh"
 usage="usage: deploy/flash.sh IMAGE DEVICE [--name NAME] [--config FILE] [--secret FILE] [--count N] [--yes]"
 cd "$OLDPWD"

@@ -66,6 +66,7 @@ case_flash_personalises() {
     must "name, configuration and secret" deploy/flash.sh "$FOLDER/small.img" "$FOLDER/out.img" --yes --name north-3 \
         --config "$FOLDER/own.yaml" --secret "$FOLDER/secret"
     read_card "$FOLDER/out.img" rivulet.yaml
+    [ "$(stat -c %a "$FOLDER/out.img")" = 600 ] || fail "others can read the secret in it"
     [ "$(read_card "$FOLDER/out.img" rivulet.yaml | grep -c 'name:')" = 1 ] || fail "two names"
     read_card "$FOLDER/out.img" rivulet.yaml | sed "\$asecret-file: $FOLDER/secret" >"$FOLDER/checked.yaml"
     "$BIN/rivulet" check "$FOLDER/checked.yaml" | grep -q 'relay north-3 in network lab' || fail "not right"
