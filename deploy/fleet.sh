@@ -11,6 +11,10 @@ SECONDS_MAX=300
 file=$1
 shift
 [ -r "$file" ] || die "$file: no such file"
+# Of a word that begins with a hyphen ssh would make an option, even one that runs a program here.
+for host; do
+    [[ $host != -* && -n $host ]] || die "'$host' is no host; deploy/fleet.sh FILE.deb [USER@]HOST…"
+done
 field() { dpkg-deb -f "$file" "$1" 2>/dev/null; }
 package=$(field Package) && [[ $package = rivulet-agent || $package = rivulet ]] ||
     die "$file is no package of Rivulet"
