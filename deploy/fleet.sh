@@ -19,7 +19,8 @@ field() { dpkg-deb -f "$file" "$1" 2>/dev/null; }
 package=$(field Package) && [[ $package = rivulet-agent || $package = rivulet ]] ||
     die "$file is no package of Rivulet"
 version=$(field Version) architecture=$(field Architecture)
-ssh=(${SSH:-ssh -o BatchMode=yes -o ConnectTimeout=10})
+# A board whose power goes in between says nothing more: ssh alone would wait for hours.
+ssh=(${SSH:-ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=10 -o ServerAliveCountMax=6})
 
 # on HOST COMMAND: in a shell there.
 on() { "${ssh[@]}" "$1" "$2"; }
