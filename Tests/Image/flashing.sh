@@ -44,6 +44,14 @@ refused() {
     grep -qF -- "$words" "$FOLDER/said" || fail "it does not say: $words"
 }
 
+# not_built WORDS ARGUMENT…: no image is made; before any work it says why.
+not_built() {
+    local words=$1
+    shift
+    ! deploy/build-image.sh --board rpi "$@" </dev/null >"$FOLDER/said" 2>&1 || fail "not refused: $*"
+    grep -qF -- "$words" "$FOLDER/said" || fail "it does not say: $words, but $(cat "$FOLDER/said")"
+}
+
 # read_card FILE NAME: a file of the card's boot partition.
 read_card() { mtype -i "$1@@4M" "::/$2"; }
 
@@ -145,6 +153,8 @@ case_flash_refuses_wrong_files() {
     [ ! -e "$out" ] || fail "something was written"
     ! deploy/build-image.sh --board orangepi >"$FOLDER/said" 2>&1 || fail "an image for another board"
     grep -q 'Other 64-bit boards' "$FOLDER/said" || fail "it does not say what to do: $(cat "$FOLDER/said")"
+    not_built "must end in .img" --output "$FOLDER/card"
+    not_built "there is no folder" --output "$FOLDER/none/card.img"
 }
 
 # The file behind the card has no room: to the writer it is a card that gives up in the middle.
