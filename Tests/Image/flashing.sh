@@ -48,7 +48,7 @@ refused() {
 not_built() {
     local words=$1
     shift
-    ! deploy/build-image.sh --board rpi "$@" </dev/null >"$FOLDER/said" 2>&1 || fail "not refused: $*"
+    ! deploy/build-image.sh --board rpi "$@" >"$FOLDER/said" 2>&1 || fail "not refused: $*"
     grep -qF -- "$words" "$FOLDER/said" || fail "it does not say: $words, but $(cat "$FOLDER/said")"
 }
 
@@ -154,6 +154,8 @@ case_flash_refuses_wrong_files() {
     ! deploy/build-image.sh --board orangepi >"$FOLDER/said" 2>&1 || fail "an image for another board"
     grep -q 'Other 64-bit boards' "$FOLDER/said" || fail "it does not say what to do: $(cat "$FOLDER/said")"
     not_built "must end in .img" --output "$FOLDER/card"
+    not_built "ä counts as two" --wifi lab --country DE < <(printf 'ä%.0s' {1..40})
+    not_built "control characters" --wifi lab --country DE < <(printf 'pass\tphrase')
     not_built "there is no folder" --output "$FOLDER/none/card.img"
 }
 
