@@ -238,6 +238,8 @@ make_root
 make_system
 check_config
 image=${output%.xz}
+# The network's secret, the passphrase and a password may be in it.
+umask 077
 assemble "$image.new"
 if [ "$image" != "$output" ]; then
     xz -T0 -3 -c "$image.new" >"$output.new"
@@ -246,4 +248,5 @@ if [ "$image" != "$output" ]; then
 else
     mv "$image.new" "$image"
 fi
+[ -z "${SUDO_UID:-}" ] || chown "$SUDO_UID:$SUDO_GID" "$output"
 echo "$output: $(($(stat -c %s "$output") / 1000000)) MB; write it with deploy/flash.sh ${output#"$TOP/"} /dev/…"
