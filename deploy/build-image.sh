@@ -51,7 +51,7 @@ check_arguments() {
     [ "$board" = rpi ] || die "--board must be rpi (Raspberry Pi Zero 2 W, 3, 4, 400, 5). Other 64-bit boards: put our
 packages on the system that their maker or Armbian has for them."
     [[ $kernel = stable || $kernel = backports ]] || die "--kernel must be stable or backports"
-    [[ $output = *.img || $output = *.img.xz ]] || die "--output must end in .img or .img.xz, as deploy/flash.sh wants it"
+    [[ $output = *.img || $output = *.img.xz ]] || die "--output must end in .img or .img.xz, for deploy/flash.sh"
     [ -d "$(dirname "$output")" ] || die "--output: there is no folder $(dirname "$output")"
     local file
     for file in "$config" "$secret" "$ssh_key"; do
