@@ -178,3 +178,13 @@ case_boot_config_is_old_or_new_after_a_kill() {
     [[ $old -gt 0 ]] || fail "no kill was early enough to tell"
     measured "20 kills: $old times the old one, $new times the new one"
 }
+
+# The root as deploy/build-image.sh settles it, out of one that is nearly empty.
+case_boot_config_has_a_root_where_updates_are_synced() {
+    open_boot
+    local root=$FOLDER/root
+    mkdir -p "$root/etc/dpkg/dpkg.cfg.d" "$root/etc/apt" "$root/usr/lib"
+    echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/99mmdebstrap"
+    must "it is settled" bash deploy/image/settle.sh "$root"
+    ! grep -rq unsafe-io "$root/etc/dpkg" || fail "dpkg does not sync what it installs"
+}
