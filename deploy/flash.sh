@@ -167,7 +167,8 @@ check_card() {
 These are there:
 $(lsblk -dno NAME,SIZE,MODEL,TRAN | grep -v '^zram\|^loop' | sed 's#^#  /dev/#')"
     is_file=1
-    [[ -e $target || ! $target =~ ^(sd[a-z]+|mmcblk[0-9]+)$ ]] || die "$target would be a new file here; is /dev/$target meant?"
+    [[ -e $target || ! $target =~ ^(sd[a-z]+|mmcblk[0-9]+)$ ]] ||
+        die "$target would be a new file here; is /dev/$target meant?"
     [ -b "$target" ] || {
         [ ! -e "$target" ] || [ -f "$target" ] || die "$target is neither a card nor a file"
         [ -d "$(dirname "$target")" ] || die "$target: there is no such folder"
@@ -300,7 +301,10 @@ for ((n = 1; n <= count; n++)); do
     [ -n "$is_file" ] || sync
     echo "${name:+${name//'{n}'/$n} }is ready: $target"
     if [[ $n -lt $count && -z $is_file ]]; then
-        read -rp "take it out, put in the next one, and press Enter (Ctrl-C ends) " _ ||
-            die "$((count - n)) cards were not written"
+        while read -rp "take it out, put in the next one, and press Enter (Ctrl-C ends) " _ ||
+            die "$((count - n)) cards were not written"; do
+            # Too early, or mounted by a desktop: the numbers go on all the same.
+            ! (check_card) || break
+        done
     fi
 done
