@@ -8,8 +8,6 @@
 #   --count N      so many cards, one after the other in the same reader
 #   --yes          does not ask
 set -euo pipefail
-# A file that stands for a card may have a secret in it.
-umask 077
 . "$(dirname "$0")/common.sh"
 usage="usage: deploy/flash.sh IMAGE DEVICE [--name NAME] [--config FILE] [--secret FILE] [--count N] [--yes]"
 cd "$OLDPWD"
@@ -287,6 +285,8 @@ trust the card or the reader: try again, then take another."
 command -v mtype >/dev/null || need mtools
 check_arguments
 check_image
+# A file that stands for a card may have a secret in it. What is installed above shall not feel it.
+umask 077
 for ((n = 1; n <= count; n++)); do
     target=${device//'{n}'/$n}
     check_card
