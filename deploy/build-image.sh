@@ -51,6 +51,8 @@ check_arguments() {
     [ "$board" = rpi ] || die "--board must be rpi (Raspberry Pi Zero 2 W, 3, 4, 400, 5). Other 64-bit boards: put our
 packages on the system that their maker or Armbian has for them."
     [[ $kernel = stable || $kernel = backports ]] || die "--kernel must be stable or backports"
+    [[ $output = *.img || $output = *.img.xz ]] || die "--output must end in .img or .img.xz, for deploy/flash.sh"
+    [ -d "$(dirname "$output")" ] || die "--output: there is no folder $(dirname "$output")"
     local file
     for file in "$config" "$secret" "$ssh_key"; do
         [ -z "$file" ] || [ -f "$file" ] || die "no such file: $file"
@@ -61,9 +63,14 @@ packages on the system that their maker or Armbian has for them."
     [ "$(printf %s "$wifi" | wc -c)" -le 32 ] || die "--wifi: a network's name has 32 bytes at most"
     passphrase='' password=''
     [ -z "$wifi" ] || passphrase=$(ask "passphrase of the Wi-Fi network $wifi")
-    [ -z "$wifi" ] || [[ ${#passphrase} -ge 8 && ${#passphrase} -le 63 ]] || die "a passphrase has 8 to 63 characters"
+    # In bytes, as wpa_supplicant counts; 64 hexadecimal digits are the key that others derive from it.
+    local bytes
+    bytes=$(printf %s "$passphrase" | wc -c)
+    [ -z "$wifi" ] || [[ $bytes -ge 8 && $bytes -le 63 || $passphrase =~ ^[0-9a-fA-F]{64}$ ]] ||
+        die "a passphrase has 8 to 63 characters (ä counts as two), and this one $bytes"
+    [[ $wifi$passphrase != *[[:cntrl:]]* ]] || die "--wifi: no tabs, line ends and other control characters"
     [ "$password_file" != - ] || password=$(ask "password of root")
-    [[ -z $password_file || $password_file = - ]] || password=$(head -n 1 "$password_file")
+    [[ -z $password_file || $password_file = - ]] || password=$(ask "the password" <"$password_file")
     [ -z "$password_file" ] || [ -n "$password" ] || die "the password is empty"
 }
 
@@ -71,11 +78,11 @@ packages on the system that their maker or Armbian has for them."
 ask() {
     local answer
     if [ -t 0 ]; then
-        read -rsp "$1: " answer && echo >&2
+        IFS= read -rsp "$1: " answer && echo >&2
     else
-        read -r answer || [ -n "$answer" ] || die "$1: nothing on standard input"
+        IFS= read -r answer || [ -n "$answer" ] || die "$1: nothing on standard input"
     fi
-    printf %s "$answer"
+    printf %s "${answer%$'\r'}"
 }
 
 # find_packages: ours for arm64; made first where none are named and none are there.
@@ -231,6 +238,8 @@ make_root
 make_system
 check_config
 image=${output%.xz}
+# The network's secret, the passphrase and a password may be in it.
+umask 077
 assemble "$image.new"
 if [ "$image" != "$output" ]; then
     xz -T0 -3 -c "$image.new" >"$output.new"
@@ -239,4 +248,5 @@ if [ "$image" != "$output" ]; then
 else
     mv "$image.new" "$image"
 fi
+[ -z "${SUDO_UID:-}" ] || chown "$SUDO_UID:$SUDO_GID" "$output"
 echo "$output: $(($(stat -c %s "$output") / 1000000)) MB; write it with deploy/flash.sh ${output#"$TOP/"} /dev/…"

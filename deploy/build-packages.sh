@@ -9,6 +9,8 @@ set -euo pipefail
 target=${1:-amd64}
 OUT=$TOP/.build-packages
 ROOT13=$TOP/.build-debian13/root
+[[ $target = amd64 || $target = arm64 || $target = amd64-trixie ]] ||
+    die "usage: deploy/build-packages.sh [amd64|arm64|amd64-trixie]"
 need debhelper fakeroot jq binutils
 debian=$(. /etc/os-release && echo "$VERSION_ID")
 
@@ -101,7 +103,6 @@ case $target in
         need qemu-user-static
         architecture=arm64 release=13
         ;;
-    *) die "usage: deploy/build-packages.sh [amd64|arm64|amd64-trixie]" ;;
 esac
 version=$(sed -n 's/.*static let text = "\(.*\)".*/\1/p' Sources/Program/Starting/ProgramVersion.swift)
 # The commit's time; without git the changelog's.

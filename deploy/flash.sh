@@ -18,8 +18,10 @@ while [ $# -gt 0 ]; do
     --help) sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//p}' "$TOP/deploy/flash.sh"; exit 0 ;;
     --yes) yes=1; shift ;;
     --name | --config | --secret | --count)
-        [ $# -ge 2 ] || die "$1 wants a value"
+        [ -n "${2:-}" ] || die "$1 wants a value"
         declare "${1#--}=$2"
+        # A file may begin with a hyphen; to the programs below that would be an option.
+        case $1$2 in --config-* | --secret-*) declare "${1#--}=./$2" ;; esac
         shift 2
         ;;
     -*) die "unknown option $1; $usage" ;;
@@ -80,7 +82,10 @@ check_image() {
         board=$(mtype -i "$tmp/boot" ::/rivulet-image.txt 2>/dev/null | sed -n 's/^board: //p') || true
     fi
     case $board in
-    rpi) echo "$image: for Raspberry Pi Zero 2 W, 3, 4, 400 and 5, $((total / 1000000)) MB" ;;
+    rpi)
+        check_whole
+        echo "$image: for Raspberry Pi Zero 2 W, 3, 4, 400 and 5, $((total / 1000000)) MB"
+        ;;
     '')
         [ -z "$name$config$secret" ] || die "$image was not made by deploy/build-image.sh: it takes no --name, --config
 or --secret. Is it the image of another system? Written without them it is as it is, and Rivulet is not on it."
@@ -90,12 +95,22 @@ or --secret. Is it the image of another system? Written without them it is as it
     esac
 }
 
+# check_whole: all partitions of the table lie within the image. A copy that was cut off begins like the whole one.
+check_whole() {
+    local entry end
+    for entry in 446 462 478 494; do
+        end=$((($(little_endian $((entry + 8))) + $(little_endian $((entry + 12)))) * 512))
+        [ "$end" -le "$total" ] || die "$image ends too early, at $((total / 1000000)) of $((end / 1000000)) MB;
+copy or make it again"
+    done
+}
+
 check_arguments() {
     [[ $count =~ ^[1-9][0-9]{0,3}$ ]] || die "--count must be 1 to 9999"
     [[ $count = 1 || -z $name || $name = *'{n}'* ]] ||
         die "$count cards would have the same name; write {n} where the number goes: --name '$name-{n}'"
-    [[ $name != *[\"\\]* && $name != *$'\n'* ]] || die "--name: no quotation marks and no backslashes"
-    [ ${#name} -le 59 ] || die "--name: 59 bytes at most"
+    [[ $name != *[\"\\[:cntrl:]]* ]] || die "--name: no quotation marks, backslashes and control characters"
+    [ "$(printf %s "$name" | wc -c)" -le 59 ] || die "--name: 59 bytes at most; letters such as ä have two"
     [ -z "$config" ] || [ -f "$config" ] || die "$config: there is no such file"
     [ -z "$config" ] || [ "$(wc -c <"$config")" -le 262144 ] || die "$config is too long to be a configuration"
     [ -z "$config" ] || grep -Iq . "$config" || die "$config is no text; --config wants a rivulet.yaml"
@@ -150,6 +165,8 @@ check_card() {
 These are there:
 $(lsblk -dno NAME,SIZE,MODEL,TRAN | grep -v '^zram\|^loop' | sed 's#^#  /dev/#')"
     is_file=1
+    [[ -e $target || ! $target =~ ^(sd[a-z]+|mmcblk[0-9]+)$ ]] ||
+        die "$target would be a new file here; is /dev/$target meant?"
     [ -b "$target" ] || {
         [ ! -e "$target" ] || [ -f "$target" ] || die "$target is neither a card nor a file"
         [ -d "$(dirname "$target")" ] || die "$target: there is no such folder"
@@ -168,6 +185,9 @@ $(lsblk -dno NAME,SIZE,MODEL,TRAN | grep -v '^zram\|^loop' | sed 's#^#  /dev/#')
 If it is the right card: umount ${mounted//$'\n'/ }"
     holders=$(lsblk -nro TYPE "$target" | grep -vxE 'disk|part|loop' | sort -u | tr '\n' ' ' || true)
     [ -z "$holders" ] || die "$target is in use, by: $holders"
+    # Memory that is soldered to the board (eMMC) is called like a card, and lsblk takes it for one.
+    [ "$(cat "/sys/class/block/${target##*/}/device/type" 2>/dev/null)" != MMC ] ||
+        die "$target ($(asked SIZE)) is a fixed disk of this machine (eMMC), not a card"
     # A loop device is a file of somebody's; all else must be a card or a stick.
     [ "$type" = loop ] || [ "$(asked RM)" = 1 ] || [ "$(asked HOTPLUG)" = 1 ] ||
         [[ $(asked TRAN) = usb || $(asked TRAN) = mmc || $target = /dev/mmcblk* ]] ||
@@ -265,6 +285,8 @@ trust the card or the reader: try again, then take another."
 command -v mtype >/dev/null || need mtools
 check_arguments
 check_image
+# A file that stands for a card may have a secret in it. What is installed above shall not feel it.
+umask 077
 for ((n = 1; n <= count; n++)); do
     target=${device//'{n}'/$n}
     check_card
@@ -272,12 +294,17 @@ for ((n = 1; n <= count; n++)); do
     personalise "$n"
     [ "$count" = 1 ] || echo "card $n of $count${name:+: ${name//'{n}'/$n}}"
     confirm
+    # A desktop may have mounted it while the question stood there.
+    check_card
     write_card
     compare
     [ -n "$is_file" ] || sync
     echo "${name:+${name//'{n}'/$n} }is ready: $target"
     if [[ $n -lt $count && -z $is_file ]]; then
-        read -rp "take it out, put in the next one, and press Enter (Ctrl-C ends) " _ ||
-            die "$((count - n)) cards were not written"
+        while read -rp "take it out, put in the next one, and press Enter (Ctrl-C ends) " _ ||
+            die "$((count - n)) cards were not written"; do
+            # Too early, or mounted by a desktop: the numbers go on all the same.
+            ! (check_card) || break
+        done
     fi
 done

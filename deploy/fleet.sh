@@ -7,15 +7,22 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 # What a board may take for all of it: installing, and deciding within a minute.
 SECONDS_MAX=300
+# What an agent may take until it is healthy.
+HEALTHY_WITHIN=60
 [ $# -ge 2 ] || die "usage: deploy/fleet.sh FILE.deb [USER@]HOST…"
 file=$1
 shift
 [ -r "$file" ] || die "$file: no such file"
+# Of a word that begins with a hyphen ssh would make an option, even one that runs a program here.
+for host; do
+    [[ $host != -* && -n $host ]] || die "'$host' is no host; deploy/fleet.sh FILE.deb [USER@]HOST…"
+done
 field() { dpkg-deb -f "$file" "$1" 2>/dev/null; }
 package=$(field Package) && [[ $package = rivulet-agent || $package = rivulet ]] ||
     die "$file is no package of Rivulet"
 version=$(field Version) architecture=$(field Architecture)
-ssh=(${SSH:-ssh -o BatchMode=yes -o ConnectTimeout=10})
+# A board whose power goes in between says nothing more: ssh alone would wait for hours.
+ssh=(${SSH:-ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=10 -o ServerAliveCountMax=6})
 
 # on HOST COMMAND: in a shell there.
 on() { "${ssh[@]}" "$1" "$2"; }
@@ -37,7 +44,7 @@ echo "$(dpkg-query -W -f "\${Version}" '$package')" "$($root rivulet-agent --hea
 
 # update HOST: prints one line.
 update() {
-    local host=$1 started=$SECONDS there before said
+    local host=$1 started=$SECONDS there before said decided=''
     there=$(on "$host" 'dpkg --print-architecture
         dpkg-query -W -f "\${Version}\n" '$package' 2>/dev/null || echo none') ||
         { echo "$host: cannot be reached"; return 1; }
@@ -48,7 +55,10 @@ update() {
         [ $((SECONDS - started)) -lt $SECONDS_MAX ] || { echo "$host: nothing certain after $SECONDS_MAX s"; return 1; }
         said=$(on "$host" "$look" 2>/dev/null) || continue
         [ "$said" != pending ] || continue
-        break
+        decided=${decided:-$SECONDS}
+        # Where nothing had to be decided, as with the same version again, the agent has only just started.
+        [[ $package = rivulet-agent && ${said%% *} = "$version" && ${said#* } != "healthy: "* ]] &&
+            [ $((SECONDS - decided)) -lt $HEALTHY_WITHIN ] || break
     done
     [ "${said%% *}" = "$version" ] ||
         { echo "$host went back to ${said%% *}: journalctl -u rivulet-update -u rivulet-agent there"; return 1; }

@@ -21,7 +21,8 @@ extension Limits {
 ///     4    where a node listens: IPv4 address (4) | port (2)
 ///     6    the same: IPv6 address (16) | port (2); at most 8 of both
 ///
-/// Case, hyphens and white space do not matter. Types from 128 on are passed over by those that do
+/// Case, hyphens, white space, quotation marks and what is not ASCII do not matter: the checksum is
+/// over the rest. Types from 128 on are passed over by those that do
 /// not know them; below, they are not: what they say must not be missed.
 public struct JoinLine: Hashable, Sendable {
     public var network: String
@@ -68,12 +69,17 @@ public struct JoinLine: Hashable, Sendable {
 
     public init(text: String) throws(Fault) {
         guard text.utf8.count <= Limits.joinTextMax else { throw .notALine }
-        let bare = String(text.unicodeScalars.filter { $0.value > 0x20 }.map(Character.init))
+        let bare = String(text.unicodeScalars.filter(Self.counts).map(Character.init))
         guard bare.prefix(Self.prefix.count).lowercased() == Self.prefix else {
             throw Self.isOfAnotherVersion(bare) ? .newer : .notALine
         }
         guard let bytes = Base32.bytes(bare.dropFirst(Self.prefix.count)) else { throw .damaged }
         try self.init(parsing: bytes)
+    }
+
+    /// Not what comes along when a line is copied: quotation marks, byte order marks, spaces.
+    private static func counts(_ scalar: Unicode.Scalar) -> Bool {
+        (0x21...0x7e).contains(scalar.value) && !"\"'`".unicodeScalars.contains(scalar)
     }
 
     /// `rivulet2:` and so on.

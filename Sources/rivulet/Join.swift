@@ -52,10 +52,14 @@ struct Join: ParsableCommand {
 
     private static func typedLine() throws -> JoinLine {
         let prompt = "The line, as `rivulet init --show` prints it on a node of the network:\n"
+        // What was pasted in parts: a line that is broken goes on in the next.
+        var before = ""
         while let text = Answer.line(prompt) {
             do throws(JoinLine.Fault) {
                 return try JoinLine(text: text)
             } catch {
+                if let line = try? JoinLine(text: before + text) { return line }
+                before = error == .notALine ? before + text : text
                 complain(error.description)
             }
         }

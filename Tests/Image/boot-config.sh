@@ -43,6 +43,11 @@ case_boot_config_takes_over_and_removes_the_secret() {
     [ "$(cat "$FOLDER/hostname")" = barn-2 ] || fail "the host name is $(cat "$FOLDER/hostname")"
     [ ! -e "$BOOT/secret" ] || fail "the secret is still there"
     [ "$(stat -Lc %a "$ETC/secret" "$ETC/config.yaml" | sort -u)" = 600 ] || fail "others can read them"
+    yaml 温室 >"$BOOT/rivulet.yaml"
+    take_over
+    grep -qx 'rivulet-[0-9a-z]\{6\}' "$FOLDER/hostname" || fail "the host name is $(cat "$FOLDER/hostname")"
+    yaml 'Barn 2' >"$BOOT/rivulet.yaml"
+    take_over
     # What was changed on the board stays until the card changes.
     sed -i 's/Barn 2/hand/' "$ETC/config.yaml"
     take_over
@@ -75,8 +80,16 @@ case_boot_config_keeps_the_last_good_one() {
     take_over
     must "what is right is taken in spite of other mistakes" is south
     must "Wi-Fi: the name" told 'ssid= must have 1 to 32 bytes, and has 0'
-    must "Wi-Fi: the passphrase" told 'passphrase= must have 8 to 63 characters, and has 5'
+    must "Wi-Fi: the passphrase" told 'passphrase= must have 8 to 63 characters (ä counts as two), and has 5'
     must "keys" told 'authorized_keys: no public key'
+    ssh-keygen -q -t ed25519 -N '' -f "$FOLDER/key"
+    cp "$FOLDER/key" "$BOOT/authorized_keys"
+    take_over
+    must "a private key" told 'this is the private key'
+    printf 'ssid=lab\npassphrase=%s\tä\ncountry=DE\n' "$(printf 'ä%.0s' {1..31})" >"$BOOT/wifi.txt"
+    take_over
+    must "Wi-Fi: bytes count" told 'and has 65'
+    must "Wi-Fi: control characters" told 'has a tab'
     [ ! -e "$ETC/wpa_supplicant.conf" ] || fail "half a Wi-Fi"
 }
 
@@ -94,10 +107,40 @@ case_boot_config_reads_what_other_editors_write() {
     yaml wide | sed 's/$/\r/' | iconv -t UTF-16 >"$BOOT/rivulet.yaml.txt"
     take_over
     must "UTF-16, and a name with .txt" is wide
+    yaml other >"$BOOT/rivulet.yml"
+    take_over
+    must "one of two files counts" is wide
+    must "which is told" told 'rivulet.yaml.txt counts, and rivulet.yml beside it does not'
+    rm "$BOOT/rivulet.yml"
     head -c 100000 /dev/urandom >"$BOOT/rivulet.yaml.txt"
     take_over
     must "bytes of anything are a mistake" is wide
     must "which is told" told 'rivulet.yaml'
+}
+
+# What cannot be written whole is left; what was there stays, also where only another file has changed.
+case_boot_config_leaves_what_is_there_on_a_full_card() {
+    open_boot
+    mkdir "$FOLDER/store"
+    trap 'umount "$FOLDER/store"; rm -rf "$FOLDER"' EXIT
+    mount -t tmpfs -o size=96k tmpfs "$FOLDER/store"
+    yaml north >"$BOOT/rivulet.yaml"
+    cp "$FOLDER/secret" "$BOOT/"
+    take_over
+    printf 'ssid=lab\npassphrase=12345678\ncountry=DE\n' >"$BOOT/wifi.txt"
+    { yaml south; yes '# and a long remark' | head -n 2000; echo 'links: {avahi: off}'; } >"$BOOT/rivulet.yaml"
+    local free
+    for free in 9 6 3 1 0; do
+        head -c $(((19 - free) * 4096)) /dev/zero >"$FOLDER/store/full" || true
+        take_over
+        must "the old one stays with $free pages free" is north
+        must "this is told" told 'Is it full'
+    done
+    rm "$FOLDER/store/full" "$BOOT/rivulet.yaml.error.txt"
+    yaml south >"$BOOT/rivulet.yaml"
+    take_over
+    must "with room again, it is taken over" is south
+    [ ! -e "$BOOT/rivulet.yaml.error.txt" ] || fail "the mistakes are still told"
 }
 
 # Killed at twenty moments from its begin to its end, it leaves the old or the new one.
@@ -134,4 +177,14 @@ case_boot_config_is_old_or_new_after_a_kill() {
     done
     [[ $old -gt 0 ]] || fail "no kill was early enough to tell"
     measured "20 kills: $old times the old one, $new times the new one"
+}
+
+# The root as deploy/build-image.sh settles it, out of one that is nearly empty.
+case_boot_config_has_a_root_where_updates_are_synced() {
+    open_boot
+    local root=$FOLDER/root
+    mkdir -p "$root/etc/dpkg/dpkg.cfg.d" "$root/etc/apt" "$root/usr/lib"
+    echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/99mmdebstrap"
+    must "it is settled" bash deploy/image/settle.sh "$root"
+    ! grep -rq unsafe-io "$root/etc/dpkg" || fail "dpkg does not sync what it installs"
 }

@@ -44,6 +44,14 @@ refused() {
     grep -qF -- "$words" "$FOLDER/said" || fail "it does not say: $words"
 }
 
+# not_built WORDS ARGUMENT…: no image is made; before any work it says why.
+not_built() {
+    local words=$1
+    shift
+    ! deploy/build-image.sh --board rpi "$@" >"$FOLDER/said" 2>&1 || fail "not refused: $*"
+    grep -qF -- "$words" "$FOLDER/said" || fail "it does not say: $words, but $(cat "$FOLDER/said")"
+}
+
 # read_card FILE NAME: a file of the card's boot partition.
 read_card() { mtype -i "$1@@4M" "::/$2"; }
 
@@ -66,11 +74,14 @@ case_flash_personalises() {
     must "name, configuration and secret" deploy/flash.sh "$FOLDER/small.img" "$FOLDER/out.img" --yes --name north-3 \
         --config "$FOLDER/own.yaml" --secret "$FOLDER/secret"
     read_card "$FOLDER/out.img" rivulet.yaml
+    [ "$(stat -c %a "$FOLDER/out.img")" = 600 ] || fail "others can read the secret in it"
     [ "$(read_card "$FOLDER/out.img" rivulet.yaml | grep -c 'name:')" = 1 ] || fail "two names"
     read_card "$FOLDER/out.img" rivulet.yaml | sed "\$asecret-file: $FOLDER/secret" >"$FOLDER/checked.yaml"
     "$BIN/rivulet" check "$FOLDER/checked.yaml" | grep -q 'relay north-3 in network lab' || fail "not right"
     read_card "$FOLDER/out.img" secret | cmp - "$FOLDER/secret" || fail "another secret"
     read_card "$FOLDER/out.img" kernel | cmp - <(mtype -i "$FOLDER/boot" ::/kernel) || fail "the rest has changed"
+    (cd "$FOLDER" && cp own.yaml -- -own.yaml && must "a file that begins with a hyphen" "$TOP/deploy/flash.sh" \
+        small.img out.img --yes --config -own.yaml) || fail "as it says"
     must "five in a row" deploy/flash.sh "$FOLDER/small.img" "$FOLDER/five-{n}.img" --count 5 --name 'bench-{n}' --yes
     local n
     for n in 1 2 3 4 5; do
@@ -81,6 +92,13 @@ case_flash_personalises() {
     printf '\n\n' | deploy/flash.sh "$FOLDER/small.img" "$CARD" --count 2 --name 'loop-{n}' --yes ||
         fail "two on a card"
     read_card "$CARD" rivulet.yaml | grep -qx 'name: "loop-2"' || fail "not the second"
+    # The second is mounted at first, as a desktop does it.
+    mkdir -p "$FOLDER/mounted"
+    { sleep 5; mkfs.ext4 -qF "$CARD"; mount "$CARD" "$FOLDER/mounted"; echo; sleep 1; umount "$CARD"; echo; } |
+        deploy/flash.sh "$FOLDER/small.img" "$CARD" --count 2 --name 'again-{n}' --yes >"$FOLDER/said" 2>&1 ||
+        fail "it gives up: $(cat "$FOLDER/said")"
+    must "it says what is wrong" grep -q 'in use: mounted' "$FOLDER/said"
+    read_card "$CARD" rivulet.yaml | grep -qx 'name: "again-2"' || fail "not the second after all"
 }
 
 case_flash_refuses_what_would_hurt() {
@@ -92,9 +110,15 @@ case_flash_refuses_what_would_hurt() {
     mount "$CARD" "$FOLDER/mounted"
     refused "in use: mounted at $FOLDER/mounted" "$image" "$CARD" --yes
     umount "$FOLDER/mounted"
+    # Mounted while the question stands there.
+    { sleep 2; mount "$CARD" "$FOLDER/mounted"; echo yes; } | deploy/flash.sh "$image" "$CARD" >"$FOLDER/said" 2>&1 &&
+        fail "it writes to a card that was mounted meanwhile"
+    grep -qF "in use: mounted at $FOLDER/mounted" "$FOLDER/said" || fail "it says: $(cat "$FOLDER/said")"
+    umount "$FOLDER/mounted"
     disk=$(findmnt -no SOURCE /)
     [ ! -b "$disk" ] || refused "in use: mounted at" "$image" "$disk" --yes
     refused "there is no such device" "$image" /dev/sdzz --yes
+    refused "is /dev/sdzz meant?" "$image" sdzz --yes
     refused "neither a card nor a file" "$image" /dev/null --yes
     refused "is the image itself" "$image" "$image" --yes
     loop 20M "$FOLDER/small-card"
@@ -106,7 +130,7 @@ case_flash_refuses_what_would_hurt() {
 
 case_flash_refuses_wrong_files() {
     open_flash
-    local image=$FOLDER/small.img out=$FOLDER/out.img
+    local image=$FOLDER/small.img out=$FOLDER/out.img size
     refused "there is no such file" "$FOLDER/nowhere.img" "$out"
     cp "$image" "$FOLDER/image.zip"
     refused "unpack it first" "$FOLDER/image.zip" "$out"
@@ -116,6 +140,11 @@ case_flash_refuses_wrong_files() {
     xz -k "$image"
     head -c 500000 "$image.xz" >"$FOLDER/half.img.xz"
     refused "not a whole .xz file" "$FOLDER/half.img.xz" "$out"
+    # Behind the boot partition, and within it.
+    for size in 10000000 20000000; do
+        head -c $size "$image" >"$FOLDER/half.img"
+        refused "ends too early" "$FOLDER/half.img" "$out"
+    done
     cp "$image" "$FOLDER/other.img"
     mdel -i "$FOLDER/other.img@@4M" ::/rivulet-image.txt
     refused "was not made by deploy/build-image.sh" "$FOLDER/other.img" "$out" --name north
@@ -125,9 +154,16 @@ case_flash_refuses_wrong_files() {
     head -c 1000 /dev/urandom >"$FOLDER/noise"
     refused "is no text" "$image" "$out" --config "$FOLDER/noise"
     refused "the same name" "$image" "$out" --count 5 --name bench
+    refused "wants a value" "$image" "$out" --name ''
+    refused "control characters" "$image" "$out" --name $'bench\t1'
+    refused "59 bytes at most" "$image" "$out" --name "$(printf 'ä%.0s' {1..30})"
     [ ! -e "$out" ] || fail "something was written"
     ! deploy/build-image.sh --board orangepi >"$FOLDER/said" 2>&1 || fail "an image for another board"
     grep -q 'Other 64-bit boards' "$FOLDER/said" || fail "it does not say what to do: $(cat "$FOLDER/said")"
+    not_built "must end in .img" --output "$FOLDER/card"
+    not_built "ä counts as two" --wifi lab --country DE < <(printf 'ä%.0s' {1..40})
+    not_built "control characters" --wifi lab --country DE < <(printf 'pass\tphrase')
+    not_built "there is no folder" --output "$FOLDER/none/card.img"
 }
 
 # The file behind the card has no room: to the writer it is a card that gives up in the middle.

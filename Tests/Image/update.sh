@@ -1,8 +1,10 @@
 # Sourced by run.sh: updates, the way back, and what a power cut leaves.
+. Tests/Image/way-back.sh
 
 run_update() {
-    local release
+    local release name
     need "${IMAGE_PACKAGES[@]}" "${NETWORK_PACKAGES[@]}" openssh-client
+    for name in $(compgen -A function case_way_back_); do run_case "${name#case_}" "$name"; done
     build_packages || return
     for release in "${RELEASES[@]}"; do
         run_case "update-$release-keeps-readings" case_keeps_readings "$release"
@@ -183,6 +185,9 @@ case_fleet() {
     must "the second was not touched" installed b 2
     fleet "$LAB/key.pub" root@10.77.1.2 2>"$LAB/fleet" && fail "a key is no package"
     must "it says so" grep -q 'is no package of Rivulet' "$LAB/fleet"
+    fleet "$LAB/broken.deb" "-oProxyCommand=touch $LAB/ran" 2>"$LAB/fleet" && fail "an option is no host"
+    must "it says so: $(cat "$LAB/fleet")" grep -q 'is no host' "$LAB/fleet"
+    must "and runs nothing" [ ! -e "$LAB/ran" ]
 }
 
 # previous_release: folder with the programs of the newest tagged release that is not this one, built once.

@@ -37,6 +37,9 @@ struct JoinLineTests {
         #expect(try JoinLine(text: "  " + text.uppercased() + "\r\n") == Self.line)
         let broken = text.prefix(40) + " \n" + text.dropFirst(40)
         #expect(try JoinLine(text: String(broken)) == Self.line)
+        for around in ["\"", "'", "`", "\u{feff}", "“", "\u{a0}"] {
+            #expect(try JoinLine(text: around + text + around + "\n") == Self.line)
+        }
     }
 
     @Test func everyPartThatFitsIsCarried() throws {

@@ -20,6 +20,9 @@ link rivulet-collector.service multi-user.target
 link systemd-networkd.service multi-user.target
 link wpa_supplicant@.service sys-subsystem-net-devices-wlan0.device wpa_supplicant@wlan0.service
 ln -sf /usr/lib/systemd/system/multi-user.target "$unit_links/default.target"
+# mmdebstrap leaves its own options there, force-unsafe-io among them: an update that the power cuts off would leave
+# empty files.
+rm -f "$root/etc/dpkg/dpkg.cfg.d/99mmdebstrap"
 # What would write to the card for nothing, or to the root, which is read-only.
 for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer fstrim.timer \
     wpa_supplicant.service e2scrub_reap.service sshd-keygen.service; do

@@ -86,7 +86,7 @@ extension NodeSetup {
     }
 
     private func command(_ settings: Settings) -> String {
-        let program = settings.role == .collector ? "rivulet collect" : "rivulet-agent"
+        let program = Service(settings.role) == .agent ? "rivulet-agent" : "rivulet collect"
         let isStandard = places.configuration == Settings.standardPath
         return program + (isStandard ? "" : " --config \(places.configuration)")
     }
