@@ -49,8 +49,6 @@ boot() {
     line="console=ttyAMA0,115200 root=LABEL=rivulet-root ro fsck.repair=yes net.ifnames=0 rootwait panic=10"
     case $1 in
     virt)
-        # What the guest makes of its hardware address.
-        GUEST_ADDRESS=fe80::5054:ff:fe12:3456%eth1
         options=(-M virt -cpu cortex-a72 -smp 2 -m 512
             -drive "if=none,id=card,file=$LAB/$2.img,format=raw,cache=writethrough"
             -device virtio-blk-device,drive=card
@@ -58,8 +56,6 @@ boot() {
             -object rng-random,id=rng,filename=/dev/urandom -device virtio-rng-device,rng=rng)
         ;;
     raspi3b)
-        # QEMU puts 40 in front of the address of a USB card.
-        GUEST_ADDRESS=fe80::4254:ff:fe12:3456%eth1
         board_tree "$LAB/board.dtb"
         options=(-M raspi3b -dtb "$LAB/board.dtb"
             -drive "if=sd,file=$LAB/$2.img,format=raw,cache=writethrough"
@@ -103,6 +99,9 @@ in_guest() {
 
 # guest_is_off: it ended by itself.
 guest_is_off() { ! grep -q '^State:.[^Z]' "/proc/$GUEST/status" 2>/dev/null; }
+
+# guest_address: as the collector heard it; a USB card of QEMU has the hardware address that it was given, or another.
+guest_address() { sed -n 's/.*neighbour North at \[\([^]]*\)\].*/\1/p' "$LAB/collector.err" | tail -n 1; }
 
 # has_heard: the collector has heard a beacon of the board.
 has_heard() { grep -q 'neighbour North' "$LAB/collector.err" 2>/dev/null; }

@@ -48,6 +48,7 @@ YAML
 reached() {
     must "a beacon within $1 s: $(tail -qn 3 "$LAB"/*.serial 2>/dev/null)" until_true "$1" has_heard
     HEARD=$(seconds_since_boot)
+    GUEST_ADDRESS=$(guest_address)
     must "readings of the board within $1 s: $(tail -qn 3 "$LAB"/*.serial 2>/dev/null)" until_true "$1" has_readings North
 }
 
