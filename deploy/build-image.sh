@@ -231,6 +231,8 @@ TABLE
 debs=()
 check_arguments
 need_root
+exec 9>"$BUILD.lock"
+flock -n 9 || die "deploy/build-image.sh is at work here already; wait until it is done"
 need mmdebstrap debian-archive-keyring mtools dosfstools e2fsprogs fdisk device-tree-compiler xz-utils openssl
 find_packages
 foreign_programs
