@@ -107,7 +107,10 @@ guest_address() { sed -n 's/.*neighbour North at \[\([^]]*\)\].*/\1/p' "$LAB/col
 has_heard() { grep -q 'neighbour North' "$LAB/collector.err" 2>/dev/null; }
 
 # has_readings [NODE]: the collector has printed a row with readings of the board.
-has_readings() { grep "\"node\":\"${1:-north}\"" "$LAB/collector.out" 2>/dev/null | grep -qv '"count":0,'; }
+has_readings() {
+    # Read to the end: a grep that stops early would end the one before it.
+    [ "$(grep "\"node\":\"${1:-north}\"" "$LAB/collector.out" 2>/dev/null | grep -vc '"count":0,')" -gt 0 ]
+}
 
 # seconds_since_boot: with a tenth.
 seconds_since_boot() { awk -v from="$BOOTED" -v to="$(date +%s%N)" 'BEGIN {printf "%.1f", (to - from) / 1e9}'; }
