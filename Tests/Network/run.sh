@@ -9,5 +9,5 @@ need_root
 release_build
 export BIN
 . Tests/Network/runner.sh
-# One at a time: many of them measure how long something takes.
-run_cases 1 Tests/Network/cases "$@"
+# Two at a time: they wait more than they compute.
+run_cases "${AT_ONCE:-2}" Tests/Network/cases "$@"

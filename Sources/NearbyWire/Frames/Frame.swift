@@ -2,7 +2,7 @@ import NearbyCore
 
 /// What a sealed frame holds, read where it is opened and nowhere else. Bytes inside still share
 /// the datagram's storage.
-public enum Frame: Hashable, Sendable {
+public enum Frame: Equatable, Sendable {
     case hop(HopFrame)
     case channel(ChannelFrame)
     case endToEnd(EndToEndFrame)
@@ -47,7 +47,7 @@ public enum Frame: Hashable, Sendable {
 }
 
 /// Between two neighbours, on a link between the two.
-public enum HopFrame: Hashable, Sendable {
+public enum HopFrame: Equatable, Sendable {
     case liveness(LivenessFrame)
     case routing(RoutingMessage)
     case packet(MeshPacket)
@@ -57,7 +57,7 @@ public enum HopFrame: Hashable, Sendable {
 }
 
 /// Of the channel itself, on any path.
-public enum ChannelFrame: Hashable, Sendable {
+public enum ChannelFrame: Equatable, Sendable {
     case admit(AdmitFrame)
     case invite(InviteFrame)
     case decision(DecisionFrame)
@@ -66,7 +66,7 @@ public enum ChannelFrame: Hashable, Sendable {
 }
 
 /// Of the session, from end to end.
-public enum EndToEndFrame: Hashable, Sendable {
+public enum EndToEndFrame: Equatable, Sendable {
     /// One that may be lost: all of the frame behind its kind.
     case message(ArraySlice<UInt8>)
     case segment(SegmentFrame)
