@@ -23,7 +23,7 @@ memory_root() {
     done | sort -u | xargs cp -L --parents -t "$folder" 2>/dev/null
     [ -x "$folder/bin/sh" ] || return
     [ ! -d /usr/lib/locale/C.utf8 ] || cp -r --parents /usr/lib/locale/C.utf8 "$folder"
-    cp -r --parents "$TOP/Tests/Network" "$TOP/Tests/Lab" "$folder"
+    cp -r --parents "$TOP/Tests/expect.sh" "$TOP/Tests/Network" "$TOP/Tests/Lab" "$folder"
     cp "$modules"/modules.* "$folder/lib/modules/$RELEASE/"
     # Where the folders of /usr and of / are one, the copies are two: both names work.
     for file in "${MEMORY_MODULES[@]}"; do
