@@ -6,11 +6,10 @@ extension Node {
     // MARK: Frames of one hop
 
     mutating func hopFrameReceived(
-        _ frame: HopFrame, on channel: Channel, from path: Path, _ priority: Priority,
-        _ now: Instant
+        _ frame: HopFrame, on channel: Channel, _ arrival: Arrival, _ now: Instant
     ) {
         // A hop counts only on a link between the two: never out of a mesh packet.
-        guard case .link(let endpoint) = path, let peer = channel.peer else {
+        guard case .link(let endpoint) = arrival.path, let peer = channel.peer else {
             return drops.count(.frameWrongLink)
         }
         guard let neighbour = neighbours[peer] else { return challenge(channel, at: endpoint, now) }
@@ -20,15 +19,14 @@ extension Node {
         case .empty: heard(neighbour, carriesData: false, now)
         case .routing(let message):
             heard(neighbour, carriesData: true, now)
-            routingReceived(message, from: peer, on: channel, now)
+            routingReceived(message, from: peer, on: channel, arrival.counter, now)
         case .packet(let packet):
             heard(neighbour, carriesData: true, now)
-            firstHopInHand = peer
-            packetReceived(packet, now)
+            packetReceived(packet, from: peer, now)
         case .bundle(let bundle):
             heard(neighbour, carriesData: true, now)
             for frame in bundle.frames {
-                payloadReceived(frame, on: channel, from: path, priority, now)
+                payloadReceived(frame, on: channel, arrival, now)
             }
         }
     }
@@ -49,18 +47,19 @@ extension Node {
     }
 
     private mutating func routingReceived(
-        _ message: RoutingMessage, from peer: PeerID, on channel: Channel, _ now: Instant
+        _ message: RoutingMessage, from peer: PeerID, on channel: Channel, _ counter: UInt64,
+        _ now: Instant
     ) {
-        let isOvertaken = isOvertaken(by: peer, on: channel)
-        if message.number != 0, !isOvertaken { channel.routingCounter = channel.counterInHand }
+        let isOvertaken = isOvertaken(counter, by: peer, on: channel)
+        if message.number != 0, !isOvertaken { channel.routingCounter = counter }
         interpret(
             routing.handle(
                 .received(message, from: peer, isOvertaken: isOvertaken), now: now), now)
     }
 
-    /// Whether a later numbered routing message of this peer was here before the frame in hand.
-    private func isOvertaken(by peer: PeerID, on channel: Channel) -> Bool {
-        if let newest = channel.routingCounter, channel.counterInHand < newest { return true }
+    /// Whether a later numbered routing message of this peer was here before the frame.
+    private func isOvertaken(_ counter: UInt64, by peer: PeerID, on channel: Channel) -> Bool {
+        if let newest = channel.routingCounter, counter < newest { return true }
         guard let current = associations[peer]?.token, current != channel.token else {
             return false
         }
@@ -70,13 +69,13 @@ extension Node {
 
     // MARK: Packets
 
-    private mutating func packetReceived(_ packet: MeshPacket, _ now: Instant) {
+    private mutating func packetReceived(
+        _ packet: MeshPacket, from neighbour: PeerID, _ now: Instant
+    ) {
         if packet.destination == own.short {
-            hopsInHand = packet.hopCount
-            received(
-                Array(packet.inside), from: .mesh(packet.source), isMulticast: false, now)
-            hopsInHand = 1
-            return
+            let arrival = Arrival(
+                path: .mesh(packet.source), hops: packet.hopCount, firstHop: neighbour)
+            return received(Array(packet.inside), arrival, isMulticast: false, now)
         }
         guard configuration.forwards, packet.source != own.short else {
             return drops.count(.packetNoRoute)
@@ -221,6 +220,4 @@ extension Limits {
     /// A payload that makes a datagram of the largest size when sealed, bytes.
     public static let frameBytesMax =
         datagramBytesMax - SealedHeader.byteCount - frameTagByteCount
-    /// Between two challenges at one address, at least.
-    public static let challengeInterval = Duration.milliseconds(200)
 }

@@ -81,7 +81,7 @@ extension Node {
             ("announced sightings", sightings.count, Limits.discoveryPeersMax),
             ("pairs", invitation.pairCount, Limits.pairsMax),
             ("channels", channels.count, Limits.channelsMax),
-            ("handshakes of others", inboundHandshakes.count, inboundHandshakes.limit),
+            ("handshakes of others", channels.inboundCount, channels.inboundLimit),
             ("destinations", routing.destinationCount, RoutingMachine.destinationsMax),
             ("calls", calls.count, 1 + Limits.viewersMax),
             (

@@ -11,7 +11,6 @@ public struct Node {
     let cryptography: any Cryptography
     let own: PeerID
     let beaconKeys: [[UInt8]]
-    let admissionKeys: [[UInt8]]
     var random: SeededGenerator
 
     var discovery: DiscoveryMachine
@@ -25,11 +24,7 @@ public struct Node {
     var links: [LinkID: LinkClass] = [:]
     /// What discovery knows of the peers that it announced.
     var sightings: [PeerID: Sighting] = [:]
-    var channels: [ChannelToken: Channel] = [:]
-    var tokensByIndex: [UInt32: ChannelToken] = [:]
-    var tokensByAttempt: [Channel.AttemptKey: ChannelToken] = [:]
-    /// Of `channels`, those that others began and that have not proved the secret.
-    var inboundHandshakes: InboundHandshakes
+    var channels: ChannelMachine
     /// The channel that carries a peer's traffic, and the session over it.
     var associations: [PeerID: Association] = [:]
     var reliableNumbers: [PeerID: ReliableNumbers] = [:]
@@ -42,22 +37,14 @@ public struct Node {
     var viewerPlaces: ViewerPlaces
     /// Neighbours with frames waiting, in the order of their first frame.
     var waiting: [PeerID] = []
-    var nextToken: UInt32 = 1
     var drops = DropCounters()
     var outputs: [Output] = []
     var isStopped = false
-    /// When a frame for an unknown channel was last answered over the mesh, by who sent it.
-    var hintedAt: [ShortID: Instant] = [:]
-    /// Links that the frame in hand has crossed.
-    var hopsInHand = 1
-    /// The neighbour that handed us the packet in hand.
-    var firstHopInHand: PeerID?
+    var unknownChannels = UnknownChannels()
     var announced = Announced()
     /// Between handshakes with those who send beacons in our name.
     var clonePause = GrowingPause(
         first: Limits.clonePauseFirst, longest: Limits.clonePauseMax)
-    /// SHA-256 of the secrets of handshakes in which our own key was shown to us as server.
-    var ownKeySecrets: [[UInt8]] = []
     /// Invitations that wait for an answer on a link of an open channel.
     var resumptions: [PeerID: Resumption] = [:]
 
@@ -75,9 +62,6 @@ public struct Node {
         beaconKeys = configuration.secrets.map {
             cryptography.deriveKey(from: $0, purpose: "rivulet beacon")
         }
-        admissionKeys = configuration.secrets.map {
-            cryptography.deriveKey(from: $0, purpose: "rivulet admission")
-        }
         random = SeededGenerator(seed: configuration.seed)
         discovery = Self.makeDiscovery(configuration, own: own, seed: random.next())
         invitation = InvitationMachine(
@@ -87,9 +71,11 @@ public struct Node {
             firstSeqno: UInt32.random(in: 1...Limits.firstSeqnoMax, using: &random))
         collectorChoice = CollectorChoice()
         viewerPlaces = ViewerPlaces(scatter: configuration.seed)
-        inboundHandshakes = InboundHandshakes(
-            limit: configuration.role.collects
-                ? Limits.collectorHandshakesMax : Limits.agentHandshakesMax)
+        channels = ChannelMachine(
+            terms: AdmissionTerms(configuration, cryptography), cryptography: cryptography,
+            inboundLimit: configuration.role.collects
+                ? Limits.collectorHandshakesMax : Limits.agentHandshakesMax,
+            timers: timers)
     }
 
     /// Takes one input; the outputs so far wait for `flush`.
@@ -100,8 +86,7 @@ public struct Node {
         case .linkUp(let link, let kind): linkUp(link, kind, now)
         case .linkDown(let link): linkDown(link, now)
         case .datagram(let bytes, let source, let isMulticast):
-            hopsInHand = 1
-            received(bytes, from: .link(source), isMulticast: isMulticast, now)
+            received(bytes, Arrival(path: .link(source)), isMulticast: isMulticast, now)
         case .staticPeers(let endpoints):
             interpret(discovery.handle(.staticPeers(endpoints), now: now), now)
         case .rememberedPeers(let endpoints):
@@ -218,6 +203,19 @@ public struct Node {
 extension Role {
     /// Whether readings are addressed to it.
     public var collects: Bool { self == .collector || self == .viewer }
+}
+
+extension AdmissionTerms {
+    init(_ configuration: NodeConfiguration, _ cryptography: any Cryptography) {
+        let keys = configuration.secrets.map {
+            cryptography.deriveKey(from: $0, purpose: "rivulet admission")
+        }
+        self.init(
+            trust: keys.isEmpty ? .any : .secret(keys: keys), versions: WireVersion.spoken,
+            preference: configuration.preference, role: configuration.role,
+            run: configuration.run, name: configuration.name, hasRoute: false, neighbourCount: 0,
+            software: configuration.software)
+    }
 }
 
 extension DestinationKind {

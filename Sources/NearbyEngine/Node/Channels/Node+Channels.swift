@@ -1,60 +1,119 @@
 import NearbyCore
 import NearbyWire
 
-/// Sealed frames, admission, invitation, and which channel of a pair is in use.
+/// Datagrams, and what becomes of channels.
 extension Node {
-    mutating func sealedFrameReceived(_ bytes: [UInt8], from path: Path, _ now: Instant) {
-        guard let header = try? SealedHeader(parsing: bytes[...]) else {
-            return drops.count(.frameMalformed)
+    /// Every datagram enters here: from a link, or out of a mesh packet addressed to us.
+    mutating func received(
+        _ bytes: [UInt8], _ arrival: Arrival, isMulticast: Bool, _ now: Instant
+    ) {
+        guard let first = bytes.first else { return }
+        switch DatagramKind(firstByte: first) {
+        case .discovery:
+            guard case .link(let endpoint) = arrival.path else {
+                return drops.count(.frameWrongLink)
+            }
+            discoveryFrameReceived(bytes, from: endpoint, isMulticast: isMulticast, now)
+        case _ where isMulticast: drops.count(.frameUnknownType)
+        case .sealed: sealedFrameReceived(bytes, arrival, now)
+        case .handshake: envelopeReceived(bytes, arrival, now)
+        case .record:
+            guard case .link = arrival.path else { return drops.count(.frameWrongLink) }
+            let key = Channel.AttemptKey(path: arrival.path, attempt: nil, isClient: false)
+            recordsReceived(bytes[...], key, introduction: nil, arrival, now)
+        case .unknownChannel: unknownChannelHint(bytes, from: arrival.path, now)
+        case .unknown: drops.count(.frameUnknownType)
         }
-        guard let token = tokensByIndex[header.index], let channel = channels[token] else {
+    }
+
+    private mutating func envelopeReceived(
+        _ bytes: [UInt8], _ arrival: Arrival, _ now: Instant
+    ) {
+        guard let envelope = try? HandshakeEnvelope(parsing: bytes[...]) else {
+            return drops.count(.handshakeMalformed)
+        }
+        let key = Channel.AttemptKey(
+            path: arrival.path, attempt: envelope.attempt, isClient: envelope.isFromServer)
+        recordsReceived(envelope.records, key, introduction: envelope.introduction, arrival, now)
+    }
+
+    private mutating func recordsReceived(
+        _ records: ArraySlice<UInt8>, _ key: Channel.AttemptKey,
+        introduction: HandshakeEnvelope.Introduction?, _ arrival: Arrival, _ now: Instant
+    ) {
+        var isExpected = false
+        if !key.isClient, !channels.isKnown(key) {
+            if let reason = refusal(ofHandshakeOver: key.path) { return drops.count(reason) }
+            let known = introduction.flatMap { sightings[$0.peer] }?.endpoints ?? []
+            isExpected = key.path.endpoint.map(known.contains) ?? false
+        }
+        interpret(
+            channels.handle(
+                .handshake(
+                    records, key, introduction, firstHop: arrival.firstHop,
+                    isExpected: isExpected), now: now), now)
+    }
+
+    /// Begins a handshake with a peer at one of its addresses, or over the mesh.
+    mutating func beginHandshake(
+        with peer: PeerID, over path: Path, attemptNumber: UInt16, _ now: Instant
+    ) {
+        let nonce = UInt32(truncatingIfNeeded: random.next())
+        interpret(
+            channels.handle(
+                .invite(peer, over: path, attempt: attemptNumber, nonce: nonce), now: now), now)
+    }
+
+    // MARK: Sealed frames
+
+    private mutating func sealedFrameReceived(
+        _ bytes: [UInt8], _ arrival: Arrival, _ now: Instant
+    ) {
+        switch channels.open(bytes, now: now) {
+        case .frame(let payload, let channel, let header):
+            var arrival = arrival
+            arrival.counter = header.counter
+            arrival.priority = header.priority
+            payloadReceived(payload, on: channel, arrival, now)
+        case .unknownChannel(let index):
             drops.count(.frameUnknownChannel)
-            return unknownChannel(header.index, from: path, now)
-        }
-        guard let opened = channel.seal?.open(bytes, header) else { return }
-        switch opened {
-        case .failure(let refusal): drops.count(refusal.reason)
-        case .success(let payload):
-            // The first frame of the other side shows that it has the keys; OpenSSL's object may
-            // go.
-            channel.handshake = nil
-            channel.heardAt = now
-            channel.counterInHand = header.counter
-            payloadReceived(payload, on: channel, from: path, header.priority, now)
+            unknownChannel(index, from: arrival.path, now)
+        case .refused(let reason): drops.count(reason)
+        case .early: break
         }
     }
 
     /// One frame, opened: `payload` begins with its kind.
     mutating func payloadReceived(
-        _ payload: ArraySlice<UInt8>, on channel: Channel, from path: Path, _ priority: Priority,
-        _ now: Instant
+        _ payload: ArraySlice<UInt8>, on channel: Channel, _ arrival: Arrival, _ now: Instant
     ) {
         do throws(Frame.Refusal) {
-            received(try Frame(parsing: payload), on: channel, from: path, priority, now)
+            received(try Frame(parsing: payload), on: channel, arrival, now)
         } catch {
             drops.count(error.reason)
         }
     }
 
     private mutating func received(
-        _ frame: Frame, on channel: Channel, from path: Path, _ priority: Priority, _ now: Instant
+        _ frame: Frame, on channel: Channel, _ arrival: Arrival, _ now: Instant
     ) {
         switch frame {
-        case .channel(let frame): channelFrameReceived(frame, on: channel, from: path, now)
+        case .channel(let frame): channelFrameReceived(frame, on: channel, arrival, now)
         case _ where channel.peerTerms == nil || channel.stage == .admitting && !channel.isClient:
             drops.count(.frameNotAdmitted)
         case _ where channel.stage == .admitting:
             // The server sends traffic only once it has accepted: its decision was lost.
-            advance(channel, .decision(DecisionFrame(verdict: .accepted, retryAfter: .zero)), now)
+            let decision = DecisionFrame(verdict: .accepted, retryAfter: .zero)
+            advance(channel, .decision(decision), now)
             guard channel.stage == .open else { return drops.count(.frameNotAdmitted) }
-            received(frame, on: channel, from: path, priority, now)
-        case .hop(let frame): hopFrameReceived(frame, on: channel, from: path, priority, now)
-        case .endToEnd(let frame): sessionFrameReceived(frame, on: channel, from: path, now)
+            received(frame, on: channel, arrival, now)
+        case .hop(let frame): hopFrameReceived(frame, on: channel, arrival, now)
+        case .endToEnd(let frame): sessionFrameReceived(frame, on: channel, arrival, now)
         }
     }
 
     private mutating func channelFrameReceived(
-        _ frame: ChannelFrame, on channel: Channel, from path: Path, _ now: Instant
+        _ frame: ChannelFrame, on channel: Channel, _ arrival: Arrival, _ now: Instant
     ) {
         switch frame {
         case .admit(let frame): advance(channel, .admit(frame), now)
@@ -62,15 +121,15 @@ extension Node {
         case .decision(let frame): advance(channel, .decision(frame), now)
         case .close(let frame): closeReceived(frame, on: channel, now)
         case .path(let frame) where frame.isResponse:
-            pathResponse(frame, on: channel, from: path, now)
+            pathResponse(frame, on: channel, from: arrival.path, now)
         case .path(let frame):
-            if let endpoint = path.endpoint, let peer = channel.peer,
-                associations[peer]?.token == channel.token, let neighbour = neighbours[peer]
+            if let endpoint = arrival.path.endpoint, let association = association(over: channel),
+                let neighbour = neighbours[association.peer]
             {
                 heard(neighbour, at: endpoint, now)
             }
             let response = PathFrame(isResponse: true, token: frame.token)
-            send(response.bytes, on: channel, over: path, now)
+            send(response.bytes, on: channel, over: arrival.path, now)
         }
     }
 
@@ -80,42 +139,75 @@ extension Node {
         transmit(datagram, over: path, now)
     }
 
-    // MARK: Admission
-
-    mutating func beginAdmission(
-        _ channel: Channel, _ peer: PeerID, binding: [UInt8], _ now: Instant
-    ) {
-        let terms = AdmissionTerms(
-            trust: admissionKeys.isEmpty ? .any : .secret(keys: admissionKeys),
-            versions: WireVersion.spoken, preference: configuration.preference,
-            role: configuration.role, run: configuration.run, name: configuration.name,
-            hasRoute: hasRouteToCollector, neighbourCount: UInt8(clamping: neighbours.count),
-            software: configuration.software)
-        channel.admission = AdmissionMachine(
-            .init(own: own, peer: peer, isClient: channel.isClient, binding: binding), terms: terms,
-            invitation: InviteFrame(timeout: Limits.invitationTimeout, context: []),
-            cryptography: cryptography)
-        advance(channel, .start, now)
+    /// A datagram on its way: straight out on a link, or into a mesh packet at control priority.
+    mutating func transmit(_ datagram: [UInt8], over path: Path, _ now: Instant) {
+        switch path {
+        case .link(let endpoint): transmit(.unicast(datagram, to: endpoint))
+        case .mesh(let destination): originate(datagram, to: destination, .control, now)
+        }
     }
 
-    mutating func advance(_ channel: Channel, _ input: AdmissionMachine.Input, _ now: Instant) {
-        guard let steps = channel.admission?.handle(input, now: now) else { return }
+    // MARK: What becomes of channels
+
+    private mutating func advance(
+        _ channel: Channel, _ input: AdmissionMachine.Input, _ now: Instant
+    ) {
+        interpret(channels.handle(.admission(input, channel), now: now), now)
+    }
+
+    mutating func interpret(_ steps: [ChannelMachine.Output], _ now: Instant) {
         for step in steps {
             switch step {
-            case .send(let frame): send(frame, on: channel, over: channel.path, now)
-            case .admitted(let terms, let isEncrypted):
-                channel.peerTerms = terms
-                if !channel.isClient { inboundHandshakes.end(channel.token) }
-                channel.seal?.isEncrypted = isEncrypted
-            case .invited: advance(channel, .decide(verdict(for: channel, now)), now)
-            case .accepted: opened(channel, now)
-            case .declined(let decision): declined(channel, decision, now)
-            case .refused(let reason, let tell):
-                if let tell {
-                    send(CloseFrame(reason: tell).bytes, on: channel, over: channel.path, now)
-                }
-                fail(channel, reason, reason.explanation, now)
+            case .transmit(let datagram, let path): transmit(datagram, over: path, now)
+            case .connecting(let peer):
+                if associations[peer] == nil, peer != own { tell(.peer(peer, .connecting)) }
+            case .progress(let peer, let attempt):
+                interpret(invitation.handle(.progress(peer, attempt), now: now), now)
+            case .handshakeSeen(let introduction):
+                interpret(
+                    invitation.handle(
+                        .handshakeSeen(
+                            from: introduction.peer, run: introduction.run,
+                            attempt: introduction.attempt),
+                        now: now), now)
+            case .keyed(let channel): keyed(channel, now)
+            case .invited(let channel):
+                advance(channel, .decide(verdict(for: channel, now)), now)
+            case .opened(let channel): opened(channel, now)
+            case .declined(let channel, let decision): declined(channel, decision, now)
+            case .failed(let channel, let reason, let text): failed(channel, reason, text, now)
+            case .ownIdentity(let endpoint): tell(.notice(.ownIdentityElsewhere(endpoint)))
+            case .drop(let reason): drops.count(reason)
+            case .drops(let counters): drops.add(counters)
             }
+        }
+    }
+
+    private mutating func keyed(_ channel: Channel, _ now: Instant) {
+        if let peer = channel.peer, let holder = peersByShortID[peer.short], holder != peer {
+            return interpret(
+                channels.fail(
+                    channel, .admissionShortIDTaken, "\(holder) has the same first 8 bytes"), now)
+        }
+        interpret(
+            channels.admit(
+                channel, hasRoute: hasRouteToCollector, neighbourCount: neighbours.count, now: now),
+            now)
+    }
+
+    private mutating func failed(
+        _ channel: Channel, _ reason: DropReason, _ text: String, _ now: Instant
+    ) {
+        let peer = channel.peer ?? channel.expectedPeer
+        if let peer, let endpoint = channel.path.endpoint, let cause = RefusedNode.Cause(reason) {
+            refuse(peer, at: endpoint, cause, now)
+        } else {
+            tell(.notice(.refused(peer, reason, at: channel.path.endpoint, text: text)))
+        }
+        guard let peer else { return }
+        if associations[peer] == nil { tell(.peer(peer, .notConnected)) }
+        if channel.isClient, channel.key.path.endpoint != nil {
+            interpret(invitation.handle(.failed(peer, channel.attemptNumber), now: now), now)
         }
     }
 
@@ -135,9 +227,7 @@ extension Node {
     }
 
     private mutating func declined(_ channel: Channel, _ decision: DecisionFrame, _ now: Instant) {
-        let peer = channel.peer
-        remove(channel)
-        guard let peer else { return }
+        guard let peer = channel.peer else { return }
         if associations[peer] == nil { tell(.peer(peer, .notConnected)) }
         guard channel.isClient, channel.path.endpoint != nil else { return }
         interpret(
@@ -148,7 +238,6 @@ extension Node {
 
     private mutating func opened(_ channel: Channel, _ now: Instant) {
         guard let peer = channel.peer, let terms = channel.peerTerms else { return }
-        channel.stage = .open
         peersByShortID[peer.short] = peer
         refused.remove(peer)
         book.met(peer, terms, now: now)
@@ -230,7 +319,7 @@ extension Node {
         if channel.seal != nil {
             send(CloseFrame(reason: reason).bytes, on: channel, over: channel.path, now)
         }
-        remove(channel)
+        channels.remove(channel)
         if let peer = channel.peer, associations[peer]?.token == channel.token {
             dissociate(peer, now)
         }
@@ -240,9 +329,11 @@ extension Node {
         switch channel.stage {
         case .handshaking, .admitting:
             let reason = frame.reason.dropReason
-            fail(channel, reason, "the other side refused: \(reason.explanation)", now)
+            interpret(
+                channels.fail(
+                    channel, reason, "the other side refused: \(reason.explanation)"), now)
         case .open, .closing:
-            remove(channel)
+            channels.remove(channel)
             interpret(invitation.handle(.channelClosed(channel.token), now: now), now)
             if let peer = channel.peer, associations[peer]?.token == channel.token {
                 dissociate(peer, now)
@@ -262,17 +353,10 @@ extension Node {
 
     mutating func channelDeadlineReached(_ token: ChannelToken, _ now: Instant) {
         guard let channel = channels[token] else { return }
-        switch channel.stage {
-        case .handshaking where now >= channel.patienceEnd:
-            fail(channel, .handshakeTimeout, "no keys after \(now - channel.startedAt)", now)
-        case .handshaking:
-            tryNextAddress(channel, now)
-            channel.handshake?.deadlineReached(now: now)
-            drive(channel, now)
-        case .admitting: advance(channel, .deadlineReached, now)
-        case .open: break
-        case .closing(let at): if now >= at { remove(channel) }
-        }
+        let peer = channel.isClient && !channel.isAnswered ? channel.expectedPeer : nil
+        let steps = channels.handle(
+            .deadlineReached(token, reachable: peer.map { reachable($0) } ?? []), now: now)
+        interpret(steps, now)
     }
 
     /// A frame for a channel that we do not have: its sender believes in a peer that restarted. It
@@ -282,19 +366,9 @@ extension Node {
         case .link(let endpoint):
             nudge(endpoint, attempt: nil, now)
         case .mesh(let source):
-            guard mayHint(source, now) else { return }
+            guard unknownChannels.mayTell(source, now: now) else { return }
             originate(UnknownChannelHint(index: index).bytes, to: source, .control, now)
         }
-    }
-
-    private mutating func mayHint(_ source: ShortID, _ now: Instant) -> Bool {
-        if let last = hintedAt[source], now - last < Limits.hintInterval { return false }
-        if hintedAt.count >= Limits.channelsMax {
-            hintedAt = hintedAt.filter { now - $0.value < Limits.hintInterval }
-        }
-        guard hintedAt.count < Limits.channelsMax else { return false }
-        hintedAt[source] = now
-        return true
     }
 }
 
@@ -326,8 +400,6 @@ extension DropReason {
 }
 
 extension Limits {
-    /// Between two answers to one node's frames for channels that we do not have.
-    static let hintInterval = Duration.milliseconds(500)
     public static let invitationTimeout = Duration.seconds(30)
 }
 

@@ -32,11 +32,11 @@ extension Node {
         association.rekeyAt = now + association.rekeyRetry
         association.rekeyRetry = min(association.rekeyRetry * 2, Limits.rekeyRetryMax)
         let number = channel.attemptNumber &+ 1
-        let attempts = channels.values.filter {
-            $0.isClient && $0.expectedPeer == association.peer && $0.attemptNumber == number
-                && ($0.stage == .handshaking || $0.stage == .admitting)
+        let attempts = channels.filter {
+            $0.isAttempt && $0.isClient && $0.expectedPeer == association.peer
+                && $0.attemptNumber == number
         }
-        for attempt in attempts where !attempt.isAnswered { remove(attempt) }
+        for attempt in attempts where !attempt.isAnswered { channels.remove(attempt) }
         guard attempts.allSatisfy({ !$0.isAnswered }) else { return }
         let path = neighbours[association.peer].map { Path.link($0.endpoint) } ?? channel.path
         beginHandshake(with: association.peer, over: path, attemptNumber: number, now)

@@ -12,11 +12,11 @@ extension Node {
         guard configuration.role.collects else { return .invitationOverMesh }
         guard channels.count >= Limits.channelShareMax else { return nil }
         let hop = routing.nextHop(to: source)
-        let share = channels.values.reduce(0) { count, channel in
-            guard case .mesh(let other) = channel.key.path else { return count }
-            return count + (routing.nextHop(to: other) == hop ? 1 : 0)
+        let share = channels.filter { channel in
+            guard case .mesh(let other) = channel.key.path else { return false }
+            return routing.nextHop(to: other) == hop
         }
-        return share < Limits.channelShareMax ? nil : .channelShareFull
+        return share.count < Limits.channelShareMax ? nil : .channelShareFull
     }
 
     /// A peer that is no neighbour and silent is asked whether it is there, and given up if it does

@@ -26,12 +26,12 @@ extension Node {
     }
 
     mutating func sessionFrameReceived(
-        _ frame: EndToEndFrame, on channel: Channel, from path: Path, _ now: Instant
+        _ frame: EndToEndFrame, on channel: Channel, _ arrival: Arrival, _ now: Instant
     ) {
         guard let peer = channel.peer, let association = associations[peer] else {
             return drops.count(.frameNotAdmitted)
         }
-        if case .link(let endpoint) = path {
+        if case .link(let endpoint) = arrival.path {
             if let neighbour = neighbours[peer] {
                 heard(neighbour, at: endpoint, now)
                 heard(neighbour, carriesData: true, now)
@@ -39,26 +39,38 @@ extension Node {
                 challenge(channel, at: endpoint, now)
             }
         }
-        book.heard(peer, hops: hopsInHand)
+        book.heard(peer, hops: arrival.hops)
         // A frame that was under way on the replaced channel belongs to the old session.
         guard association.token == channel.token || frame.isMessage else { return }
-        interpret(association.session.handle(.received(frame), now: now), of: association, now)
+        interpret(
+            association.session.handle(.received(frame), now: now), of: association,
+            hops: arrival.hops, now)
     }
 
+    /// - Parameter hops: links that what is delivered has crossed.
     private mutating func interpret(
-        _ steps: [SessionMachine.Output], of association: Association, _ now: Instant
+        _ steps: [SessionMachine.Output], of association: Association, hops: Int = 1,
+        _ now: Instant
     ) {
         for step in steps {
             switch step {
             case .frame(let payload, let priority):
                 enqueue(payload, to: association.peer, priority, now)
             case .delivered(let message, let isReliable):
-                deliver(message, from: association.peer, isReliable: isReliable)
+                deliver(message, from: association.peer, isReliable: isReliable, hops: hops)
             case .drop(let reason): drops.count(reason)
             case .broken:
                 if let channel = channels[association.token] { close(channel, .dropped, now) }
             }
         }
+    }
+
+    /// That whose traffic this channel carries.
+    func association(over channel: Channel) -> Association? {
+        guard let peer = channel.peer, let association = associations[peer],
+            association.token == channel.token
+        else { return nil }
+        return association
     }
 
     /// What was measured on the old way says nothing of the new one.
@@ -70,7 +82,9 @@ extension Node {
         interpret(association.session.handle(.pathReset, now: now), of: association, now)
     }
 
-    private mutating func deliver(_ message: [UInt8], from peer: PeerID, isReliable: Bool) {
+    private mutating func deliver(
+        _ message: [UInt8], from peer: PeerID, isReliable: Bool, hops: Int
+    ) {
         var message = message
         if isReliable {
             switch reliableNumbers[peer, default: ReliableNumbers()].delivered(message) {
@@ -78,7 +92,7 @@ extension Node {
             case .failure(let refusal): return drops.count(refusal.reason)
             }
         }
-        tell(.message(message, from: peer, isReliable: isReliable, hops: hopsInHand))
+        tell(.message(message, from: peer, isReliable: isReliable, hops: hops))
     }
 
     mutating func associationDeadlineReached(_ peer: PeerID, _ now: Instant) {

@@ -42,6 +42,8 @@ final class Association {
     let peer: PeerID
     var token: ChannelToken
     var session: SessionMachine { didSet { timers.touch(.association(peer)) } }
+    /// Addresses at which it was asked whether it answers.
+    var probes = PathProbes()
     /// Since when the peer is neither a neighbour nor routed to.
     var unreachableSince: Instant? { didSet { timers.touch(.association(peer)) } }
     /// The neighbour over which its frames leave.

@@ -105,11 +105,11 @@ extension Node {
     private mutating func giveUpCall(_ peer: PeerID, _ now: Instant) {
         viewerPlaces.pause(peer, now: now)
         calls[peer] = nil
-        let begun = channels.values.filter {
+        let begun = channels.filter {
             $0.isClient && $0.stage == .handshaking && $0.expectedPeer == peer
                 && $0.key.path.endpoint == nil
         }
-        for channel in begun { remove(channel) }
+        for channel in begun { channels.remove(channel) }
     }
 
     /// A viewer can wait; it must not be called by everybody at once.

@@ -153,6 +153,14 @@ extension Node {
                     costToCollector: sighting.costToCollector), now: now), now)
     }
 
+    /// Asks who sends beacons in our name for the proof of our key, at most now and then: they may
+    /// be a replay of our own past, and only a key that was proved there is told.
+    private mutating func seekClone(at endpoint: Endpoint, _ now: Instant) {
+        guard clonePause.isOver(now) else { return drops.count(.beaconEcho) }
+        clonePause.begin(now)
+        beginHandshake(with: own, over: .link(endpoint), attemptNumber: 0, now)
+    }
+
     // MARK: The tie-break's outputs
 
     mutating func interpret(_ steps: [InvitationMachine.Output], _ now: Instant) {
@@ -210,11 +218,10 @@ extension Node {
 
     private mutating func abandon(_ peer: PeerID, _ attempt: UInt16) {
         resumptions[peer] = nil
-        let attempts = channels.values.filter {
-            $0.isClient && $0.expectedPeer == peer && $0.attemptNumber == attempt
-                && ($0.stage == .handshaking || $0.stage == .admitting)
+        let attempts = channels.filter {
+            $0.isAttempt && $0.isClient && $0.expectedPeer == peer && $0.attemptNumber == attempt
         }
-        for channel in attempts { remove(channel) }
+        for channel in attempts { channels.remove(channel) }
     }
 
     /// Asks whether the channel is alive on the other side.
@@ -319,6 +326,9 @@ struct Resumption {
 }
 
 extension Limits {
+    /// Between two handshakes with whoever uses our name.
+    static let clonePauseFirst = Duration.seconds(10)
+    static let clonePauseMax = Duration.seconds(640)
     /// How long a peer may take to answer on a new link of an open channel.
     public static let resumptionTime = Duration.milliseconds(500)
 }

@@ -64,16 +64,11 @@ extension Node {
     /// Asks whether the other side of a channel answers at an address; not more than once in 200
     /// ms at one.
     mutating func challenge(_ channel: Channel, at endpoint: Endpoint, _ now: Instant) {
-        guard channel.stage == .open else { return }
-        let pending = channel.challenges.first { $0.endpoint == endpoint }
-        if let pending, now - pending.sentAt < Limits.challengeInterval { return }
-        channel.challenges.removeAll { $0.endpoint == endpoint }
-        if channel.challenges.count >= Limits.candidatesPerPeer { channel.challenges.removeFirst() }
-        let token = random.next()
-        channel.challenges.append((token, endpoint, now))
-        send(
-            PathFrame(isResponse: false, token: token).bytes, on: channel, over: .link(endpoint),
-            now)
+        guard channel.stage == .open, let association = association(over: channel),
+            !association.probes.wasJustAsked(at: endpoint, now: now)
+        else { return }
+        let question = association.probes.ask(at: endpoint, token: random.next(), now: now)
+        send(question.bytes, on: channel, over: .link(endpoint), now)
     }
 
     mutating func challengeElsewhere(_ peer: PeerID, except lost: Endpoint, _ now: Instant) {
@@ -86,10 +81,10 @@ extension Node {
     ) {
         // Over the mesh the answer has said all by having come.
         if path.endpoint == nil { return }
-        guard let position = channel.challenges.firstIndex(where: { $0.token == frame.token }),
-            let peer = channel.peer, associations[peer]?.token == channel.token
+        guard let association = association(over: channel),
+            let endpoint = association.probes.answered(frame.token)
         else { return drops.count(.frameUnknownType) }
-        let endpoint = channel.challenges.remove(at: position).endpoint
+        let peer = association.peer
         interpret(invitation.handle(.answered(channel.token), now: now), now)
         guard links[endpoint.link] != nil || endpoint.link.value == 0 else { return }
         let isNew = neighbours[peer] == nil

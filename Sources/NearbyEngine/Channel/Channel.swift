@@ -1,25 +1,8 @@
 import NearbyCore
 import NearbyWire
 
-/// The way that frames of a channel take.
-enum Path: Hashable, Comparable {
-    case link(Endpoint)
-    /// Inside mesh packets to this node.
-    case mesh(ShortID)
-
-    /// A stable byte form for cookies.
-    var bytes: [UInt8] {
-        switch self {
-        case .link(let endpoint): [1] + endpoint.address.bytes
-        case .mesh(let node): [2] + PeerID(high: node.value, low: 0).bytes.prefix(8)
-        }
-    }
-
-    var endpoint: Endpoint? { if case .link(let endpoint) = self { endpoint } else { nil } }
-}
-
 /// One attempt at, or one instance of, a channel between this node and a peer: from the first
-/// handshake datagram until it is closed. `Node` owns it and drives it.
+/// handshake datagram until it is closed. `ChannelMachine` owns it and drives it.
 final class Channel {
     enum Stage: Equatable {
         case handshaking
@@ -48,17 +31,17 @@ final class Channel {
     var stage = Stage.handshaking { didSet { timers.touch(.channel(token)) } }
     /// When the last authentic frame came.
     var heardAt: Instant
-    /// Of the frame in hand, among those of its priority.
-    var counterInHand: UInt64 = 0
     /// Of the newest frame with a numbered routing message: all of these are of one priority.
     var routingCounter: UInt64?
     /// A datagram of the other side has come.
-    var isAnswered = false
+    private(set) var isAnswered = false
     /// Its latest; at a server, the one with the cookie is the first.
-    var lastHeard: Instant { didSet { timers.touch(.channel(token)) } }
+    private var lastHeard: Instant
     /// Until the first sealed frame of the other side was opened.
     var handshake: (any SecureChannel)?
     var seal: FrameSeal?
+    /// The exporter's bytes that proofs are bound to, until the admission begins.
+    var binding: [UInt8] = []
     var admission: AdmissionMachine? { didSet { timers.touch(.channel(token)) } }
     /// Known once the handshake is finished.
     var peer: PeerID?
@@ -66,8 +49,6 @@ final class Channel {
     var peerTerms: AdmitFrame?
     /// The way back, where no neighbour and no route is used: the path of the handshake.
     var path: Path
-    /// Challenges that wait for their responses, at most `Limits.candidatesPerPeer`; oldest first.
-    var challenges: [(token: UInt64, endpoint: Endpoint, sentAt: Instant)] = []
     private let timers: NodeTimers
 
     init(
@@ -90,6 +71,16 @@ final class Channel {
     deinit { timers.touch(.channel(token)) }
 
     var isClient: Bool { key.isClient }
+
+    /// Not yet open: an attempt.
+    var isAttempt: Bool { stage == .handshaking || stage == .admitting }
+
+    /// A datagram of the handshake came.
+    func answered(_ now: Instant) {
+        isAnswered = true
+        lastHeard = now
+        timers.touch(.channel(token))
+    }
 
     /// The handshake goes on over another path: nothing has come back on this one.
     func move(to path: Path) {

@@ -1,0 +1,293 @@
+import NearbyCore
+import NearbyWire
+
+/// All channels of a node: handshakes, admission, seals. It owns them from the first datagram until
+/// they are closed; which of several with one peer is in use is not its business.
+struct ChannelMachine {
+    enum Input {
+        /// Begin a handshake with a peer. `nonce` tells its datagrams from those of others.
+        case invite(PeerID, over: Path, attempt: UInt16, nonce: UInt32)
+        /// A datagram of a handshake; `isExpected`: beacons with proof named where it came from.
+        case handshake(
+            ArraySlice<UInt8>, Channel.AttemptKey, HandshakeEnvelope.Introduction?,
+            firstHop: PeerID?, isExpected: Bool)
+        /// A frame of the admission.
+        case admission(AdmissionMachine.Input, Channel)
+        case deadlineReached(ChannelToken, reachable: [Endpoint])
+    }
+
+    enum Output {
+        case transmit([UInt8], over: Path)
+        case connecting(PeerID)
+        /// Our handshake with a peer moved.
+        case progress(PeerID, attempt: UInt16)
+        /// Another began one, unproved.
+        case handshakeSeen(HandshakeEnvelope.Introduction)
+        /// The handshake is finished: `admit` wants to know how we stand.
+        case keyed(Channel)
+        /// The peer wants to be let in: an `.admission(.decide…)` is wanted.
+        case invited(Channel)
+        case opened(Channel)
+        /// The channel is gone.
+        case declined(Channel, DecisionFrame)
+        /// The channel is gone, and the attempt with it.
+        case failed(Channel, DropReason, String)
+        /// Somebody there has proved our own key.
+        case ownIdentity(at: Endpoint)
+        case drop(DropReason)
+        case drops(DropCounters)
+    }
+
+    /// What became of a sealed datagram.
+    enum Opened {
+        case frame(ArraySlice<UInt8>, Channel, SealedHeader)
+        case unknownChannel(index: UInt32)
+        case refused(DropReason)
+        /// Of a channel without keys.
+        case early
+    }
+
+    let own: PeerID
+    /// What every peer is told of us.
+    let terms: AdmissionTerms
+    let cryptography: any Cryptography
+    private var table: ChannelTable
+    /// SHA-256 of the secrets of handshakes in which our own key was shown to us as server.
+    private var ownKeySecrets: [[UInt8]] = []
+
+    init(
+        terms: AdmissionTerms, cryptography: any Cryptography, inboundLimit: Int,
+        timers: NodeTimers
+    ) {
+        own = cryptography.ownPeer
+        self.terms = terms
+        self.cryptography = cryptography
+        table = ChannelTable(inboundLimit: inboundLimit, timers: timers)
+    }
+
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        switch input {
+        case .invite(let peer, let path, let attempt, let nonce):
+            return invite(peer, over: path, attempt, nonce, now)
+        case .handshake(let records, let key, let introduction, let firstHop, let isExpected):
+            if let channel = table[attempt: key] { return received(records, on: channel, now) }
+            let origin = InboundHandshakes.Origin(
+                key.path, firstHop: firstHop, isExpected: isExpected)
+            return begun(records, key, introduction, from: origin, now)
+        case .admission(let input, let channel): return advance(channel, input, now)
+        case .deadlineReached(let token, let reachable):
+            guard let channel = table[token] else { return [] }
+            return deadlineReached(channel, reachable, now)
+        }
+    }
+
+    // MARK: What is there
+
+    subscript(token: ChannelToken) -> Channel? { table[token] }
+
+    var count: Int { table.count }
+
+    var inboundCount: Int { table.inbound.count }
+
+    var inboundLimit: Int { table.inbound.limit }
+
+    /// In no particular order.
+    func filter(_ isIncluded: (Channel) -> Bool) -> [Channel] { table.filter(isIncluded) }
+
+    func isKnown(_ key: Channel.AttemptKey) -> Bool { table[attempt: key] != nil }
+
+    mutating func remove(_ channel: Channel) { table.remove(channel) }
+
+    /// The peer has proved that it may be here, and said what it is.
+    mutating func admitted(_ channel: Channel, _ terms: AdmitFrame, isEncrypted: Bool) {
+        channel.peerTerms = terms
+        channel.seal?.isEncrypted = isEncrypted
+        table.proved(channel)
+    }
+
+    // MARK: Sealed frames
+
+    /// Opens a sealed datagram. The first shows that the other side has the keys.
+    mutating func open(_ datagram: [UInt8], now: Instant) -> Opened {
+        guard let header = try? SealedHeader(parsing: datagram[...]) else {
+            return .refused(.frameMalformed)
+        }
+        guard let channel = table[index: header.index] else {
+            return .unknownChannel(index: header.index)
+        }
+        guard let opened = channel.seal?.open(datagram, header) else { return .early }
+        switch opened {
+        case .failure(let refusal): return .refused(refusal.reason)
+        case .success(let payload):
+            // OpenSSL's object may go.
+            channel.handshake = nil
+            channel.heardAt = now
+            return .frame(payload, channel, header)
+        }
+    }
+
+    // MARK: Handshakes
+
+    private mutating func invite(
+        _ peer: PeerID, over path: Path, _ attempt: UInt16, _ nonce: UInt32, _ now: Instant
+    ) -> [Output] {
+        guard !table.isFull else { return [.drop(.channelTableFull)] }
+        let key = Channel.AttemptKey(path: path, attempt: nonce, isClient: true)
+        let channel = table.add(
+            cryptography.makeClient(now: now), key, attemptNumber: attempt, expectedPeer: peer,
+            now: now)
+        return [.connecting(peer)] + drive(channel, now)
+    }
+
+    private mutating func received(
+        _ records: ArraySlice<UInt8>, on channel: Channel, _ now: Instant
+    ) -> [Output] {
+        channel.answered(now)
+        channel.handshake?.receive(records, now: now)
+        guard channel.stage == .handshaking, let peer = channel.expectedPeer else {
+            return drive(channel, now)
+        }
+        return [.progress(peer, attempt: channel.attemptNumber)] + drive(channel, now)
+    }
+
+    /// Nothing is kept of whoever has not shown by a cookie that the address is his.
+    private mutating func begun(
+        _ records: ArraySlice<UInt8>, _ key: Channel.AttemptKey,
+        _ introduction: HandshakeEnvelope.Introduction?, from origin: InboundHandshakes.Origin,
+        _ now: Instant
+    ) -> [Output] {
+        guard !key.isClient else { return [.drop(.handshakeUnknown)] }
+        let admission = table.inbound.admission(of: origin, now: now)
+        if case .refused(let reason) = admission { return [.drop(reason)] }
+        guard !table.isFull else { return [.drop(.handshakeTableFull)] }
+        switch cryptography.listen(records, from: cookieSource(key), now: now) {
+        case .reply(let reply):
+            return [.transmit(envelope(reply, key, introduction: nil), over: key.path)]
+        case .dropped(let reason): return [.drop(reason)]
+        case .accepted(let handshake):
+            var outputs: [Output] = introduction.map { [.handshakeSeen($0)] } ?? []
+            if case .inPlaceOf(let token) = admission, let evicted = table[token] {
+                outputs.append(.drop(.handshakeEvicted))
+                table.remove(evicted)
+            }
+            let channel = table.addInbound(
+                handshake, key, attemptNumber: introduction?.attempt ?? 0, from: origin, now: now)
+            return outputs + drive(channel, now)
+        }
+    }
+
+    /// Sends what the handshake has to send, and goes on when it is finished or has failed.
+    private mutating func drive(_ channel: Channel, _ now: Instant) -> [Output] {
+        guard let handshake = channel.handshake else { return [] }
+        let introduction = HandshakeEnvelope.Introduction(
+            peer: own, run: terms.run, attempt: channel.attemptNumber)
+        var outputs = handshake.takeOutgoing().map { records in
+            Output.transmit(
+                envelope(records, channel.key, introduction: introduction), over: channel.key.path)
+        }
+        outputs.append(.drops(handshake.takeDrops()))
+        guard channel.stage == .handshaking else { return outputs }
+        switch handshake.state {
+        case .running: return outputs
+        case .failed(let reason, let text): return outputs + fail(channel, reason, text)
+        case .finished(let result): return outputs + finish(channel, result)
+        }
+    }
+
+    private mutating func finish(_ channel: Channel, _ result: HandshakeResult) -> [Output] {
+        guard result.peer != own else { return ownKeyProved(channel, result) }
+        if let expected = channel.expectedPeer, expected != result.peer {
+            return fail(channel, .handshakeWrongPeer, "\(result.peer) answered for \(expected)")
+        }
+        guard let keys = ChannelKeys(result.exporter, cryptography) else {
+            return fail(channel, .handshakeFailed, "no keying material")
+        }
+        guard table.set(FrameSeal(keys, isClient: channel.isClient), of: channel) else {
+            return fail(channel, .handshakeFailed, "channel index taken")
+        }
+        channel.peer = result.peer
+        channel.stage = .admitting
+        channel.binding = Array(keys.admission)
+        return [.keyed(channel)]
+    }
+
+    /// A handshake in which the other side has proved our own key. Whoever passes our datagrams
+    /// back to us makes us prove it to ourselves: then both sides of it are ours, and end with the
+    /// same secret, the server's first.
+    private mutating func ownKeyProved(
+        _ channel: Channel, _ result: HandshakeResult
+    ) -> [Output] {
+        table.remove(channel)
+        let secret = cryptography.sha256(result.exporter)
+        guard channel.isClient else {
+            if ownKeySecrets.count >= Limits.ownKeySecretsMax { ownKeySecrets.removeFirst() }
+            ownKeySecrets.append(secret)
+            return [.drop(.handshakeWrongPeer)]
+        }
+        guard let endpoint = channel.path.endpoint, !ownKeySecrets.contains(secret) else {
+            return [.drop(.handshakeWrongPeer)]
+        }
+        return [.drop(.handshakeWrongPeer), .ownIdentity(at: endpoint)]
+    }
+
+    private mutating func deadlineReached(
+        _ channel: Channel, _ reachable: [Endpoint], _ now: Instant
+    ) -> [Output] {
+        switch channel.stage {
+        case .handshaking where now >= channel.patienceEnd:
+            return fail(
+                channel, .handshakeTimeout, "no keys after \(now - channel.startedAt)")
+        case .handshaking:
+            tryNextAddress(channel, reachable, now)
+            channel.handshake?.deadlineReached(now: now)
+            return drive(channel, now)
+        case .admitting: return advance(channel, .deadlineReached, now)
+        case .open: return []
+        case .closing(let at):
+            if now >= at { table.remove(channel) }
+            return []
+        }
+    }
+
+    /// Before anything came back, each repetition tries the next of the peer's addresses: one that
+    /// leads nowhere costs no attempt.
+    private mutating func tryNextAddress(
+        _ channel: Channel, _ reachable: [Endpoint], _ now: Instant
+    ) {
+        guard channel.isClient, !channel.isAnswered, let endpoint = channel.key.path.endpoint,
+            now - channel.startedAt >= Limits.addressPatience,
+            let index = reachable.firstIndex(of: endpoint), reachable.count > 1
+        else { return }
+        table.move(channel, to: .link(reachable[(index + 1) % reachable.count]))
+    }
+
+    /// Forgets a channel that came to nothing. Who used our own name for it is not told of.
+    mutating func fail(_ channel: Channel, _ reason: DropReason, _ text: String) -> [Output] {
+        table.remove(channel)
+        guard channel.expectedPeer != own else { return [.drop(reason)] }
+        return [.drop(reason), .failed(channel, reason, text)]
+    }
+
+    private func cookieSource(_ key: Channel.AttemptKey) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(contentsOf: key.path.bytes)
+        writer.write(key.attempt ?? 0)
+        return writer.bytes
+    }
+
+    private func envelope(
+        _ records: [UInt8], _ key: Channel.AttemptKey,
+        introduction: HandshakeEnvelope.Introduction?
+    ) -> [UInt8] {
+        guard let attempt = key.attempt else { return records }
+        return HandshakeEnvelope(
+            isFromServer: !key.isClient, attempt: attempt,
+            introduction: key.isClient ? introduction : nil, records: records[...]
+        ).bytes
+    }
+}
+
+extension Limits {
+    /// Handshakes in which we, as server, were shown our own key: the latest.
+    static let ownKeySecretsMax = 8
+}

@@ -1,0 +1,93 @@
+import NearbyCore
+
+/// The channels of a node under the three names by which datagrams and deadlines find them.
+///
+/// A channel is in `channels` and `tokensByAttempt` from `add` to `remove`, under the key that it
+/// has now; in `tokensByIndex` as long as it has a seal; in `inbound` while it is one that another
+/// began and that has not proved the network's secret.
+struct ChannelTable {
+    private var channels: [ChannelToken: Channel] = [:]
+    private var tokensByIndex: [UInt32: ChannelToken] = [:]
+    private var tokensByAttempt: [Channel.AttemptKey: ChannelToken] = [:]
+    private(set) var inbound: InboundHandshakes
+    private var nextToken: UInt32 = 1
+    private let timers: NodeTimers
+
+    init(inboundLimit: Int, timers: NodeTimers) {
+        inbound = InboundHandshakes(limit: inboundLimit)
+        self.timers = timers
+    }
+
+    var count: Int { channels.count }
+
+    var isFull: Bool { channels.count >= Limits.channelsMax }
+
+    subscript(token: ChannelToken) -> Channel? { channels[token] }
+
+    /// That to which frames with this index are addressed.
+    subscript(index index: UInt32) -> Channel? {
+        tokensByIndex[index].flatMap { channels[$0] }
+    }
+
+    subscript(attempt key: Channel.AttemptKey) -> Channel? {
+        tokensByAttempt[key].flatMap { channels[$0] }
+    }
+
+    /// In no particular order.
+    func filter(_ isIncluded: (Channel) -> Bool) -> [Channel] {
+        channels.values.filter(isIncluded)
+    }
+
+    /// The table must not be full.
+    mutating func add(
+        _ handshake: any SecureChannel, _ key: Channel.AttemptKey, attemptNumber: UInt16,
+        expectedPeer: PeerID?, now: Instant
+    ) -> Channel {
+        let token = ChannelToken(value: nextToken)
+        nextToken &+= 1
+        let channel = Channel(
+            token: token, key: key, attemptNumber: attemptNumber, expectedPeer: expectedPeer,
+            handshake: handshake, timers: timers, now: now)
+        channels[token] = channel
+        tokensByAttempt[key] = token
+        return channel
+    }
+
+    /// A handshake that another began at this origin.
+    mutating func addInbound(
+        _ handshake: any SecureChannel, _ key: Channel.AttemptKey, attemptNumber: UInt16,
+        from origin: InboundHandshakes.Origin, now: Instant
+    ) -> Channel {
+        let channel = add(
+            handshake, key, attemptNumber: attemptNumber, expectedPeer: nil, now: now)
+        inbound.begin(channel.token, from: origin, now: now)
+        return channel
+    }
+
+    /// The other side has proved the network's secret.
+    mutating func proved(_ channel: Channel) {
+        if !channel.isClient { inbound.end(channel.token) }
+    }
+
+    /// Its datagrams come and go over another path from now on.
+    mutating func move(_ channel: Channel, to path: Path) {
+        tokensByAttempt[channel.key] = nil
+        channel.move(to: path)
+        tokensByAttempt[channel.key] = channel.token
+    }
+
+    /// - Returns: false if another channel has the index.
+    mutating func set(_ seal: FrameSeal, of channel: Channel) -> Bool {
+        guard tokensByIndex[seal.localIndex] == nil else { return false }
+        tokensByIndex[seal.localIndex] = channel.token
+        channel.seal = seal
+        return true
+    }
+
+    mutating func remove(_ channel: Channel) {
+        channels[channel.token] = nil
+        tokensByAttempt[channel.key] = nil
+        if !channel.isClient { inbound.end(channel.token) }
+        if let seal = channel.seal { tokensByIndex[seal.localIndex] = nil }
+    }
+}
