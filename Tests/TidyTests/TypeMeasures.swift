@@ -1,13 +1,13 @@
 /// Types that are still larger than they should be: each number only falls.
 enum TypeLimits {
     static let lines = [
-        "NearbyEngine.Node": 1_913, "NearbyBluetooth.AdapterMachine": 804,
+        "NearbyEngine.Node": 1_405, "NearbyBluetooth.AdapterMachine": 804,
         "Program.NodeProgram": 649, "NearbyEngine.DiscoveryMachine": 637,
         "NearbyEngine.RoutingMachine": 617,
     ]
     static let storedProperties = [
-        "NearbyEngine.Node": 37, "NearbyBluetooth.AdapterMachine": 35, "Configuration.Settings": 30,
-        "Program.AgentProgram": 27, "Program.NodeProgram": 26, "NearbyEngine.Channel": 22,
+        "NearbyBluetooth.AdapterMachine": 35, "Configuration.Settings": 30,
+        "Program.AgentProgram": 27, "Program.NodeProgram": 26,
     ]
 }
 

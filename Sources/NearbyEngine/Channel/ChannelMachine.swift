@@ -54,6 +54,7 @@ struct ChannelMachine {
     private var table: ChannelTable
     /// SHA-256 of the secrets of handshakes in which our own key was shown to us as server.
     private var ownKeySecrets: [[UInt8]] = []
+    private var unknownChannels = UnknownChannels()
 
     init(
         terms: AdmissionTerms, cryptography: any Cryptography, inboundLimit: Int,
@@ -94,6 +95,13 @@ struct ChannelMachine {
     /// In no particular order.
     func filter(_ isIncluded: (Channel) -> Bool) -> [Channel] { table.filter(isIncluded) }
 
+    /// Ours with this peer under this number, not yet open.
+    func attempts(with peer: PeerID, number: UInt16) -> [Channel] {
+        filter {
+            $0.isAttempt && $0.isClient && $0.expectedPeer == peer && $0.attemptNumber == number
+        }
+    }
+
     func isKnown(_ key: Channel.AttemptKey) -> Bool { table[attempt: key] != nil }
 
     mutating func remove(_ channel: Channel) { table.remove(channel) }
@@ -124,6 +132,11 @@ struct ChannelMachine {
             channel.heardAt = now
             return .frame(payload, channel, header)
         }
+    }
+
+    /// Whether to tell a node behind others now that we do not have its channel.
+    mutating func mayTellUnknown(_ source: ShortID, now: Instant) -> Bool {
+        unknownChannels.mayTell(source, now: now)
     }
 
     // MARK: Handshakes

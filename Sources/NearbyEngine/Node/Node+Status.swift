@@ -30,12 +30,12 @@ extension Node {
 
     /// In the order of their PeerIDs.
     public var neighbourStatus: [NeighbourStatus] {
-        neighbours.values.sorted { $0.peer < $1.peer }.map { neighbour in
+        peers.neighbourList.map { neighbour in
             NeighbourStatus(
-                peer: neighbour.peer, name: neighbour.name, role: terms(of: neighbour.peer)?.role,
-                endpoint: neighbour.endpoint, linkCount: neighbour.ways.provedCount,
-                cost: neighbour.liveness.cost,
-                waiting: Priority.allCases.map(neighbour.queue.count(at:)))
+                peer: neighbour.peer, name: neighbour.name, role: peers.role(of: neighbour.peer),
+                endpoint: neighbour.endpoint, linkCount: neighbour.hop.provedCount,
+                cost: neighbour.hop.cost, waiting: Priority.allCases.map(neighbour.queue.count(at:))
+            )
         }
     }
 
@@ -50,42 +50,37 @@ extension Node {
 
     /// Everybody with an open channel, in the order of their PeerIDs.
     public var peerStatus: [PeerStatus] {
-        associations.values.sorted { $0.peer < $1.peer }.compactMap { association in
-            guard let channel = channels[association.token], let terms = channel.peerTerms else {
-                return nil
-            }
-            return PeerStatus(
-                peer: association.peer, name: terms.name, role: terms.role,
-                isEncrypted: channel.seal?.isEncrypted ?? true,
-                isNeighbour: neighbours[association.peer] != nil, since: association.openedAt)
+        peers.associated.map { association in
+            PeerStatus(
+                peer: association.peer, name: association.terms.name, role: association.terms.role,
+                isEncrypted: channels[association.token]?.seal?.isEncrypted ?? true,
+                isNeighbour: peers.isNeighbour(association.peer), since: association.openedAt)
         }
     }
 
-    public func name(of peer: PeerID) -> String? { terms(of: peer)?.name }
+    public func name(of peer: PeerID) -> String? { peers[peer]?.terms.name }
 
     /// What a peer with an open channel is for, as it said when it was admitted.
-    public func role(of peer: PeerID) -> Role? { terms(of: peer)?.role }
+    public func role(of peer: PeerID) -> Role? { peers.role(of: peer) }
 
-    /// Relays and the last hop on our side's way to a peer: 1 for a neighbour; nil where there is
-    /// no way.
-    public var collector: PeerID? { announced.collector }
+    /// Whom the program was told to address.
+    public var collector: PeerID? { addressees.collector }
 
-    public var viewers: [PeerID] { announced.viewers }
+    public var viewers: [PeerID] { addressees.viewers }
 
-    public var sightingCount: Int { sightings.count }
+    public var sightingCount: Int { discovery.peerCount }
 
     /// Every table with its size and its limit.
     public var tableSizes: [(name: String, count: Int, limit: Int)] {
         [
             ("sightings", discovery.peerCount, Limits.discoveryPeersMax),
-            ("announced sightings", sightings.count, Limits.discoveryPeersMax),
             ("pairs", invitation.pairCount, Limits.pairsMax),
             ("channels", channels.count, Limits.channelsMax),
             ("handshakes of others", channels.inboundCount, channels.inboundLimit),
             ("destinations", routing.destinationCount, RoutingMachine.destinationsMax),
-            ("calls", calls.count, 1 + Limits.viewersMax),
+            ("calls", addressees.callCount, 1 + Limits.viewersMax),
             (
-                "neighbours", neighbours.count,
+                "neighbours", peers.neighbourCount,
                 configuration.role == .collector
                     ? Limits.collectorNeighbours : Limits.neighboursAccepted + 4
             ),
@@ -105,8 +100,4 @@ extension Node {
     public var knownNodes: [KnownNode] { book.nodes }
 
     public func knownNode(_ peer: PeerID) -> KnownNode? { book[peer] }
-
-    func terms(of peer: PeerID) -> AdmitFrame? {
-        associations[peer].flatMap { channels[$0.token]?.peerTerms }
-    }
 }

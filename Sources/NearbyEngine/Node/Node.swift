@@ -8,69 +8,47 @@ import NearbyWire
 /// frames for one next hop coalesce and nothing waits while the link is idle.
 public struct Node {
     let configuration: NodeConfiguration
-    let cryptography: any Cryptography
     let own: PeerID
-    let beaconKeys: [[UInt8]]
+    let beacons: BeaconCodec
     var random: SeededGenerator
 
     var discovery: DiscoveryMachine
     var invitation: InvitationMachine
+    var channels: ChannelMachine
     var routing: RoutingMachine
-    var collectorChoice: CollectorChoice
+    var addressees: AddresseeMachine
+    var peers = Peers()
     var refused = RefusedNodes()
     var book = NodeBook()
+    /// Of neighbours, channels and associations.
+    let timers = NodeTimers()
+    var work = WorkStack<Work>()
 
     /// Our links that are up.
     var links: [LinkID: LinkClass] = [:]
-    /// What discovery knows of the peers that it announced.
-    var sightings: [PeerID: Sighting] = [:]
-    var channels: ChannelMachine
-    /// The channel that carries a peer's traffic, and the session over it.
-    var associations: [PeerID: Association] = [:]
-    var reliableNumbers: [PeerID: ReliableNumbers] = [:]
-    var neighbours: [PeerID: Neighbour] = [:]
-    /// Of neighbours, channels and associations.
-    let timers = NodeTimers()
-    var peersByShortID: [ShortID: PeerID] = [:]
-    /// Those to whom readings are addressed: the chosen collector and at most `viewersMax` viewers.
-    var calls: [PeerID: Call] = [:]
-    var viewerPlaces: ViewerPlaces
-    /// Neighbours with frames waiting, in the order of their first frame.
-    var waiting: [PeerID] = []
-    var drops = DropCounters()
-    var outputs: [Output] = []
-    var isStopped = false
-    var unknownChannels = UnknownChannels()
-    var announced = Announced()
+    /// What beacons were told of us last.
+    var presence: DiscoveryMachine.OwnState?
     /// Between handshakes with those who send beacons in our name.
     var clonePause = GrowingPause(
         first: Limits.clonePauseFirst, longest: Limits.clonePauseMax)
-    /// Invitations that wait for an answer on a link of an open channel.
-    var resumptions: [PeerID: Resumption] = [:]
-
-    /// What the program, and what beacons, were told last.
-    struct Announced {
-        var collector: PeerID?
-        var viewers: [PeerID] = []
-        var state: DiscoveryMachine.OwnState?
-    }
+    var drops = DropCounters()
+    private var outputs: [Output] = []
+    private var isStopped = false
 
     public init(_ configuration: NodeConfiguration, cryptography: any Cryptography) {
         self.configuration = configuration
-        self.cryptography = cryptography
         own = cryptography.ownPeer
-        beaconKeys = configuration.secrets.map {
-            cryptography.deriveKey(from: $0, purpose: "rivulet beacon")
-        }
+        beacons = BeaconCodec(configuration, cryptography)
         random = SeededGenerator(seed: configuration.seed)
-        discovery = Self.makeDiscovery(configuration, own: own, seed: random.next())
+        discovery = configuration.makeDiscovery(own: own, seed: random.next())
         invitation = InvitationMachine(
             own: own, role: configuration.role, seed: random.next())
         routing = RoutingMachine(
             own: own, kind: DestinationKind(configuration.role), forwards: configuration.forwards,
             firstSeqno: UInt32.random(in: 1...Limits.firstSeqnoMax, using: &random))
-        collectorChoice = CollectorChoice()
-        viewerPlaces = ViewerPlaces(scatter: configuration.seed)
+        addressees = AddresseeMachine(
+            role: configuration.role, collectors: configuration.collectors,
+            scatter: configuration.seed, seed: random.next())
         channels = ChannelMachine(
             terms: AdmissionTerms(configuration, cryptography), cryptography: cryptography,
             inboundLimit: configuration.role.collects
@@ -81,24 +59,13 @@ public struct Node {
     /// Takes one input; the outputs so far wait for `flush`.
     public mutating func handle(_ input: Input, now: Instant) {
         guard !isStopped else { return }
-        switch input {
-        case .start: start(now)
-        case .linkUp(let link, let kind): linkUp(link, kind, now)
-        case .linkDown(let link): linkDown(link, now)
-        case .datagram(let bytes, let source, let isMulticast):
-            received(bytes, Arrival(path: .link(source)), isMulticast: isMulticast, now)
-        case .staticPeers(let endpoints):
-            interpret(discovery.handle(.staticPeers(endpoints), now: now), now)
-        case .rememberedPeers(let endpoints):
-            interpret(discovery.handle(.rememberedPeers(endpoints), now: now), now)
-        case .advertisedPeers(let endpoints, let service):
-            interpret(discovery.handle(.advertisedPeers(endpoints, by: service), now: now), now)
-        case .sendUnreliable(let message, let peer, let priority):
-            sendUnreliable(message, to: peer, priority, now)
-        case .sendReliable(let message, let peer): sendReliable(message, to: peer, now)
-        case .deadlineReached: deadlineReached(now)
-        case .stop: stop(now)
-        }
+        receive(input, now)
+        settle(now)
+    }
+
+    /// Does what there is to be done.
+    mutating func settle(_ now: Instant) {
+        while let next = work.next() { perform(next, now) }
     }
 
     /// Seals what waits for each neighbour and hands over everything to be done.
@@ -116,74 +83,83 @@ public struct Node {
 
     /// When `deadlineReached` is wanted next.
     public var nextDeadline: Instant? {
-        var earliest = min(
+        let earliest = min(
             discovery.nextDeadline ?? .distantFuture, invitation.nextDeadline ?? .distantFuture,
-            routing.nextDeadline ?? .distantFuture, collectorChoice.nextDeadline ?? .distantFuture,
-            book.nextDeadline ?? .distantFuture, viewerPlaces.nextDeadline ?? .distantFuture,
-            timers.earliest(deadline(of:)) ?? .distantFuture)
-        for resumption in resumptions.values { earliest = min(earliest, resumption.until) }
-        for call in calls.values { earliest = min(earliest, call.nextAttempt ?? .distantFuture) }
+            routing.nextDeadline ?? .distantFuture, addressees.nextDeadline ?? .distantFuture,
+            book.nextDeadline ?? .distantFuture, timers.earliest(deadline(of:)) ?? .distantFuture)
         return earliest == .distantFuture ? nil : earliest
     }
 
     private func deadline(of timer: NodeTimers.Timer) -> Instant? {
         switch timer {
-        case .neighbour(let peer): neighbours[peer]?.nextDeadline
+        case .neighbour(let peer): peers.neighbour(peer)?.hop.nextDeadline
         case .channel(let token): channels[token]?.nextDeadline
-        case .association(let peer): associations[peer]?.nextDeadline
+        case .association(let peer): peers[peer]?.nextDeadline
         }
     }
 
-    // MARK: Inputs that concern several rooms
+    // MARK: Inputs
 
-    private mutating func start(_ now: Instant) {
-        interpret(discovery.handle(.start, now: now), now)
-        presenceChanged(now)
-    }
-
-    private mutating func linkUp(_ link: LinkID, _ kind: LinkClass, _ now: Instant) {
-        links[link] = kind
-        interpret(
-            discovery.handle(
-                .linkUp(link, hasBroadcast: configuration.sendsBeacons && kind != .bluetooth),
-                now: now), now)
-    }
-
-    private mutating func linkDown(_ link: LinkID, _ now: Instant) {
-        links[link] = nil
-        interpret(discovery.handle(.linkDown(link), now: now), now)
-        for neighbour in neighbours.values.sorted(by: { $0.peer < $1.peer }) {
-            interpret(neighbour.ways.handle(.linkDown(link), now: now), of: neighbour, now)
+    private mutating func receive(_ input: Input, _ now: Instant) {
+        switch input {
+        case .start:
+            tellDiscovery(.start, now)
+            presenceChanged(now)
+        case .linkUp(let link, let kind):
+            links[link] = kind
+            let hasBroadcast = configuration.sendsBeacons && kind != .bluetooth
+            tellDiscovery(.linkUp(link, hasBroadcast: hasBroadcast), now)
+        case .linkDown(let link):
+            links[link] = nil
+            tellDiscovery(.linkDown(link), now)
+            for neighbour in peers.neighbourList { tell(neighbour, .linkDown(link), now) }
+        case .datagram(let bytes, let source, let isMulticast):
+            received(bytes, Arrival(path: .link(source)), isMulticast: isMulticast, now)
+        case .staticPeers(let endpoints): tellDiscovery(.staticPeers(endpoints), now)
+        case .rememberedPeers(let endpoints): tellDiscovery(.rememberedPeers(endpoints), now)
+        case .advertisedPeers(let endpoints, let service):
+            tellDiscovery(.advertisedPeers(endpoints, by: service), now)
+        case .sendUnreliable(let message, let peer, let priority):
+            guard let association = peers[peer] else { return drops.count(.packetNoRoute) }
+            tell(association, .sendUnreliable(message, priority), now)
+        case .sendReliable(let message, let peer):
+            guard let association = peers[peer] else { return drops.count(.packetNoRoute) }
+            tell(association, .sendReliable(peers.number(message, for: peer)), now)
+        case .deadlineReached: deadlineReached(now)
+        case .stop: stop(now)
         }
     }
 
     private mutating func deadlineReached(_ now: Instant) {
-        if isDue(discovery.nextDeadline, now) {
-            interpret(discovery.handle(.deadlineReached, now: now), now)
+        for machine in Work.Machine.allCases { work.add(.due(machine)) }
+        for timer in timers.takeDue(now: now, deadline(of:)) { work.add(.timer(timer)) }
+    }
+
+    /// Each machine has its turn when what the one before it said was done.
+    mutating func due(_ machine: Work.Machine, _ now: Instant) {
+        switch machine {
+        case .discovery where isDue(discovery.nextDeadline, now):
+            tellDiscovery(.deadlineReached, now)
+        case .invitation where isDue(invitation.nextDeadline, now):
+            tellInvitation(.deadlineReached, now)
+        case .routing where isDue(routing.nextDeadline, now): tellRouting(.deadlineReached, now)
+        case .addressees where isDue(addressees.nextDeadline, now):
+            tellAddressees(.deadlineReached, now)
+        case .book where isDue(book.nextDeadline, now):
+            work.add(book.deadlineReached(now: now), as: Work.book)
+        default: break
         }
-        if isDue(invitation.nextDeadline, now) {
-            interpret(invitation.handle(.deadlineReached, now: now), now)
+    }
+
+    mutating func due(_ timer: NodeTimers.Timer, _ now: Instant) {
+        guard isDue(deadline(of: timer), now) else { return }
+        switch timer {
+        case .neighbour(let peer):
+            if let neighbour = peers.neighbour(peer) { tell(neighbour, .deadlineReached, now) }
+        case .channel(let token): channelDeadlineReached(token, now)
+        case .association(let peer):
+            if let association = peers[peer] { associationDeadlineReached(association, now) }
         }
-        if isDue(routing.nextDeadline, now) {
-            interpret(routing.handle(.deadlineReached, now: now), now)
-        }
-        if isDue(collectorChoice.nextDeadline, now) {
-            interpret(collectorChoice.handle(.deadlineReached, now: now), now)
-        }
-        if isDue(book.nextDeadline, now) { interpret(book.deadlineReached(now: now)) }
-        for timer in timers.takeDue(now: now, deadline(of:)) where isDue(deadline(of: timer), now) {
-            switch timer {
-            case .neighbour(let peer): neighbourDeadlineReached(peer, now)
-            case .channel(let token): channelDeadlineReached(token, now)
-            case .association(let peer): associationDeadlineReached(peer, now)
-            }
-        }
-        for (peer, resumption) in resumptions.sorted(by: { $0.key < $1.key })
-        where resumption.until <= now {
-            resumptions[peer] = nil
-            interpret(invitation.handle(.failed(peer, resumption.attempt), now: now), now)
-        }
-        callIfDue(now)
     }
 
     private func isDue(_ deadline: Instant?, _ now: Instant) -> Bool {
@@ -191,11 +167,11 @@ public struct Node {
     }
 
     private mutating func stop(_ now: Instant) {
-        for peer in associations.keys.sorted() {
-            enqueue(CloseFrame(reason: .leaving).bytes, to: peer, .control, now)
+        for association in peers.associated {
+            enqueue(CloseFrame(reason: .leaving).bytes, to: association.peer, .control, now)
         }
         flushNeighbours(now)
-        interpret(discovery.handle(.stop, now: now), now)
+        tellDiscovery(.stop, now)
         isStopped = true
     }
 }

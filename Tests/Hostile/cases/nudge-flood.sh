@@ -13,7 +13,7 @@ before=$(processor "$agent_a")
 attack flood x nudges "target=10.77.1.1:$PORT" rate=60000 seconds=10
 must "it ends" attacked flood
 share=$((($(processor "$agent_a") - before) / 100))
-sightings=$(table a "announced sightings")
+sightings=$(table a sightings)
 measured "$share % of a processor, $sightings sightings, $(memory_peak "$agent_a") kB"
 must "$sightings sightings, at most 1280" [ "$sightings" -le 1280 ]
 must "$share % of a processor, at most 15" [ "$share" -le 15 ]

@@ -1,54 +1,27 @@
 import NearbyCore
 import NearbyWire
 
-/// A peer that we reach over one of our links: what its hop needs.
-final class Neighbour {
-    let peer: PeerID
-    var name: String
-    /// Where it answers, and where else it would.
-    var ways: LinkChoice { didSet { timers.touch(.neighbour(peer)) } }
-    /// Of the link in use.
-    var liveness: LivenessMachine { didSet { timers.touch(.neighbour(peer)) } }
-    var queue: SendQueue
-    var isWaiting = false
-    private let timers: NodeTimers
-
-    init(
-        peer: PeerID, name: String, ways: LinkChoice, liveness: LivenessMachine, queue: SendQueue,
-        timers: NodeTimers
-    ) {
-        self.peer = peer
-        self.name = name
-        self.ways = ways
-        self.liveness = liveness
-        self.queue = queue
-        self.timers = timers
-        timers.touch(.neighbour(peer))
-    }
-
-    deinit { timers.touch(.neighbour(peer)) }
-
-    var endpoint: Endpoint { ways.used.endpoint }
-
-    var nextDeadline: Instant? {
-        let earliest = min(
-            liveness.nextDeadline ?? .distantFuture, ways.nextDeadline ?? .distantFuture)
-        return earliest == .distantFuture ? nil : earliest
-    }
-}
-
 /// The open channel with a peer, whatever path its frames take, and the session over it.
 final class Association {
+    /// An invitation that tries the open channel on a link first.
+    struct Resumption {
+        var attempt: UInt16
+        var until: Instant
+    }
+
     let peer: PeerID
-    var token: ChannelToken
-    var session: SessionMachine { didSet { timers.touch(.association(peer)) } }
+    let token: ChannelToken
+    /// What the peer said of itself.
+    let terms: AdmitFrame
+    var session = SessionMachine() { didSet { timers.touch(.association(peer)) } }
     /// Addresses at which it was asked whether it answers.
     var probes = PathProbes()
+    var resumption: Resumption? { didSet { timers.touch(.association(peer)) } }
     /// Since when the peer is neither a neighbour nor routed to.
     var unreachableSince: Instant? { didSet { timers.touch(.association(peer)) } }
     /// The neighbour over which its frames leave.
     var firstHop: PeerID?
-    var openedAt: Instant
+    let openedAt: Instant
     /// When the client of the channel begins a new one beside it.
     var rekeyAt: Instant { didSet { timers.touch(.association(peer)) } }
     var isRenewing = false
@@ -61,13 +34,13 @@ final class Association {
     private let timers: NodeTimers
 
     init(
-        peer: PeerID, token: ChannelToken, session: SessionMachine, rekeyAt: Instant,
+        peer: PeerID, token: ChannelToken, terms: AdmitFrame, rekeyAt: Instant,
         timers: NodeTimers, now: Instant
     ) {
-        self.rekeyAt = rekeyAt
         self.peer = peer
         self.token = token
-        self.session = session
+        self.terms = terms
+        self.rekeyAt = rekeyAt
         openedAt = now
         silenceCheckAt = now + Limits.meshSilenceMax
         self.timers = timers
@@ -79,6 +52,7 @@ final class Association {
     var nextDeadline: Instant? {
         var earliest = min(rekeyAt, silenceCheckAt)
         if let since = unreachableSince { earliest = min(earliest, since + Limits.unreachableTime) }
+        if let resumption { earliest = min(earliest, resumption.until) }
         return min(earliest, session.nextDeadline ?? .distantFuture)
     }
 }
@@ -87,4 +61,6 @@ extension Limits {
     /// A channel whose peer is out of reach is kept so long: a node that moved comes back without a
     /// handshake.
     public static let unreachableTime = Duration.seconds(60)
+    /// How long a peer may take to answer on a new link of an open channel.
+    public static let resumptionTime = Duration.milliseconds(500)
 }

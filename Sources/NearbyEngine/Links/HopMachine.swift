@@ -1,0 +1,132 @@
+import NearbyCore
+import NearbyWire
+
+/// The hop to one neighbour: over which of several links it is addressed, whether it answers there,
+/// and what that costs.
+struct HopMachine: Sendable {
+    enum Input: Equatable {
+        /// A frame of the neighbour came from there.
+        case heard(LinkWay)
+        case frameReceived(isData: Bool)
+        case received(LivenessFrame, from: LinkWay)
+        case frameSent(isData: Bool)
+        /// It answered a question there.
+        case answered(LinkWay)
+        /// Its new channel was opened there.
+        case opened(LinkWay)
+        /// Where discovery says that it may be, best first.
+        case candidates([LinkWay])
+        case linkDown(LinkID)
+        case deadlineReached
+    }
+
+    enum Output: Equatable {
+        /// A payload at control priority, with what else waits for the neighbour.
+        case send([UInt8])
+        /// An answer to a probe, over the link that it came from.
+        case answerProbe(at: Endpoint)
+        /// Ask whether it answers there.
+        case ask(at: Endpoint)
+        /// It is addressed there from now on.
+        case moved(LinkWay)
+        /// What the hop costs now; infinite: route around it.
+        case costChanged(UInt16)
+        case lost
+    }
+
+    private var links: LinkChoice
+    /// Of the link in use.
+    private var liveness: LivenessMachine
+    private var random: SeededGenerator
+
+    /// - Parameters:
+    ///   - way: where it answered just now.
+    ///   - decides: of the two sides, the one with the lower PeerID.
+    init(way: LinkWay, decides: Bool, seed: UInt64, now: Instant) {
+        random = SeededGenerator(seed: seed)
+        links = LinkChoice(way: way, decides: decides, now: now)
+        liveness = LivenessMachine(linkClass: way.linkClass, seed: random.next(), now: now)
+    }
+
+    var endpoint: Endpoint { links.used.endpoint }
+
+    var cost: UInt16 { liveness.cost }
+
+    /// Links that would carry its channel, that in use among them.
+    var provedCount: Int { links.provedCount }
+
+    func wasJustHeard(now: Instant) -> Bool { liveness.wasJustHeard(now: now) }
+
+    var nextDeadline: Instant? {
+        let earliest = min(
+            liveness.nextDeadline ?? .distantFuture, links.nextDeadline ?? .distantFuture)
+        return earliest == .distantFuture ? nil : earliest
+    }
+
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        switch input {
+        case .heard(let way): return choose(.heard(way), now)
+        case .frameReceived(let isData): return live(.frameReceived(isData: isData), now)
+        case .frameSent(let isData): return live(.frameSent(isData: isData), now)
+        case .received(let frame, let way):
+            let answer = frame == .probe ? probed(from: way, now) : []
+            return answer + live(.received(frame), now)
+        case .answered(let way): return choose(.answered(way), now)
+        case .opened(let way): return choose(.opened(way), now)
+        case .candidates(let ways): return choose(.candidates(ways), now)
+        case .linkDown(let link): return choose(.linkDown(link), now)
+        case .deadlineReached:
+            let asked = isDue(links.nextDeadline, now) ? choose(.deadlineReached, now) : []
+            guard isDue(liveness.nextDeadline, now) else { return asked }
+            return asked + live(.deadlineReached, now)
+        }
+    }
+
+    private func isDue(_ deadline: Instant?, _ now: Instant) -> Bool {
+        deadline ?? .distantFuture <= now
+    }
+
+    /// It asks over a link that we do not use: the answer takes the same way back.
+    private mutating func probed(from way: LinkWay, _ now: Instant) -> [Output] {
+        guard endpoint != way.endpoint else { return [] }
+        let outputs = choose(.probed(way), now)
+        return endpoint == way.endpoint ? outputs : outputs + [.answerProbe(at: way.endpoint)]
+    }
+
+    private mutating func choose(_ input: LinkChoice.Input, _ now: Instant) -> [Output] {
+        let steps = links.handle(input, now: now)
+        guard !steps.isEmpty else { return [] }
+        return steps.flatMap { step in
+            switch step {
+            case .challenge(let endpoint): return [Output.ask(at: endpoint)]
+            case .use(let way):
+                liveness = LivenessMachine(
+                    linkClass: way.linkClass, seed: random.next(), now: now)
+                return [.moved(way), .costChanged(liveness.cost)]
+            case .lost: return [.lost]
+            }
+        }
+    }
+
+    private mutating func live(_ input: LivenessMachine.Input, _ now: Instant) -> [Output] {
+        let steps = liveness.handle(input, now: now)
+        guard !steps.isEmpty else { return [] }
+        return steps.flatMap { step in
+            switch step {
+            case .send(let payload): return [Output.send(payload)]
+            case .costChanged(let cost):
+                return choose(.recovered, now) + [.costChanged(cost)]
+            case .suspected: return suspected(now)
+            case .lost: return [.lost]
+            }
+        }
+    }
+
+    /// Another link takes over if one is ready; otherwise it is routed around.
+    private mutating func suspected(_ now: Instant) -> [Output] {
+        let before = endpoint
+        let outputs = choose(.suspected, now)
+        guard endpoint == before else { return outputs }
+        return outputs + [.costChanged(RoutingMessage.metricInfinite)]
+    }
+}

@@ -1,0 +1,302 @@
+import NearbyCore
+import NearbyWire
+
+/// Whom readings are addressed to, and how it is reached: the collector of record, and the viewers
+/// that look in. Agents and relays call them over the mesh; collectors and viewers call nobody.
+struct AddresseeMachine {
+    enum Input {
+        /// The way to a destination changed; nil: there is none.
+        case routeChanged(PeerID, DestinationKind, metric: UInt16?)
+        /// A channel with the peer was opened.
+        case associated(PeerID)
+        /// The channel with it is gone.
+        case dissociated(PeerID)
+        /// It says that it does not know our channel.
+        case channelUnknown(PeerID)
+        /// There is a way to a peer without a channel.
+        case reachable(PeerID)
+        case deadlineReached
+    }
+
+    enum Output: Equatable {
+        /// Begin a handshake over the mesh, whatever the PeerIDs.
+        case call(PeerID)
+        /// End the handshakes that were begun so.
+        case giveUp(PeerID)
+        /// The program may address this collector now.
+        case collector(PeerID?)
+        /// And these viewers, in the order of their PeerIDs.
+        case viewers([PeerID])
+        /// Whether there is a way to a collector, or what it costs, may have changed.
+        case routeToCollectorChanged
+        /// Routing calls it a collector; it was admitted as something else.
+        case noCollector(PeerID)
+        case drop(DropReason)
+    }
+
+    /// What it sees of the rest of the node.
+    struct View {
+        let routing: RoutingMachine
+        let peers: Peers
+        let discovery: DiscoveryMachine
+    }
+
+    /// Our attempts to open a channel over the mesh with one of them.
+    private struct Call {
+        /// nil while nothing is to be done: the channel is open, or there is no way.
+        var nextAttempt: Instant?
+        var backoff = Limits.callBackoff
+        /// Since a channel was open the last time.
+        var attempts = 0
+        /// When its open channel was last begun anew.
+        var renewedAt: Instant?
+
+        init(nextAttempt: Instant) { self.nextAttempt = nextAttempt }
+    }
+
+    private let role: Role
+    /// Those that count as collectors; empty: all that were admitted as such.
+    private let collectors: Set<PeerID>
+    private var choice = CollectorChoice()
+    private var places: ViewerPlaces
+    /// The chosen collector and at most `Limits.viewersMax` viewers.
+    private var calls: [PeerID: Call] = [:]
+    /// What the program was told last.
+    private(set) var collector: PeerID?
+    private(set) var viewers: [PeerID] = []
+    private var random: SeededGenerator
+
+    init(role: Role, collectors: Set<PeerID>, scatter: UInt64, seed: UInt64) {
+        self.role = role
+        self.collectors = collectors
+        places = ViewerPlaces(scatter: scatter)
+        random = SeededGenerator(seed: seed)
+    }
+
+    mutating func handle(_ input: Input, seeing view: View, now: Instant) -> [Output] {
+        switch input {
+        case .routeChanged(let peer, let kind, let metric):
+            return routeChanged(peer, kind, metric, view, now)
+        case .associated(let peer):
+            calls[peer]?.nextAttempt = nil
+            calls[peer]?.attempts = 0
+            return checkRole(of: peer, view, now) + announce(view, now)
+        case .dissociated(let peer):
+            let outputs = announce(view, now)
+            callAgain(peer, now)
+            return outputs
+        case .channelUnknown(let peer): return renew(peer, view, now)
+        case .reachable(let peer):
+            callAgain(peer, now)
+            return []
+        case .deadlineReached:
+            let chosen =
+                choice.nextDeadline ?? .distantFuture <= now
+                ? apply(choice.handle(.deadlineReached, now: now), view, now) : []
+            return chosen + callIfDue(view, now)
+        }
+    }
+
+    var nextDeadline: Instant? {
+        let earliest = min(
+            choice.nextDeadline ?? .distantFuture, places.nextDeadline ?? .distantFuture)
+        return calls.values.reduce(earliest) { min($0, $1.nextAttempt ?? .distantFuture) }
+    }
+
+    var callCount: Int { calls.count }
+
+    /// When the open channel with it was last begun anew, because it did not know it.
+    func renewedAt(_ peer: PeerID) -> Instant? { calls[peer]?.renewedAt }
+
+    /// What a way to the nearest collector costs; nil: there is none.
+    func costToCollector(_ routing: RoutingMachine) -> UInt16? {
+        if role == .collector { return 0 }
+        return routing.routes.filter { counts($0.destination, $0.kind) }.map(\.metric).min()
+    }
+
+    // MARK: Ways and roles
+
+    /// Whether routing's word makes it a collector for us; its admission has yet to confirm that.
+    private func counts(_ peer: PeerID, _ kind: DestinationKind) -> Bool {
+        kind == .collector && (collectors.isEmpty || collectors.contains(peer))
+    }
+
+    private mutating func routeChanged(
+        _ peer: PeerID, _ kind: DestinationKind, _ metric: UInt16?, _ view: View, _ now: Instant
+    ) -> [Output] {
+        let isCollector = counts(peer, kind)
+        var outputs: [Output] = []
+        if kind == .collector, !isCollector { outputs.append(.drop(.roleNotAdmitted)) }
+        if isCollector || choice.knows(peer) {
+            let steps = choice.handle(
+                .route(peer, metric: isCollector ? metric : nil), now: now)
+            outputs += apply(steps, view, now) + [.routeToCollectorChanged]
+        }
+        if kind == .viewer || calls[peer] != nil && peer != choice.current {
+            outputs += reviseCalls(view, now)
+        }
+        if peer == collector { outputs += announce(view, now) }
+        return outputs
+    }
+
+    private mutating func apply(
+        _ steps: [CollectorChoice.Output], _ view: View, _ now: Instant
+    ) -> [Output] {
+        steps.flatMap { step in
+            switch step {
+            case .chosen(let peer):
+                let outputs = reviseCalls(view, now)
+                guard let peer else { return outputs }
+                return outputs + checkRole(of: peer, view, now)
+            }
+        }
+    }
+
+    /// What routing says of a collector counts only if it was admitted as one: else another is
+    /// chosen.
+    private mutating func checkRole(
+        of peer: PeerID, _ view: View, _ now: Instant
+    ) -> [Output] {
+        guard let role = view.peers.role(of: peer) else { return [] }
+        if role == .collector {
+            // Also where routing has no way to it at the moment.
+            return apply(choice.handle(.admitted(peer), now: now), view, now)
+        }
+        guard choice.knows(peer), peer == choice.current else { return [] }
+        return [.drop(.roleNotAdmitted), .noCollector(peer)]
+            + apply(choice.handle(.refused(peer), now: now), view, now)
+    }
+
+    // MARK: Calls
+
+    /// Calls the collector of record and the viewers in reach, and nobody else any more.
+    private mutating func reviseCalls(_ view: View, _ now: Instant) -> [Output] {
+        guard !role.collects else { return [] }
+        var addressees = viewersToCall(view, now)
+        if let collector = choice.current { addressees.append(collector) }
+        calls = calls.filter { addressees.contains($0.key) }
+        for peer in addressees where calls[peer] == nil {
+            // One that is heard on a link is about to be a neighbour.
+            let isHeard = view.discovery.sighting(of: peer) != nil
+            let delay = isHeard ? Limits.callDelay : .zero
+            calls[peer] = Call(nextAttempt: now + delay + spread(of: peer))
+        }
+        return announce(view, now) + callIfDue(view, now)
+    }
+
+    private mutating func viewersToCall(_ view: View, _ now: Instant) -> [PeerID] {
+        let candidates = view.routing.routes.filter { $0.kind == .viewer }.map { route in
+            let peer = route.destination
+            let role = view.peers.role(of: peer)
+            return ViewerPlaces.Candidate(
+                peer: peer, isServed: role == .viewer, isOther: role != nil && role != .viewer,
+                isCalled: calls[peer] != nil)
+        }
+        return places.choose(from: candidates, now: now)
+    }
+
+    private mutating func callIfDue(_ view: View, _ now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        var isRoom = places.takeDue(now: now)
+        for peer in calls.keys.sorted() {
+            guard let call = calls[peer], let due = call.nextAttempt, now >= due else { continue }
+            guard view.peers[peer] == nil, view.routing.nextHop(to: peer.short) != nil else {
+                calls[peer]?.nextAttempt = nil
+                continue
+            }
+            if isPlaceWanted(peer, call, view) {
+                places.pause(peer, now: now)
+                calls[peer] = nil
+                outputs.append(.giveUp(peer))
+                isRoom = true
+            } else {
+                outputs += attempt(peer, call, view, now)
+            }
+        }
+        // Who is called now was not called before: this ends.
+        return isRoom ? outputs + reviseCalls(view, now) : outputs
+    }
+
+    private mutating func attempt(
+        _ peer: PeerID, _ call: Call, _ view: View, _ now: Instant
+    ) -> [Output] {
+        var call = call
+        call.nextAttempt = now + call.backoff + random.duration(in: .zero..<call.backoff)
+        call.backoff = min(call.backoff * 2, Limits.callBackoffMax)
+        call.attempts += 1
+        calls[peer] = call
+        guard peer == choice.current, call.attempts > Limits.callsUnanswered else {
+            return [.call(peer)]
+        }
+        let outputs = apply(choice.handle(.unanswered(peer), now: now), view, now)
+        return peer == choice.current ? outputs + [.call(peer)] : outputs
+    }
+
+    /// Whether others want the place of a viewer that did not answer.
+    private func isPlaceWanted(_ peer: PeerID, _ call: Call, _ view: View) -> Bool {
+        guard peer != choice.current, call.attempts >= Limits.viewerCallsUnanswered else {
+            return false
+        }
+        return view.routing.routes.lazy.filter { $0.kind == .viewer }.count > Limits.viewersMax
+    }
+
+    /// A viewer can wait; it must not be called by everybody at once.
+    private mutating func spread(of peer: PeerID) -> Duration {
+        peer == choice.current ? .zero : random.duration(in: .zero..<Limits.callDelay)
+    }
+
+    /// After the channel with an addressee was lost, or when there is a new way to it.
+    private mutating func callAgain(_ peer: PeerID, _ now: Instant) {
+        guard let call = calls[peer] else { return }
+        let soon = now + spread(of: peer)
+        calls[peer] = Call(nextAttempt: min(call.nextAttempt ?? soon, soon))
+        calls[peer]?.attempts = call.attempts
+    }
+
+    /// Begins anew beside the channel that an addressee does not know.
+    private mutating func renew(_ peer: PeerID, _ view: View, _ now: Instant) -> [Output] {
+        guard let call = calls[peer], let association = view.peers[peer],
+            now - (call.renewedAt ?? association.openedAt) >= Limits.renewalInterval
+        else { return [] }
+        calls[peer]?.renewedAt = now
+        return [.call(peer)]
+    }
+
+    // MARK: What the program is told
+
+    /// Whom it can address: those who are called, have an open channel, and were admitted as what
+    /// they are called for. A collector is addressed until the next one is open.
+    private mutating func announce(_ view: View, _ now: Instant) -> [Output] {
+        guard !role.collects else { return [] }
+        var outputs: [Output] = []
+        let candidates = [choice.current, collector].compactMap { $0 }
+        let addressed = candidates.first {
+            view.peers.role(of: $0) == .collector && choice.knows($0)
+                && !choice.isRefused($0, now)
+        }
+        if addressed != collector {
+            collector = addressed
+            outputs.append(.collector(addressed))
+        }
+        let looking = calls.keys.filter { $0 != addressed && view.peers.role(of: $0) == .viewer }
+            .sorted()
+        if looking != viewers {
+            viewers = looking
+            outputs.append(.viewers(looking))
+        }
+        return outputs
+    }
+}
+
+extension Limits {
+    /// Between attempts to reach somebody over the mesh; doubles to the maximum.
+    public static let callBackoff = Duration.milliseconds(500)
+    public static let callBackoffMax = Duration.seconds(30)
+    /// After so many the chosen collector is given up for another, if there is one.
+    static let callsUnanswered = 4
+    /// Before somebody who is heard on a link is called over the mesh all the same. Viewers are
+    /// called up to as much later, each at a time of its own.
+    public static let callDelay = Duration.seconds(1)
+    /// Between two attempts to renew a channel that the other side seems not to have.
+    static let renewalInterval = Duration.seconds(1)
+}

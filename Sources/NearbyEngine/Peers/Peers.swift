@@ -1,0 +1,109 @@
+import NearbyCore
+import NearbyWire
+
+/// The peers of a node: who has an open channel, who of them is a neighbour, and what waits for
+/// those.
+///
+/// Every neighbour has an association; `holders` has exactly the associated, by the first half of
+/// their PeerIDs. Numbers of reliable messages outlive associations.
+struct Peers {
+    private var associations: [PeerID: Association] = [:]
+    private var holders: [ShortID: PeerID] = [:]
+    private var neighbours: [PeerID: Neighbour] = [:]
+    private var numbers: [PeerID: ReliableNumbers] = [:]
+    /// Neighbours with frames waiting, in the order of their first frame; those before `head` have
+    /// had their turn.
+    private var waiting: [PeerID] = []
+    private var head = 0
+
+    // MARK: Associations
+
+    subscript(peer: PeerID) -> Association? { associations[peer] }
+
+    /// That whose traffic this channel carries.
+    subscript(over channel: Channel) -> Association? {
+        guard let peer = channel.peer, let association = associations[peer],
+            association.token == channel.token
+        else { return nil }
+        return association
+    }
+
+    func holder(of node: ShortID) -> PeerID? { holders[node] }
+
+    func role(of peer: PeerID) -> Role? { associations[peer]?.terms.role }
+
+    /// In the order of their PeerIDs.
+    var associated: [Association] { associations.values.sorted { $0.peer < $1.peer } }
+
+    /// In place of the one that there was with the peer.
+    mutating func add(_ association: Association) {
+        associations[association.peer] = association
+        holders[association.peer.short] = association.peer
+        if numbers.count >= Limits.channelsMax {
+            numbers = numbers.filter { associations[$0.key] != nil }
+        }
+        numbers[association.peer, default: ReliableNumbers()].connected(to: association.terms.run)
+    }
+
+    /// Its neighbour must have been removed.
+    mutating func remove(_ peer: PeerID) -> Association? {
+        holders[peer.short] = nil
+        return associations.removeValue(forKey: peer)
+    }
+
+    // MARK: Reliable messages
+
+    mutating func number(_ message: [UInt8], for peer: PeerID) -> [UInt8] {
+        numbers[peer, default: ReliableNumbers()].numbered(message)
+    }
+
+    /// The message without its number, if it was not delivered before.
+    mutating func accept(
+        _ message: [UInt8], from peer: PeerID
+    ) -> Result<[UInt8], ReliableNumbers.Refusal> {
+        numbers[peer, default: ReliableNumbers()].delivered(message)
+    }
+
+    // MARK: Neighbours
+
+    var neighbourCount: Int { neighbours.count }
+
+    func neighbour(_ peer: PeerID) -> Neighbour? { neighbours[peer] }
+
+    func isNeighbour(_ peer: PeerID) -> Bool { neighbours[peer] != nil }
+
+    /// In the order of their PeerIDs.
+    var neighbourList: [Neighbour] { neighbours.values.sorted { $0.peer < $1.peer } }
+
+    mutating func add(_ neighbour: Neighbour) { neighbours[neighbour.peer] = neighbour }
+
+    mutating func removeNeighbour(_ peer: PeerID) -> Neighbour? {
+        neighbours.removeValue(forKey: peer)
+    }
+
+    // MARK: What waits
+
+    mutating func push(
+        _ payload: [UInt8], to neighbour: Neighbour, _ priority: Priority,
+        counting drops: inout DropCounters
+    ) {
+        neighbour.queue.push(payload, priority: priority, counting: &drops)
+        guard !neighbour.isWaiting else { return }
+        neighbour.isWaiting = true
+        waiting.append(neighbour.peer)
+    }
+
+    /// The next one whose frames are to leave.
+    mutating func popWaiting() -> Neighbour? {
+        while head < waiting.count {
+            let peer = waiting[head]
+            head += 1
+            guard let neighbour = neighbours[peer] else { continue }
+            neighbour.isWaiting = false
+            return neighbour
+        }
+        waiting.removeAll(keepingCapacity: true)
+        head = 0
+        return nil
+    }
+}
