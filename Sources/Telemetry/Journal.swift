@@ -15,12 +15,14 @@ public struct Journal: Sendable {
     private let settings: Settings
     private let run: RunID
     private var current: RunJournal
-    /// In the order they were found; those of which nothing is left go.
-    private var earlier: [RunJournal] = []
-    /// Births of `earlier`.
-    private var births: [RunID: Birth] = [:]
+    /// A run is here at most once, never as `current`, and its birth is in `births`, which explains
+    /// what is sent of it. A birth stays as long as readings or gaps of its run do. Runs of which
+    /// nothing is left, and births that nothing needs, go with the next receipt (`settle`).
+    private(set) var earlier: [RunJournal] = []
+    private(set) var births: [RunID: Birth] = [:]
+    /// Oldest first, at most `Limits.gapsMax`; two that follow one another for one reason are one.
     private(set) var gaps: [PendingGap] = []
-    /// Readings that were given up, by reason; since the start.
+    /// Readings that were given up since the start.
     public private(set) var lostCount: UInt64 = 0
 
     struct PendingGap: Hashable, Sendable {
@@ -42,10 +44,10 @@ public struct Journal: Sendable {
             let journal = RunJournal(run: found.birth.run, blocks: found.blocks, now: now)
             guard !journal.isEmpty else { continue }
             births[found.birth.run] = found.birth
-            for (block, next) in zip(journal.blocks, journal.blocks.dropFirst())
-            where block.range.upperBound < next.range.lowerBound {
-                let hole = block.range.upperBound..<next.range.lowerBound
-                announce([hole], of: found.birth.run, .power)
+            let ranges = journal.held.ranges
+            for (range, next) in zip(ranges, ranges.dropFirst())
+            where range.upperBound < next.lowerBound {
+                announce([range.upperBound..<next.lowerBound], of: found.birth.run, .power)
             }
             earlier.append(journal)
         }
@@ -102,7 +104,7 @@ public struct Journal: Sendable {
         while current.memoryByteCount > settings.memoryBytesMax, !current.isEmpty {
             lost += announce(current.dropOldest(), of: run, .memoryFull)
         }
-        while current.blocks.count > Limits.journalBlocksMax {
+        while current.held.closed.count > Limits.journalBlocksMax {
             lost += announce(current.dropOldest(), of: run, .spoolFull)
         }
         return Int(clamping: lost)
@@ -229,7 +231,7 @@ public struct Journal: Sendable {
     /// The numbers of a run that the spool need not keep.
     func unneeded(of run: RunID) -> NumberRanges {
         var held = NumberRanges()
-        for block in journal(of: run)?.blocks ?? [] { held.insert(block.range) }
+        for block in journal(of: run)?.held.closed ?? [] { held.insert(block.range) }
         var rest = NumberRanges()
         for range in held.missing(in: 0..<(.max)) { rest.insert(range) }
         return rest
