@@ -3,7 +3,6 @@ enum TypeLimits {
     static let lines = [
         "NearbyEngine.Node": 1_405, "NearbyBluetooth.AdapterMachine": 804,
         "Program.NodeProgram": 649, "NearbyEngine.DiscoveryMachine": 637,
-        "NearbyEngine.RoutingMachine": 617,
     ]
     static let storedProperties = [
         "NearbyBluetooth.AdapterMachine": 35, "Configuration.Settings": 30,

@@ -4,19 +4,20 @@ import NearbyWire
 /// What is taken in, and what is forgotten with time.
 extension RoutingMachine {
     /// A destination is told of for the first time. A neighbour's word on itself always finds room.
+    /// False if there is none.
     mutating func add(
         _ id: PeerID, _ update: RoutingMessage.RouteUpdate, by peer: PeerID, _ now: Instant,
         _ outputs: inout [Output]
-    ) -> Destination? {
-        guard update.metric != RoutingMessage.metricInfinite else { return nil }
+    ) -> Bool {
+        guard update.metric != RoutingMessage.metricInfinite else { return false }
         if let reason = refusal(of: id, from: peer, now) {
             neighbours[peer]?.hasRefused = true
             collect(by: now + Limits.refusedRouteRetry)
             outputs.append(.drop(reason))
-            return nil
+            return false
         }
-        destinationsByShortID[id.short] = id
-        return Destination(id, kind: update.kind, introducer: peer)
+        destinations.add(Destination(id, kind: update.kind, introducer: peer))
+        return true
     }
 
     /// Why there is no room for a destination that this neighbour tells of; nil if there is.
@@ -27,8 +28,8 @@ extension RoutingMachine {
             return destinations.count < Self.destinationsMax ? nil : .routingTableFull
         }
         if destinations.count >= Limits.routingShareMax {
-            if share(of: peer) >= Limits.routingShareMax { makeRoom(now) }
-            if share(of: peer) >= Limits.routingShareMax { return .routingShareFull }
+            if destinations.share(of: peer) >= Limits.routingShareMax { makeRoom(now) }
+            if destinations.share(of: peer) >= Limits.routingShareMax { return .routingShareFull }
         }
         guard destinations.count >= Limits.routesMax else { return nil }
         makeRoom(now)
@@ -40,52 +41,39 @@ extension RoutingMachine {
     private mutating func makeRoom(_ now: Instant) {
         if let roomSearchFrom, now < roomSearchFrom { return }
         roomSearchFrom = now + Limits.roomSearchPause
-        var idle = destinations.values.filter {
+        var idle = destinations.all.values.filter {
             $0.candidates.isEmpty && now >= $0.believedUntil ?? now
                 && now >= ($0.routelessSince ?? now) + Limits.retractionTime
         }
         guard !idle.isEmpty, let believed else { return }
         idle.removeAll { believed.contains($0.peer.short) }
         idle.sort { ($0.routelessSince ?? now, $0.peer) < ($1.routelessSince ?? now, $1.peer) }
-        for destination in idle.prefix(Limits.roomMade) { forget(destination.peer) }
+        for destination in idle.prefix(Limits.roomMade) { destinations.remove(destination.peer) }
     }
 
     /// A neighbour that we lost may take some time to lose us.
     mutating func holdBelieved(by lost: RoutingNeighbour, _ now: Instant) {
         let believed = lost.believed
-        for (id, destination) in destinations
-        where believed?.contains(destination.peer.short) ?? true {
-            destinations[id]?.believedUntil = now + Limits.restartedForwardingDelay
+        destinations.changeAll { destination in
+            guard believed?.contains(destination.peer.short) ?? true else { return }
+            destination.believedUntil = now + Limits.restartedForwardingDelay
         }
     }
 
-    /// The destination under this short ID, whatever it was called first: PeerIDs in messages are
-    /// not proved, and packets carry the short ID alone. So all ways to one short ID share one
-    /// feasibility distance, and together are free of loops.
-    func known(as id: PeerID) -> PeerID { destinationsByShortID[id.short] ?? id }
-
-    /// Another PeerID of the same short ID is in use: its name counts. A neighbour's is proved.
+    /// Another PeerID of the same short ID is in use. A neighbour's is proved.
     mutating func rename(_ id: PeerID, _ new: PeerID, _ outputs: inout [Output]) {
-        guard id != new, var destination = destinations.removeValue(forKey: id) else { return }
-        if destination.selected != nil {
+        guard id != new, let selected = destinations[id]?.selected else { return }
+        if selected.hop != nil {
             outputs.append(
                 .routeChanged(
-                    id, nextHop: nil, metric: RoutingMessage.metricInfinite,
-                    kind: destination.kind))
+                    id, nextHop: nil, metric: RoutingMessage.metricInfinite, kind: selected.kind))
         }
-        destination.peer = new
-        destination.selected = nil
-        destination.metric = RoutingMessage.metricInfinite
-        destinations[new] = destination
-        destinationsByShortID[new.short] = new
+        destinations.rename(id, to: new)
         markChanged(id)
         markChanged(new)
     }
 
-    private mutating func forget(_ id: PeerID) {
-        destinations[id] = nil
-        destinationsByShortID[id.short] = nil
-    }
+    // MARK: Expiry
 
     /// Forgets destinations that nobody has reached for long, and feasibility distances that
     /// nothing meets; asks again where no way is feasible.
@@ -93,33 +81,44 @@ extension RoutingMachine {
         guard let due = nextCollection, now >= due else { return }
         nextCollection = nil
         raiseIfWanted(now)
-        if let raiseFrom, now < raiseFrom, wantedSeqno != nil { collect(by: raiseFrom) }
         let forgettable = forgettable(now)
-        for (id, destination) in destinations.sorted(by: { $0.key < $1.key }) {
-            guard let since = destination.routelessSince else { continue }
-            if let askAt = destination.askAt, now < askAt {
-                collect(by: askAt)
-            } else if !destination.candidates.isEmpty {
-                destinations[id]?.putOffAsking(now: now)
-                if forgettable.contains(id) { destinations[id]?.forgetFeasibility() }
-                select(id, now, &outputs)
-            } else if now >= since + Limits.sourceTime {
-                forget(id)
-            } else {
-                collect(by: since + Limits.sourceTime)
-            }
+        for destination in destinations.sorted {
+            let isForgettable = forgettable.contains(destination.peer)
+            expire(destination, isForgettable: isForgettable, now, &outputs)
         }
         askForRefused(now)
+    }
+
+    /// One without a way (RFC 8966 §3.2.5).
+    private mutating func expire(
+        _ destination: Destination, isForgettable: Bool, _ now: Instant,
+        _ outputs: inout [Output]
+    ) {
+        guard let since = destination.routelessSince else { return }
+        let id = destination.peer
+        if let askAt = destination.askAt, now < askAt {
+            collect(by: askAt)
+        } else if !destination.candidates.isEmpty {
+            destinations.change(id) {
+                $0.putOffAsking(now: now)
+                if isForgettable { $0.forgetFeasibility() }
+            }
+            select(id, now, &outputs)
+        } else if now >= since + Limits.sourceTime {
+            destinations.remove(id)
+        } else {
+            collect(by: since + Limits.sourceTime)
+        }
     }
 
     /// The destinations whose feasibility distance protects nobody any more: all neighbours have
     /// confirmed that there is no way through us, and those that we lost have lost us by now. So no
     /// way of anybody leads through us, and none that we take can come back.
     ///
-    /// RFC 8966 §3.5.5 waits for three minutes only; here the neighbours confirm as well.
+    /// RFC 8966 §3.2.5 waits for three minutes only; here the neighbours confirm as well.
     private func forgettable(_ now: Instant) -> Set<PeerID> {
         if let lastLoss, now < lastLoss + Limits.feasibilityHold { return [] }
-        let old = destinations.values.filter {
+        let old = destinations.all.values.filter {
             !$0.candidates.isEmpty && now >= ($0.routelessSince ?? now) + Limits.feasibilityHold
         }
         guard !old.isEmpty, let believed else { return [] }
@@ -144,7 +143,7 @@ extension RoutingMachine {
         guard destinations.count + Limits.roomAsked <= Limits.routesMax else { return }
         for (peer, neighbour) in neighbours.sorted(by: { $0.key < $1.key }) {
             guard neighbour.hasRefused, now >= neighbour.asksForAllFrom ?? now,
-                share(of: peer) + Limits.roomAsked <= Limits.routingShareMax
+                destinations.share(of: peer) + Limits.roomAsked <= Limits.routingShareMax
             else { continue }
             neighbours[peer]?.hasRefused = false
             neighbours[peer]?.asksForAllFrom = now + Limits.everythingPause
@@ -152,12 +151,7 @@ extension RoutingMachine {
         }
     }
 
-    /// Destinations that this neighbour told of first.
-    private func share(of peer: PeerID) -> Int {
-        destinations.values.reduce(0) { $0 + ($1.introducer == peer ? 1 : 0) }
-    }
-
-    private mutating func collect(by time: Instant) {
+    mutating func collect(by time: Instant) {
         nextCollection = min(nextCollection ?? .distantFuture, time)
     }
 }
@@ -171,7 +165,7 @@ extension Limits {
     /// Destinations that one neighbour may have told of first.
     public static let routingShareMax = 768
     /// How long a destination must have been without a way, and no neighbour been lost, until its
-    /// feasibility distance may be forgotten (RFC 8966 §3.5.5).
+    /// feasibility distance may be forgotten (RFC 8966 §3.2.5).
     static let feasibilityHold = sourceTime
     /// Between two looks whether there is room for what was refused.
     static let refusedRouteRetry = Duration.milliseconds(500)

@@ -54,14 +54,11 @@ public struct RoutingMachine: Sendable {
 
     let own: PeerID
     let kind: DestinationKind
-    var ownSeqno: UInt32
-    /// What this run began with: a neighbour that knows a lower one knew us before a restart.
-    private var firstSeqno: UInt32
-    var destinations: [PeerID: Destination] = [:]
-    var destinationsByShortID: [ShortID: PeerID] = [:]
+    private(set) var ownSeqno: OwnSeqno
+    /// A destination's candidates are offers of `neighbours` only.
+    var destinations = DestinationTable()
     var neighbours: [PeerID: RoutingNeighbour] = [:]
-    /// Requests passed on lately, so that they do not circle.
-    private var requests: [PeerID: (seqno: UInt32, until: Instant)] = [:]
+    private var requests = SeqnoRequests()
     /// After a restart nothing of others passes through us until every neighbour's old routes
     /// through us are gone: our feasibility distances were lost.
     private var forwardsFrom: Instant?
@@ -69,29 +66,21 @@ public struct RoutingMachine: Sendable {
     private var startedAt: Instant?
     /// When a neighbour was lost last: it may not know that yet.
     var lastLoss: Instant?
-    /// Until then our own seqno stays, so that nobody can make us flood the mesh; then it goes to
-    /// the one that was wanted meanwhile.
-    private(set) var raiseFrom: Instant?
-    private(set) var wantedSeqno: UInt32?
-    /// Until then our own seqno makes no leap.
-    private var leapFrom: Instant?
     /// Grows with every change of a next hop.
     public private(set) var version: UInt64 = 0
     var nextCollection: Instant?
     /// The next message to a neighbour that is repeated unless it is acknowledged.
-    var nextResend = Instant.distantFuture
+    private var nextResend = Instant.distantFuture
     /// Until then nothing is forgotten to make room.
     var roomSearchFrom: Instant?
     private let forwards: Bool
     /// For the numbers of messages.
     private var generator: SeededGenerator
 
-    /// - Parameter firstSeqno: random, so that what others still know of an earlier run is told
-    ///   from what they know of this one.
+    /// - Parameter firstSeqno: random.
     public init(own: PeerID, kind: DestinationKind, forwards: Bool = true, firstSeqno: UInt32 = 1) {
         self.own = own
-        self.firstSeqno = firstSeqno
-        ownSeqno = firstSeqno
+        ownSeqno = OwnSeqno(first: firstSeqno)
         self.kind = kind
         self.forwards = forwards
         generator = SeededGenerator(seed: UInt64(firstSeqno))
@@ -120,8 +109,7 @@ public struct RoutingMachine: Sendable {
     // MARK: Reading
 
     public func nextHop(to destination: ShortID) -> PeerID? {
-        guard let peer = destinationsByShortID[destination] else { return nil }
-        return destinations[peer]?.selected
+        destinations[destination]?.selected.hop
     }
 
     /// The next hop for a packet of others.
@@ -133,13 +121,14 @@ public struct RoutingMachine: Sendable {
 
     /// All ways in use, by destination.
     public var routes: [Route] {
-        let routes = destinations.compactMap { peer, destination -> Route? in
-            guard let hop = destination.selected else { return nil }
-            return Route(
-                destination: peer, nextHop: hop, metric: destination.metric,
-                seqno: destination.seqno, kind: destination.kind)
+        destinations.sorted.compactMap { destination in
+            let selected = destination.selected
+            return selected.hop.map {
+                Route(
+                    destination: destination.peer, nextHop: $0, metric: selected.metric,
+                    seqno: selected.seqno, kind: selected.kind)
+            }
         }
-        return routes.sorted { $0.destination < $1.destination }
     }
 
     /// What a neighbour has ways to that do not lead through us.
@@ -147,10 +136,12 @@ public struct RoutingMachine: Sendable {
     /// - Parameter collectors: those that count as such; empty: all.
     public func reach(via neighbour: PeerID, collectors: Set<PeerID> = []) -> NeighbourReach {
         var reach = NeighbourReach(others: 0, leadsToCollector: false)
-        for (id, destination) in destinations {
+        for destination in destinations.all.values {
             guard let candidate = destination.candidates[neighbour] else { continue }
-            if id != neighbour { reach.others += 1 }
-            if candidate.kind == .collector, collectors.isEmpty || collectors.contains(id) {
+            if destination.peer != neighbour { reach.others += 1 }
+            if candidate.kind == .collector,
+                collectors.isEmpty || collectors.contains(destination.peer)
+            {
                 reach.leadsToCollector = true
             }
         }
@@ -172,8 +163,8 @@ public struct RoutingMachine: Sendable {
         }
         let number = UInt32.random(in: 0..<UInt32.max, using: &generator)
         var neighbour = RoutingNeighbour(cost: cost, number: number)
-        neighbour.changed = Set(destinations.keys).union([own])
-        neighbour.known = destinations[known(as: peer)]?.seqnosToTell ?? []
+        neighbour.changed = destinations.ids.union([own])
+        neighbour.known = destinations[destinations.known(as: peer)]?.seqnosToTell ?? []
         neighbours[peer] = neighbour
     }
 
@@ -183,9 +174,9 @@ public struct RoutingMachine: Sendable {
         guard let lost = neighbours.removeValue(forKey: peer) else { return }
         lastLoss = now
         holdBelieved(by: lost, now)
-        for destination in destinations.keys.sorted()
-        where destinations[destination]?.candidates.removeValue(forKey: peer) != nil {
-            select(destination, now, &outputs)
+        for id in destinations.ids(offeredBy: peer) {
+            destinations.change(id) { $0.candidates[peer] = nil }
+            select(id, now, &outputs)
         }
     }
 
@@ -194,10 +185,7 @@ public struct RoutingMachine: Sendable {
     ) {
         guard neighbours[peer] != nil else { return }
         neighbours[peer]?.cost = cost
-        for destination in destinations.keys.sorted()
-        where destinations[destination]?.candidates[peer] != nil {
-            select(destination, now, &outputs)
-        }
+        for id in destinations.ids(offeredBy: peer) { select(id, now, &outputs) }
     }
 
     // MARK: Messages
@@ -218,7 +206,7 @@ public struct RoutingMachine: Sendable {
             case .update(let update): updated(update, by: peer, now, &outputs)
             case .request(let destination, let seqno, let hopLimit):
                 requested(destination, seqno, hopLimit, by: peer, now)
-            case .known(let seqno): known(seqno, now)
+            case .known(let seqno): knows(seqno, now)
             }
         }
     }
@@ -229,44 +217,46 @@ public struct RoutingMachine: Sendable {
     ) {
         var told: Set<PeerID> = []
         for case .update(let update) in message.items { told.insert(update.destination) }
-        neighbours[peer]?.tellAnew(Set(destinations.keys).union([own]))
-        for id in destinations.keys.sorted() {
+        neighbours[peer]?.tellAnew(destinations.ids.union([own]))
+        for id in destinations.ids(offeredBy: peer) {
             guard let named = destinations[id]?.candidates[peer]?.peer, !told.contains(named) else {
                 continue
             }
-            destinations[id]?.candidates[peer] = nil
+            destinations.change(id) { $0.candidates[peer] = nil }
             select(id, now, &outputs)
         }
     }
 
+    /// A neighbour offers a way, or offers it no more (RFC 8966 §3.5.3, route acquisition).
     private mutating func updated(
         _ update: RoutingMessage.RouteUpdate, by peer: PeerID, _ now: Instant,
         _ outputs: inout [Output]
     ) {
         // No honest node tells us of ourselves.
-        if update.destination.short == own.short { return _ = raise(to: update.seqno, now) }
-        let id = known(as: update.destination)
-        guard var destination = destinations[id] ?? add(id, update, by: peer, now, &outputs) else {
-            return
+        if update.destination.short == own.short {
+            return follow(ownSeqno.raise(to: update.seqno, now: now))
         }
+        let id = destinations.known(as: update.destination)
+        guard destinations[id] != nil || add(id, update, by: peer, now, &outputs) else { return }
         if update.metric == RoutingMessage.metricInfinite {
-            guard destination.candidates[peer]?.peer == update.destination else { return }
-            destination.candidates[peer] = nil
-            destinations[id] = destination
+            guard destinations[id]?.candidates[peer]?.peer == update.destination else { return }
+            destinations.change(id) { $0.candidates[peer] = nil }
             return select(id, now, &outputs)
         }
-        destination.candidates[peer] = .init(
-            peer: update.destination, seqno: update.seqno, metric: update.metric, kind: update.kind)
-        destinations[id] = destination
+        destinations.change(id) {
+            $0.candidates[peer] = .init(
+                peer: update.destination, seqno: update.seqno, metric: update.metric,
+                kind: update.kind)
+        }
         if update.destination == peer { rename(id, peer, &outputs) }
-        offered(known(as: id), by: peer, update.seqno, now, &outputs)
+        offered(destinations.known(as: id), by: peer, update.seqno, now, &outputs)
     }
 
     private mutating func offered(
         _ id: PeerID, by peer: PeerID, _ seqno: UInt32, _ now: Instant, _ outputs: inout [Output]
     ) {
         guard let destination = destinations[id] else { return }
-        switch destination.standing(of: peer, ownWord: ownWord(of: destination)) {
+        switch destination.standing(of: peer, cost: { cost(of: $0) }) {
         case .feasible: break
         case .leap: outputs.append(.drop(.routingSeqnoLeap))
         case .infeasible: outputs.append(.drop(.routingInfeasible))
@@ -286,16 +276,16 @@ public struct RoutingMachine: Sendable {
         if id == .everything {
             guard now >= neighbours[peer]?.isToldAllFrom ?? now else { return }
             neighbours[peer]?.isToldAllFrom = now + Limits.tellAllPause
-            neighbours[peer]?.tellAnew(Set(destinations.keys).union([own]))
+            neighbours[peer]?.tellAnew(destinations.ids.union([own]))
             return
         }
         if id.short == own.short {
-            if ownSeqno.isAtLeast(seqno) { neighbours[peer]?.announce(own) }
-            return _ = raise(to: seqno, now)
+            if ownSeqno.value.isAtLeast(seqno) { neighbours[peer]?.announce(own) }
+            return follow(ownSeqno.raise(to: seqno, now: now))
         }
-        let id = known(as: id)
-        guard let destination = destinations[id] else { return }
-        if destination.selected != nil, destination.seqno.isAtLeast(seqno) {
+        let id = destinations.known(as: id)
+        guard let selected = destinations[id]?.selected else { return }
+        if selected.hop != nil, selected.seqno.isAtLeast(seqno) {
             neighbours[peer]?.announce(id)
             return
         }
@@ -303,166 +293,119 @@ public struct RoutingMachine: Sendable {
         request(id, seqno, hopLimit: hopLimit - 1, except: peer, now)
     }
 
-    private mutating func known(_ seqno: UInt32, _ now: Instant) {
-        if seqno &- firstSeqno > ownSeqno &- firstSeqno, let startedAt {
+    private mutating func knows(_ seqno: UInt32, _ now: Instant) {
+        if ownSeqno.isOfEarlierRun(seqno), let startedAt {
             forwardsFrom = startedAt + Limits.restartedForwardingDelay
         }
-        if seqno == ownSeqno { return _ = raise(to: seqno &+ 1, now) }
-        if !ownSeqno.isAtLeast(seqno), raise(to: seqno &+ 1, now) { firstSeqno = ownSeqno }
+        follow(ownSeqno.goAbove(seqno, now: now))
     }
 
-    /// Goes on at a seqno of ours that others know or want, wherever on the circle it lies.
-    ///
-    /// - Returns: false if we are there already, go there later, or made a leap just now: then who
-    ///   wants it asks again.
-    private mutating func raise(to seqno: UInt32, _ now: Instant) -> Bool {
-        guard !ownSeqno.isAtLeast(seqno) else { return false }
-        if let raiseFrom, now < raiseFrom {
-            if wantedSeqno.map({ seqno.isNewer(than: $0) }) ?? true { wantedSeqno = seqno }
-            nextCollection = min(nextCollection ?? .distantFuture, raiseFrom)
-            return false
+    /// What our own seqno was wanted to be in the pause after the last time.
+    mutating func raiseIfWanted(_ now: Instant) { follow(ownSeqno.raiseIfWanted(now: now)) }
+
+    private mutating func follow(_ raise: OwnSeqno.Raise) {
+        switch raise {
+        case .unchanged: break
+        case .putOff(let until): collect(by: until)
+        case .raised: markChanged(own)
         }
-        if seqno &- ownSeqno > Limits.seqnoRaiseMax {
-            if let leapFrom, now < leapFrom { return false }
-            leapFrom = now + Limits.leapPause
-        }
-        ownSeqno = seqno
-        raiseFrom = now + Limits.raisePause
-        markChanged(own)
-        return true
     }
 
-    /// What was wanted in the pause after the last time.
-    mutating func raiseIfWanted(_ now: Instant) {
-        guard let wanted = wantedSeqno, now >= raiseFrom ?? now else { return }
-        wantedSeqno = nil
-        _ = raise(to: wanted, now)
-    }
+    // MARK: Routes
 
-    // MARK: Selection
-
-    /// Chooses the cheapest feasible way; the one in use stays unless another is clearly cheaper.
+    /// What follows a change of a destination's offers or of their costs, step by step as in
+    /// babeld: selection, feasibility distance, expiry, seqno request, triggered update. What is to
+    /// be told waits in `neighbours` for `sendDue`.
     mutating func select(_ id: PeerID, _ now: Instant, _ outputs: inout [Output]) {
         guard var destination = destinations[id] else { return }
-        let before = (
-            hop: destination.selected, metric: destination.metric, seqno: destination.seqno,
-            kind: destination.kind
-        )
-        let chosen = choice(destination, now)
-        if let name = chosen.flatMap({ destination.candidates[$0.hop]?.peer }), name != id {
+        let before = destination
+        let selection = destination.selection(now: now) { cost(of: $0) }
+        if let name = selection?.candidate.peer, name != id {
             rename(id, name, &outputs)
             return select(name, now, &outputs)
         }
-        destination.selected = chosen?.hop
-        destination.metric = chosen?.metric ?? RoutingMessage.metricInfinite
-        if let chosen, let candidate = destination.candidates[chosen.hop] {
-            if chosen.isLeap { destination.leapFrom = now + Limits.leapPause }
-            destination.tighten(seqno: candidate.seqno, metric: chosen.metric)
-            destination.seqno = candidate.seqno
-            destination.kind = candidate.kind
-            destination.foundWay()
-        } else if destination.routelessSince == nil {
-            destination.routelessSince = now
-            nextCollection = min(nextCollection ?? .distantFuture, now + Limits.sourceTime)
+        destination.use(selection, now: now)
+        destinations.change(id) { $0 = destination }
+        planExpiry(of: destination, wasRouteless: before.routelessSince != nil)
+        if let seqno = destination.seqnoToRequest(cost: { cost(of: $0) }) {
+            request(id, seqno, hopLimit: Limits.requestHopLimit, except: nil, now)
         }
-        let asks = chosen == nil && !destination.candidates.isEmpty
-        if asks, destination.askAt == nil { destination.askAt = now + Limits.requestTime }
-        destinations[id] = destination
-        if asks, let bound = destination.feasibility {
-            nextCollection = min(
-                nextCollection ?? .distantFuture, destination.askAt ?? .distantFuture)
-            request(id, bound.seqno &+ 1, hopLimit: Limits.requestHopLimit, except: nil, now)
-        } else if let chosen, let bound = destination.feasibility,
-            isCheaperBeyondBound(destination, than: chosen.metric)
-        {
-            request(id, bound.seqno &+ 1, hopLimit: Limits.requestHopLimit, except: nil, now)
-        }
-        if before.hop != chosen?.hop { version &+= 1 }
-        let after = (chosen?.hop, destination.metric, destination.seqno, destination.kind)
-        guard before != after else { return }
-        markChanged(id)
-        guard
-            (before.hop, before.metric, before.kind)
-                != (chosen?.hop, destination.metric, destination.kind)
-        else { return }
-        outputs.append(
-            .routeChanged(
-                id, nextHop: chosen?.hop, metric: destination.metric, kind: destination.kind))
+        announce(destination.selected, instead: before.selected, of: id, &outputs)
     }
 
-    /// A leap is believed only where nothing else is feasible, and once in a while.
-    private func choice(
-        _ destination: Destination, _ now: Instant
-    ) -> (metric: UInt16, hop: PeerID, isLeap: Bool)? {
-        let ownWord = ownWord(of: destination)
-        var best: (metric: UInt16, hop: PeerID)?
-        var leap: (metric: UInt16, hop: PeerID)?
-        for (hop, candidate) in destination.candidates {
-            let standing = destination.standing(of: hop, ownWord: ownWord)
-            let metric = candidate.metric.adding(neighbours[hop]?.cost ?? .max)
-            guard standing != .infeasible, metric != RoutingMessage.metricInfinite else { continue }
-            let other = standing == .feasible ? best : leap
-            if let other, (other.metric, other.hop) < (metric, hop) { continue }
-            if standing == .feasible { best = (metric, hop) } else { leap = (metric, hop) }
-        }
-        guard let best else {
-            guard let leap, now >= destination.leapFrom ?? now else { return nil }
-            return (leap.metric, leap.hop, true)
-        }
-        guard let current = destination.selected, best.hop != current,
-            let candidate = destination.candidates[current],
-            destination.standing(of: current, ownWord: ownWord) == .feasible
-        else { return (best.metric, best.hop, false) }
-        let metric = candidate.metric.adding(neighbours[current]?.cost ?? .max)
-        return UInt32(best.metric) * 10 > UInt32(metric) * 9
-            && metric != RoutingMessage.metricInfinite
-            ? (metric, current, false) : (best.metric, best.hop, false)
+    /// Infinite for who is no neighbour.
+    private func cost(of neighbour: PeerID) -> UInt16 {
+        neighbours[neighbour]?.cost ?? RoutingMessage.metricInfinite
     }
 
-    /// The seqno that a destination told us itself, while it is a neighbour that answers.
-    func ownWord(of destination: Destination) -> UInt32? {
-        guard neighbours[destination.peer]?.cost ?? .max != RoutingMessage.metricInfinite else {
-            return nil
-        }
-        return destination.candidates[destination.peer]?.seqno
-    }
-
-    /// Whether only the feasibility distance keeps us from a clearly cheaper way: a newer seqno
-    /// frees it (RFC 8966 §3.8.2.2). An offer with an older seqno is about to be renewed.
-    private func isCheaperBeyondBound(_ destination: Destination, than metric: UInt16) -> Bool {
-        let ownWord = ownWord(of: destination)
-        return destination.candidates.contains { hop, candidate in
-            guard candidate.seqno == destination.feasibility?.seqno else { return false }
-            let offer = candidate.metric.adding(neighbours[hop]?.cost ?? .max)
-            return UInt32(offer) * 10 <= UInt32(metric) * 9
-                && destination.standing(of: hop, ownWord: ownWord) == .infeasible
+    /// A destination without a way is kept for `sourceTime` (RFC 8966 §3.2.5), because its
+    /// feasibility distance still protects others; meanwhile it is asked for again.
+    private mutating func planExpiry(of destination: Destination, wasRouteless: Bool) {
+        guard let since = destination.routelessSince else { return }
+        if !wasRouteless { collect(by: since + Limits.sourceTime) }
+        if destination.isStarving, destination.source.distance != nil {
+            collect(by: destination.askAt ?? .distantFuture)
         }
     }
 
+    /// Asks all neighbours but one for a newer seqno (RFC 8966 §3.8.2).
     private mutating func request(
         _ id: PeerID, _ seqno: UInt32, hopLimit: UInt8, except: PeerID?, _ now: Instant
     ) {
-        if let last = requests[id], last.until > now, last.seqno.isAtLeast(seqno) { return }
-        if requests.count >= Limits.routingRequestsMax {
-            requests = requests.filter { $0.value.until > now }
-        }
-        guard requests.count < Limits.routingRequestsMax else { return }
-        requests[id] = (seqno, now + Limits.requestTime)
+        guard requests.add(id, seqno: seqno, now: now) else { return }
         for peer in neighbours.keys where peer != except {
             neighbours[peer]?.requests[id] = .init(seqno: seqno, hopLimit: hopLimit)
         }
     }
 
+    /// Neighbours are told of every change (RFC 8966 §3.7.2, triggered updates); the node is told
+    /// of those that it can see, which leaves out the seqno's.
+    private mutating func announce(
+        _ after: Destination.Selected, instead before: Destination.Selected, of id: PeerID,
+        _ outputs: inout [Output]
+    ) {
+        if before.hop != after.hop { version &+= 1 }
+        guard before != after else { return }
+        markChanged(id)
+        guard !after.differsInSeqnoOnly(from: before) else { return }
+        outputs.append(
+            .routeChanged(id, nextHop: after.hop, metric: after.metric, kind: after.kind))
+    }
+
     mutating func markChanged(_ id: PeerID) {
         for peer in neighbours.keys { neighbours[peer]?.changed.insert(id) }
     }
-}
 
-extension UInt16 {
-    /// The sum of two metrics; infinity absorbs.
-    func adding(_ other: UInt16) -> UInt16 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? RoutingMessage.metricInfinite : sum
+    // MARK: Emission
+
+    /// Sends each neighbour what it has still to be told (RFC 8966 §3.7).
+    private mutating func sendDue(_ now: Instant, _ outputs: inout [Output]) {
+        let talking = neighbours.filter { $0.value.hasWord(now) }
+        for (peer, neighbour) in talking.sorted(by: { $0.key < $1.key }) {
+            var neighbour = neighbour
+            let message = neighbour.nextMessage(now: now) { update($0, for: peer) }
+            neighbours[peer] = neighbour
+            if let message { outputs.append(.send(message, to: peer)) }
+        }
+        nextResend = neighbours.values.compactMap(\.nextDeadline).min() ?? .distantFuture
+    }
+
+    /// What a neighbour is told of a destination: that there is no way, if ours goes through it
+    /// (RFC 8966 §3.7.4, split horizon with poisoned reverse).
+    private func update(_ id: PeerID, for peer: PeerID) -> RoutingMessage.RouteUpdate? {
+        if id == own {
+            return .init(destination: own, seqno: ownSeqno.value, metric: 0, kind: kind)
+        }
+        if id == peer { return nil }
+        guard let selected = destinations[id]?.selected else {
+            // It is called otherwise now.
+            return .init(
+                destination: id, seqno: 0, metric: RoutingMessage.metricInfinite, kind: .node)
+        }
+        let isBack = selected.hop == peer
+        return .init(
+            destination: id, seqno: selected.seqno,
+            metric: isBack ? RoutingMessage.metricInfinite : selected.metric, kind: selected.kind)
     }
 }
 
@@ -470,14 +413,6 @@ extension Limits {
     /// Destinations, apart from those that are neighbours: these always find a place.
     public static let routesMax = 1_024
     public static let routingNeighboursMax = 1_040
-    public static let routingRequestsMax = 256
-    /// How long a request is remembered, so that it does not circle.
-    public static let requestTime = Duration.seconds(1)
-    /// Between two requests for a way that nobody has: doubles from `requestTime` to this.
-    static let requestTimeMax = Duration.seconds(32)
-    public static let requestHopLimit: UInt8 = 64
-    /// How long the feasibility distance of an unreachable destination is kept (RFC 8966 §3.5.1).
-    public static let sourceTime = Duration.seconds(180)
     /// The neighbours' time-out and half a second.
     public static let restartedForwardingDelay = Duration.milliseconds(3_500)
 }

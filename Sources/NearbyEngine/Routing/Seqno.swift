@@ -1,6 +1,6 @@
 import NearbyCore
 
-/// Seqnos lie on a circle (RFC 8966 §2.1): no number is the last one, and nobody can announce one
+/// Seqnos lie on a circle (RFC 8966 §3.2.1): no number is the last one, and nobody can announce one
 /// that the destination cannot go beyond.
 extension UInt32 {
     /// Whether this seqno is less than half the circle ahead of the other. Of two that lie opposite
@@ -21,11 +21,6 @@ extension Limits {
     /// A run's seqno takes no greater steps than this, and hardly any run begins so near to where
     /// another ended.
     static let seqnoRunStepMax: UInt32 = 1 << 10
-    /// A request may raise our own seqno so far at any time; further only once in a `leapPause`.
-    /// More than two runs of one node differ at their start.
-    static let seqnoRaiseMax: UInt32 = 1 << 25
-    /// Between two raises of our own seqno.
-    static let raisePause = Duration.milliseconds(200)
     /// Between two leaps of one destination: longer than a message is under way, so that seqnos of
     /// more than half the circle are never compared with each other.
     static let leapPause = Duration.seconds(1)

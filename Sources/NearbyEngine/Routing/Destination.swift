@@ -1,0 +1,109 @@
+import NearbyCore
+import NearbyWire
+
+/// What is known of one destination: what neighbours offer, and which of it is in use (RFC 8966
+/// §3.2.6: each candidate is an entry of the route table).
+struct Destination: Sendable {
+    struct Candidate: Equatable, Sendable {
+        /// Whom the neighbour named.
+        var peer: PeerID
+        var seqno: UInt32
+        /// As the neighbour told it.
+        var metric: UInt16
+        var kind: DestinationKind
+    }
+
+    /// The route in use, as others are told of it.
+    struct Selected: Equatable, Sendable {
+        var hop: PeerID?
+        var metric: UInt16
+        var seqno: UInt32
+        var kind: DestinationKind
+
+        func differsInSeqnoOnly(from other: Selected) -> Bool {
+            (hop, metric, kind) == (other.hop, other.metric, other.kind)
+        }
+    }
+
+    /// As the route in use names it.
+    private(set) var peer: PeerID
+    /// The neighbour that told of it first.
+    let introducer: PeerID
+    var candidates: [PeerID: Candidate] = [:]
+    /// After each `use`: the next hop is one of `candidates`, or nil; then the metric is infinite,
+    /// and `routelessSince` is set. A route in use lies within the distance of `source`. Without
+    /// one, seqno and kind are those of the last.
+    private(set) var selected: Selected
+    private(set) var source = SourceEntry()
+    /// Since when there has been no route to it.
+    private(set) var routelessSince: Instant?
+    /// Until then no leap of its seqno is believed.
+    private var leapFrom: Instant?
+    /// Until then a neighbour that we lost may believe in a route through us.
+    var believedUntil: Instant?
+    /// When to ask again for a route, while none is feasible.
+    private(set) var askAt: Instant?
+    private var askInterval = Limits.requestTime
+
+    init(_ peer: PeerID, kind: DestinationKind, introducer: PeerID) {
+        self.peer = peer
+        self.introducer = introducer
+        selected = Selected(hop: nil, metric: RoutingMessage.metricInfinite, seqno: 0, kind: kind)
+    }
+
+    /// Neighbours offer something, and nothing of it may be used.
+    var isStarving: Bool { selected.hop == nil && !candidates.isEmpty }
+
+    /// What it should hear when we take it up: what an earlier run of its said last, since others
+    /// may have told us of its new one already, and the highest.
+    var seqnosToTell: [UInt32] {
+        [source.seqnoOfEarlierRun, source.distance?.seqno ?? selected.seqno].compactMap { $0 }
+    }
+
+    /// It is called otherwise from now on, and no route is in use until the next `use`.
+    mutating func rename(to new: PeerID) {
+        peer = new
+        selected.hop = nil
+        selected.metric = RoutingMessage.metricInfinite
+    }
+
+    /// This route is in use from now on; nil: none. Neighbours are told of every change, so the
+    /// distance follows here, and not only before an update (RFC 8966 §3.7.3). Without a route, the
+    /// time until it is forgotten begins (§3.2.5), and the search for one.
+    mutating func use(_ selection: RouteSelection?, now: Instant) {
+        selected.hop = selection?.hop
+        selected.metric = selection?.metric ?? RoutingMessage.metricInfinite
+        guard let selection else {
+            routelessSince = routelessSince ?? now
+            if isStarving { askAt = askAt ?? now + Limits.requestTime }
+            return
+        }
+        if selection.isLeap { leapFrom = now + Limits.leapPause }
+        selected.seqno = selection.candidate.seqno
+        selected.kind = selection.candidate.kind
+        source.tighten(seqno: selected.seqno, metric: selected.metric)
+        routelessSince = nil
+        askAt = nil
+        askInterval = Limits.requestTime
+    }
+
+    func believesLeaps(_ now: Instant) -> Bool { now >= leapFrom ?? now }
+
+    /// Asking again is for requests that found nobody; what nobody answers is asked ever more
+    /// seldom, or a thousand invented destinations would keep a network busy.
+    mutating func putOffAsking(now: Instant) {
+        askInterval = min(askInterval * 2, Limits.requestTimeMax)
+        askAt = now + askInterval
+    }
+
+    /// Its restart is told from the seqno all the same.
+    mutating func forgetFeasibility() {
+        selected.seqno = source.distance?.seqno ?? selected.seqno
+        source.forget()
+    }
+}
+
+extension Limits {
+    /// Between two requests for a route that nobody has: doubles from `requestTime` to this.
+    static let requestTimeMax = Duration.seconds(32)
+}

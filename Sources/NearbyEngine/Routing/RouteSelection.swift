@@ -1,0 +1,97 @@
+import NearbyCore
+import NearbyWire
+
+/// The route to use, of those that are offered.
+struct RouteSelection: Equatable, Sendable {
+    var hop: PeerID
+    /// What the next hop offers, and our cost to it (RFC 8966 §3.5.2).
+    var metric: UInt16
+    var candidate: Destination.Candidate
+    /// It is believed only because nothing else is feasible.
+    var isLeap = false
+
+    /// The cheaper; of equals that with the lower next hop.
+    fileprivate func isBetter(than other: RouteSelection?) -> Bool {
+        guard let other else { return true }
+        return (metric, hop) <= (other.metric, other.hop)
+    }
+}
+
+/// What a destination's candidates come to. All of it depends on the destination and on what our
+/// neighbours cost: infinite for one that is not there or suspect.
+extension Destination {
+    /// Route selection (RFC 8966 §3.6): the cheapest feasible one; the one in use stays unless
+    /// another is cheaper by a tenth. A leap is believed only where nothing else is feasible, and
+    /// once in a while.
+    func selection(now: Instant, cost: (PeerID) -> UInt16) -> RouteSelection? {
+        let ownWord = ownWord(cost: cost)
+        var best: RouteSelection?
+        var leap: RouteSelection?
+        var current: RouteSelection?
+        for (hop, candidate) in candidates {
+            let metric = candidate.metric.adding(cost(hop))
+            guard metric != RoutingMessage.metricInfinite else { continue }
+            var offer = RouteSelection(hop: hop, metric: metric, candidate: candidate)
+            switch standing(of: hop, ownWord: ownWord) {
+            case .infeasible: break
+            case .leap:
+                offer.isLeap = true
+                if offer.isBetter(than: leap) { leap = offer }
+            case .feasible:
+                if offer.isBetter(than: best) { best = offer }
+                if hop == selected.hop { current = offer }
+            }
+        }
+        guard let best else { return believesLeaps(now) ? leap : nil }
+        guard let current, !best.metric.isClearlyCheaper(than: current.metric) else { return best }
+        return current
+    }
+
+    /// The seqno to ask for, if any: where every route that is offered may be a loop (RFC 8966
+    /// §3.8.2.1, avoiding starvation), and where only the feasibility distance keeps us from a
+    /// clearly cheaper one (§3.8.2.2). There an offer with an older seqno is about to be renewed.
+    func seqnoToRequest(cost: (PeerID) -> UInt16) -> UInt32? {
+        guard let distance = source.distance else { return nil }
+        if selected.hop == nil { return candidates.isEmpty ? nil : distance.seqno &+ 1 }
+        let ownWord = ownWord(cost: cost)
+        let isCheaperBeyond = candidates.contains { hop, candidate in
+            candidate.seqno == distance.seqno
+                && candidate.metric.adding(cost(hop)).isClearlyCheaper(than: selected.metric)
+                && standing(of: hop, ownWord: ownWord) == .infeasible
+        }
+        return isCheaperBeyond ? distance.seqno &+ 1 : nil
+    }
+
+    /// Whether the neighbour's offer may be used (RFC 8966 §3.5.1).
+    func standing(of neighbour: PeerID, cost: (PeerID) -> UInt16) -> SourceEntry.Standing {
+        standing(of: neighbour, ownWord: ownWord(cost: cost))
+    }
+
+    /// - Parameter ownWord: beside it nobody is believed to know a newer seqno.
+    private func standing(of neighbour: PeerID, ownWord: UInt32?) -> SourceEntry.Standing {
+        guard let candidate = candidates[neighbour] else { return .infeasible }
+        if neighbour == candidate.peer { return .feasible }
+        if let ownWord, candidate.peer != peer || !ownWord.isAtLeast(candidate.seqno) {
+            return .infeasible
+        }
+        return source.standing(seqno: candidate.seqno, metric: candidate.metric)
+    }
+
+    /// The seqno that the destination told us itself, while it is a neighbour that answers.
+    private func ownWord(cost: (PeerID) -> UInt16) -> UInt32? {
+        cost(peer) == RoutingMessage.metricInfinite ? nil : candidates[peer]?.seqno
+    }
+}
+
+extension UInt16 {
+    /// The sum of two metrics; infinity absorbs.
+    func adding(_ other: UInt16) -> UInt16 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? RoutingMessage.metricInfinite : sum
+    }
+
+    /// By a tenth: what goes up and down by less changes no route.
+    fileprivate func isClearlyCheaper(than other: UInt16) -> Bool {
+        UInt32(self) * 10 <= UInt32(other) * 9
+    }
+}
