@@ -17,8 +17,8 @@ extension AdapterMachine.Notice {
             "this kernel or controller cannot monitor advertisements; sensors are heard in scans "
                 + "with pauses"
         case .deaf:
-            "nobody was heard for \(Listening.silence.components.seconds / 60) minutes; reception "
-                + "begins anew"
+            "nobody was heard for \(ReceptionWatchdog.silence.components.seconds / 60) minutes; "
+                + "reception begins anew"
         case .cycling: "still nobody is heard; the controller is switched off and on"
         case .hearing: "somebody is heard again"
         case .otherNetwork(let prefix, let address):

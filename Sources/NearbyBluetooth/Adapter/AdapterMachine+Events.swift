@@ -9,7 +9,7 @@ extension AdapterMachine {
         case .failed(let code, let status):
             if let pending = answered(code, event.index) { failed(pending, status, now) }
         case .indexAdded: add(event.index)
-        case .indexRemoved: remove(event.index)
+        case .indexRemoved: remove(event.index, now)
         case .newSettings(let settings): settle(settings, of: event.index, now)
         case .found(let address, let rssi, let data):
             if isUp, event.index == chosen?.index { hear(data, from: address, rssi: rssi, now) }
@@ -74,7 +74,7 @@ extension AdapterMachine {
         setup.succeed()
     }
 
-    private mutating func remove(_ index: UInt16?) {
+    private mutating func remove(_ index: UInt16?, _ now: Instant) {
         guard let index else { return }
         controllers?.removeAll { $0.index == index }
         if pending?.index == index { pending = nil }
@@ -84,7 +84,8 @@ extension AdapterMachine {
         scan = .off(next: .zero)
         cannotAdvertise = false
         cannotMonitor = false
-        listening = Listening(isWanted: listening.isWanted, cycled: listening.cycled)
+        listening = Listening(isWanted: listening.isWanted)
+        carryOut(watchdog.handle(.controllerRemoved, now: now), now)
         givenUp = []
         isStuck = false
         renewal.succeed()
@@ -109,7 +110,7 @@ extension AdapterMachine {
             isStuck = false
             instance = nil
             renewal.fail(now, using: &random)
-        } else if wasPowered, !settings.contains(.powered), listening.isCycling {
+        } else if wasPowered, !settings.contains(.powered), watchdog.isCycling {
             power.succeed()
         } else if wasPowered, !settings.contains(.powered) {
             // Somebody switched it off. It is switched on again, but never in a tug-of-war.
@@ -117,7 +118,7 @@ extension AdapterMachine {
             power.fail(now, using: &random)
             say(.poweredOff)
         } else if !wasPowered, settings.contains(.powered) {
-            listening.isCycling = false
+            carryOut(watchdog.handle(.poweredOn, now: now), now)
             poweredAt = now
             setup.succeed()
         }
@@ -223,7 +224,7 @@ extension AdapterMachine {
             } else {
                 scanEnded(now)
             }
-        case (.invalidIndex, _): remove(answered.index)
+        case (.invalidIndex, _): remove(answered.index, now)
         case (.rfkilled, _):
             // The kernel says nothing when the block is lifted.
             setup.postpone(until: now + Self.rfkillPeriod)
@@ -240,7 +241,7 @@ extension AdapterMachine {
             }
         case (_, .stopDiscovery): scanEnded(now)
         case (_, .setPowered) where answered.command == .setPowered(false):
-            listening.isCycling = false
+            carryOut(watchdog.handle(.powerOffRefused, now: now), now)
         case (.notSupported, .addAdvertising), (.unknownCommand, .addAdvertising),
             (.invalidParameters, .addAdvertising), (.notSupported, .readAdvertisingFeatures),
             (.unknownCommand, .readAdvertisingFeatures):

@@ -153,7 +153,7 @@ extension AdapterMachine {
         if isAdvertising, let instance { commands.append(.removeAdvertising(instance: instance)) }
         let added = current.subtracting(found)
         if added.contains(.connectable), acceptsClassic { commands.append(.setConnectable(false)) }
-        if listening.isCycling, found.contains(.powered), !current.contains(.powered) {
+        if watchdog.isCycling, found.contains(.powered), !current.contains(.powered) {
             commands.append(.setPowered(true))
         }
         if added.contains(.powered) { commands.append(.setPowered(false)) }

@@ -105,10 +105,8 @@ struct AdapterMachine: Sendable {
     var cannotMonitor = false
     var isContent = false
     var isConnecting = false
-    var isLinked = false
     var listening = Listening()
-    /// How often reception began anew because nobody was heard any more.
-    var restarts: UInt64 = 0
+    var watchdog = ReceptionWatchdog()
     var isUp = false
     var scan = Scan.off(next: .zero)
     var isFirstScan = true
@@ -149,8 +147,9 @@ struct AdapterMachine: Sendable {
         case .listening(let psm): self.psm = isUp ? psm : nil
         case .setContent(let isContent): setContent(isContent, now)
         case .setConnecting(let isConnecting): setConnecting(isConnecting, now)
-        case .setLinked(let isLinked): self.isLinked = isLinked
-        case .setListening(let isWanted): setListening(isWanted)
+        case .setLinked(let isLinked):
+            carryOut(watchdog.handle(.setLinked(isLinked), now: now), now)
+        case .setListening(let isWanted): setListening(isWanted, now)
         case .deadlineReached: deadlineReached(now)
         case .stop: stop()
         }
@@ -172,6 +171,11 @@ struct AdapterMachine: Sendable {
 
     /// The controller in use, or to be used.
     var adapter: Adapter? { chosen }
+
+    var isLinked: Bool { watchdog.isLinked }
+
+    /// How often reception began anew because nobody was heard any more.
+    var restarts: UInt64 { watchdog.restarts }
 
     /// What can be said of it in a line.
     var summary: String {
@@ -197,7 +201,7 @@ struct AdapterMachine: Sendable {
         _ = scanning.isDue(now)
         _ = renewal.isDue(now)
         _ = listening.adding.isDue(now)
-        if phase == .running { watch(now) }
+        if isUp { carryOut(watchdog.handle(.deadlineReached, now: now), now) }
     }
 
     // MARK: Scans
@@ -241,7 +245,7 @@ struct AdapterMachine: Sendable {
     mutating func hear(
         _ data: [UInt8], from address: BluetoothAddress, rssi: Int8, _ now: Instant
     ) {
-        heardSomebody(now)
+        carryOut(watchdog.handle(.heard, now: now), now)
         do throws(WireError) {
             guard let advertisement = try Advertisement(parsing: data) else {
                 if listening.isWanted {
@@ -265,41 +269,5 @@ struct AdapterMachine: Sendable {
         guard said != notice else { return }
         said = notice
         outputs.append(.notice(notice))
-    }
-}
-
-/// When to try again: at once, then after a wait that doubles with every failure, with jitter.
-struct Backoff: Equatable, Sendable {
-    let first: Duration
-    let most: Duration
-    private(set) var at: Instant?
-    private var wait: Duration?
-
-    init(first: Duration, most: Duration) {
-        self.first = first
-        self.most = most
-    }
-
-    mutating func fail(_ now: Instant, using random: inout SeededGenerator) {
-        let next = min(most, wait.map { $0 * 2 } ?? first)
-        wait = next
-        at = now + random.duration(in: next..<next + next / 4)
-    }
-
-    /// Not before this time, without counting it as a failure.
-    mutating func postpone(until time: Instant) { at = max(at ?? time, time) }
-
-    /// The time has come: forgets it, but not the wait that it led to.
-    mutating func isDue(_ now: Instant) -> Bool {
-        guard let at, at > now else {
-            self.at = nil
-            return true
-        }
-        return false
-    }
-
-    mutating func succeed() {
-        at = nil
-        wait = nil
     }
 }
