@@ -38,9 +38,9 @@ struct ListeningTests {
 
     @Test func aMonitorStaysBesideTheScansForNodes() {
         var world = started()
-        #expect(monitors(world) == [Listening.patterns])
+        #expect(monitors(world) == [MonitorMachine.patterns])
         world.pass(.seconds(60))
-        #expect(monitors(world) == [Listening.patterns])
+        #expect(monitors(world) == [MonitorMachine.patterns])
         #expect(world.kernel.commands.filter { $0.code == .addMonitor }.count == 1)
         #expect(count(world, .startDiscovery) > 10, "nodes are still looked for")
         world.give(.setContent(true))
@@ -54,7 +54,7 @@ struct ListeningTests {
     }
 
     @Test func thePatternsAreThoseOfTheFormats() {
-        let bytes = ManagementCommand.addMonitor(Listening.patterns).bytes(for: 0)
+        let bytes = ManagementCommand.addMonitor(MonitorMachine.patterns).bytes(for: 0)
         #expect(bytes.count == 6 + 1 + 5 * 34)
         #expect(bytes[6] == 5)
         let heads = (0..<5).map { Array(bytes[(7 + 34 * $0)..<(7 + 34 * $0 + 5)]) }
@@ -94,7 +94,7 @@ struct ListeningTests {
         world.kernel.controllers[0]?.monitors = [:]
         world.give(.event(ManagementEvent(index: 0, body: .monitorRemoved(handle: handle))))
         world.pass(.seconds(3))
-        #expect(monitors(world) == [Listening.patterns])
+        #expect(monitors(world) == [MonitorMachine.patterns])
     }
 
     @Test func aMonitorIsSetAnewAfterThePowerWasOff() {
@@ -103,7 +103,7 @@ struct ListeningTests {
             let event = world.kernel.change(0) { $0.remove(.powered) }
             world.give(.event(event))
             world.pass(.seconds(400))
-            #expect(monitors(world) == [Listening.patterns])
+            #expect(monitors(world) == [MonitorMachine.patterns])
         }
         world.give(.stop)
         #expect(world.outputs.last == .restored)
@@ -114,12 +114,12 @@ struct ListeningTests {
         var world = AdapterWorld()
         _ = world.kernel.plug(0)
         for handle: UInt16 in 1...32 {
-            world.kernel.controllers[0]?.monitors[handle] = Listening.patterns
+            world.kernel.controllers[0]?.monitors[handle] = MonitorMachine.patterns
         }
         world.give(.setListening(true))
         world.give(.start)
         world.pass(.seconds(10))
-        #expect(monitors(world) == [Listening.patterns])
+        #expect(monitors(world) == [MonitorMachine.patterns])
     }
 
     // MARK: Without monitors
@@ -160,7 +160,7 @@ struct ListeningTests {
         #expect(count(world, .startDiscovery) > 3)
         world.kernel.refusals = [:]
         world.pass(.seconds(80))
-        #expect(monitors(world) == [Listening.patterns])
+        #expect(monitors(world) == [MonitorMachine.patterns])
     }
 
     // MARK: The watchdog
@@ -170,12 +170,12 @@ struct ListeningTests {
         world.give(.setContent(true))
         world.pass(.seconds(10))
         hear(&world)
-        let added = count(world, .addMonitor(Listening.patterns))
+        let added = count(world, .addMonitor(MonitorMachine.patterns))
         world.pass(.seconds(299))
-        #expect(count(world, .addMonitor(Listening.patterns)) == added)
+        #expect(count(world, .addMonitor(MonitorMachine.patterns)) == added)
         world.pass(.seconds(2))
-        #expect(count(world, .addMonitor(Listening.patterns)) == added + 1)
-        #expect(monitors(world) == [Listening.patterns])
+        #expect(count(world, .addMonitor(MonitorMachine.patterns)) == added + 1)
+        #expect(monitors(world) == [MonitorMachine.patterns])
         #expect(world.machine.restarts == 1)
         #expect(world.notices.last == .deaf)
         hear(&world)
@@ -201,7 +201,7 @@ struct ListeningTests {
         #expect(world.ups == [true, false, true])
         #expect(world.notices.filter { $0 == .deaf }.count == 1)
         #expect(!world.notices.contains(.poweredOff))
-        #expect(monitors(world) == [Listening.patterns])
+        #expect(monitors(world) == [MonitorMachine.patterns])
         world.pass(.seconds(86_400))
         #expect((2...4).contains(count(world, .setPowered(false))))
         hear(&world)
@@ -261,7 +261,9 @@ struct ListeningTests {
         world.give(.setListening(true))
         world.give(.setContent(true))
         world.pass(.seconds(900))
-        #expect(monitors(world).contains(Listening.patterns) != world.machine.cannotMonitor)
+        #expect(
+            monitors(world).contains(MonitorMachine.patterns)
+                != world.machine.monitor.isUnsupported)
         world.give(.stop)
         world.pass(.seconds(60))
         #expect(world.outputs.last == .restored)

@@ -18,8 +18,8 @@ extension AdapterMachine {
         case .advertisingRemoved(let instance): lost(instance, event.index, now)
         case .monitorRemoved(let handle):
             guard event.index == chosen?.index else { break }
-            monitorGone(handle, now)
-            if case .passive(handle, _, let next) = scan { scan = .off(next: next) }
+            carryOut(monitor.handle(.removed(handle: handle), now: now), now)
+            carryOut(scans.handle(.monitorRemoved(handle: handle), now: now), now)
         case .resumed: resumed(event.index)
         case .other: break
         }
@@ -81,10 +81,9 @@ extension AdapterMachine {
         guard chosen?.index == index else { return }
         chosen = nil
         instance = nil
-        scan = .off(next: .zero)
         cannotAdvertise = false
-        cannotMonitor = false
-        listening = Listening(isWanted: listening.isWanted)
+        carryOut(monitor.handle(.controllerRemoved, now: now), now)
+        carryOut(scans.handle(.controllerRemoved, now: now), now)
         carryOut(watchdog.handle(.controllerRemoved, now: now), now)
         givenUp = []
         isStuck = false
@@ -92,7 +91,6 @@ extension AdapterMachine {
         setup.succeed()
         advertising.succeed()
         power.succeed()
-        scanning.succeed()
         say(.gone)
     }
 
@@ -185,23 +183,18 @@ extension AdapterMachine {
         case (_, .advertisingFeatures(let most)):
             instance = most > 0 ? most : nil
             cannotAdvertise = most == 0
-        case (.addMonitor(Listening.patterns), .monitor(let handle)): monitorAdded(handle)
+        case (.addMonitor(MonitorMachine.patterns), .monitor(let handle)):
+            carryOut(monitor.handle(.added(handle: handle), now: now), now)
         case (_, .monitor(let handle)):
-            scan = .passive(
-                handle: handle, until: now + Self.scanTime, next: now + Self.contentPeriod)
-            scanning.succeed()
+            carryOut(scans.handle(.monitorAdded(handle: handle), now: now), now)
         case (.addAdvertising, _):
             isAdvertising = true
             advertising.succeed()
         case (.removeAdvertising, _): isAdvertising = false
         case (.startDiscovery, _):
-            let usual = scansForSensors && isContent ? Self.sensorScanTime : Self.scanTime
-            let time = isFirstScan ? Self.firstScanTime : usual
-            scan = .active(until: now + time, next: now + period + time - usual)
-            scanning.succeed()
-        case (.removeMonitor(let handle), _) where handle == listening.monitor:
-            monitorGone(handle, now)
-        case (.stopDiscovery, _), (.removeMonitor, _): scanEnded(now)
+            carryOut(scans.handle(.discoveryStarted, now: now), now)
+        case (.removeMonitor(let handle), _): monitorRemoved(handle, now)
+        case (.stopDiscovery, _): carryOut(scans.handle(.stopped, now: now), now)
         default: break
         }
     }
@@ -219,27 +212,21 @@ extension AdapterMachine {
             say(.permissionDenied)
         case (_, .removeMonitor):
             // An index that is invalid is the monitor's here: it is gone already.
-            if case .removeMonitor(let handle) = answered.command, handle == listening.monitor {
-                monitorGone(handle, now)
-            } else {
-                scanEnded(now)
-            }
+            if case .removeMonitor(let handle) = answered.command { monitorRemoved(handle, now) }
         case (.invalidIndex, _): remove(answered.index, now)
         case (.rfkilled, _):
             // The kernel says nothing when the block is lifted.
             setup.postpone(until: now + Self.rfkillPeriod)
             say(.rfkilled)
         case (_, .startDiscovery):
-            // Busy: somebody else is scanning, and we hear what is found.
-            scan = .off(next: now + period)
-            if status != .busy { scanning.fail(now, using: &random) }
+            carryOut(scans.handle(.discoveryRefused(status), now: now), now)
         case (_, .addMonitor):
-            if answered.command == .addMonitor(Listening.patterns) {
-                monitorRefused(status, now)
+            if answered.command == .addMonitor(MonitorMachine.patterns) {
+                carryOut(monitor.handle(.refused(status), now: now), now)
             } else {
-                cannotMonitor = true
+                carryOut(scans.handle(.monitorRefused, now: now), now)
             }
-        case (_, .stopDiscovery): scanEnded(now)
+        case (_, .stopDiscovery): carryOut(scans.handle(.stopped, now: now), now)
         case (_, .setPowered) where answered.command == .setPowered(false):
             carryOut(watchdog.handle(.powerOffRefused, now: now), now)
         case (.notSupported, .addAdvertising), (.unknownCommand, .addAdvertising),
@@ -260,26 +247,18 @@ extension AdapterMachine {
 
     // MARK: Scans
 
-    private var period: Duration {
-        guard isContent else { return Self.wantingPeriod }
-        return scansForSensors ? Self.sensorPeriod : Self.contentPeriod
-    }
-
-    private mutating func scanEnded(_ now: Instant) {
-        if case .active = scan { isFirstScan = false }
-        switch scan {
-        case .off: break
-        case .active(_, let next), .passive(_, _, let next):
-            // Content meanwhile, or no longer.
-            scan = .off(next: isContent ? max(next, now + period / 2) : min(next, now + period))
+    /// Ours that lasts, or that of a passive scan.
+    private mutating func monitorRemoved(_ handle: UInt16, _ now: Instant) {
+        if handle == monitor.handle {
+            carryOut(monitor.handle(.removed(handle: handle), now: now), now)
+        } else {
+            carryOut(scans.handle(.stopped, now: now), now)
         }
     }
 
     /// The kernel ended it, or whoever shares it.
     private mutating func discoveryEnded(_ index: UInt16?, _ now: Instant) {
-        guard index == chosen?.index, case .active = scan, pending?.command != .stopDiscovery else {
-            return
-        }
-        scanEnded(now)
+        guard index == chosen?.index, pending?.command != .stopDiscovery else { return }
+        carryOut(scans.handle(.discoveryEnded, now: now), now)
     }
 }

@@ -5,15 +5,6 @@ extension AdapterMachine {
     static let commandTime = Duration.seconds(5)
     /// Firmware may have to be loaded first.
     static let powerTime = Duration.seconds(20)
-    /// A little more than the kernel's advertising interval of 1.28 s: one scan hears everybody.
-    static let scanTime = Duration.milliseconds(1_500)
-    static let firstScanTime = Duration.seconds(5)
-    static let wantingPeriod = Duration.seconds(5)
-    static let contentPeriod = Duration.seconds(30)
-    /// For sensors, where nothing but our own scans hears them: three tenths of the time, as while
-    /// wanting.
-    static let sensorPeriod = Duration.seconds(10)
-    static let sensorScanTime = Duration.seconds(3)
     static let rfkillPeriod = Duration.seconds(5)
     /// Who switches the controller off after so long on is not at war with us.
     static let powerPeace = Duration.seconds(60)
@@ -72,22 +63,18 @@ extension AdapterMachine {
 
     private mutating func operation(_ now: Instant) -> ManagementCommand? {
         guard isUp, hasLowEnergy else { return nil }
-        if let command = listeningOperation(now) { return command }
+        if watchdog.isCycling { return .setPowered(false) }
+        next = nil
+        carryOut(monitor.handle(.turn, now: now), now)
+        if let next { return next }
         guard let psm else { return nil }
         if !isAdvertising, !cannotAdvertise, let instance, advertising.isDue(now),
             let own = Advertisement(networkTag: networkTag, psm: psm, peerPrefix: peerPrefix)
         {
             return .addAdvertising(instance: instance, data: own.bytes)
         }
-        switch scan {
-        case .off(let next):
-            guard !needsNoScan, next + hold <= now, scanning.isDue(now) else { return nil }
-            return isContent && !cannotMonitor && !isFirstScan && !scansForSensors
-                ? .addMonitor([.node]) : .startDiscovery
-        case .active(let until, _): return until <= now ? .stopDiscovery : nil
-        case .passive(let handle, let until, _):
-            return until <= now ? .removeMonitor(handle: handle) : nil
-        }
+        carryOut(scans.handle(.turn, now: now), now)
+        return next
     }
 
     /// The adapter is up when it is powered, can do LE, and is known well enough.
@@ -99,9 +86,10 @@ extension AdapterMachine {
         guard isReady != isUp else { return }
         isUp = isReady
         if let chosen, isReady {
-            isFirstScan = true
-            resetScan(now)
-            beginListening(now)
+            carryOut(scans.handle(.adapterUp, now: now), now)
+            // The kernel kept the monitor, but may have forgotten to scan.
+            carryOut(monitor.handle(.renew, now: now), now)
+            carryOut(watchdog.handle(.adapterUp, now: now), now)
             say(.using(chosen))
             outputs.append(.up(chosen))
         } else {
@@ -109,18 +97,9 @@ extension AdapterMachine {
             // The controller is off or gone, and with it what it did; but `stop` has to end that.
             if phase == .running {
                 isAdvertising = false
-                resetScan(now)
+                carryOut(scans.handle(.adapterDown, now: now), now)
             }
             outputs.append(.down)
-        }
-    }
-
-    /// The kernel keeps a monitor while the controller is off: it is still to be removed.
-    private mutating func resetScan(_ now: Instant) {
-        if case .passive(let handle, _, _) = scan {
-            scan = .passive(handle: handle, until: now, next: now)
-        } else {
-            scan = .off(next: now)
         }
     }
 
@@ -142,13 +121,9 @@ extension AdapterMachine {
     private var restoring: ManagementCommand? {
         guard let current = information?.current else { return nil }
         var commands: [ManagementCommand] = []
-        switch scan {
-        case .off: break
-        case .active: commands.append(.stopDiscovery)
-        case .passive(let handle, _, _): commands.append(.removeMonitor(handle: handle))
-        }
-        if let monitor = listening.monitor, monitor != Self.allMonitors {
-            commands.append(.removeMonitor(handle: monitor))
+        if let command = scans.stopCommand { commands.append(command) }
+        if let handle = monitor.handle, handle != MonitorMachine.all {
+            commands.append(.removeMonitor(handle: handle))
         }
         if isAdvertising, let instance { commands.append(.removeAdvertising(instance: instance)) }
         let added = current.subtracting(found)

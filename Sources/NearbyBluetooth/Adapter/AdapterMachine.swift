@@ -67,12 +67,6 @@ struct AdapterMachine: Sendable {
 
     enum Phase: Equatable, Sendable { case idle, running, denied, stopping, stopped }
 
-    enum Scan: Equatable, Sendable {
-        case off(next: Instant)
-        case active(until: Instant, next: Instant)
-        case passive(handle: UInt16, until: Instant, next: Instant)
-    }
-
     struct Controller: Sendable {
         let index: UInt16
         /// Nil until it is read.
@@ -102,20 +96,15 @@ struct AdapterMachine: Sendable {
     var psm: UInt8?
     var isAdvertising = false
     var cannotAdvertise = false
-    var cannotMonitor = false
-    var isContent = false
-    var isConnecting = false
-    var listening = Listening()
+    var monitor: MonitorMachine
+    var scans: ScanMachine
     var watchdog = ReceptionWatchdog()
     var isUp = false
-    var scan = Scan.off(next: .zero)
-    var isFirstScan = true
     var setup = Backoff(first: .seconds(1), most: .seconds(60))
     var advertising = Backoff(first: .seconds(1), most: .seconds(60))
     /// Against others who switch the controller off.
     var power = Backoff(first: .seconds(5), most: .seconds(300))
     var poweredAt = Instant.zero
-    var scanning = Backoff(first: .seconds(1), most: .seconds(60))
     /// No number is left to advertise with: only power makes them free.
     var isStuck = false
     var renewal = Backoff(first: .seconds(60), most: .seconds(3_600))
@@ -125,6 +114,8 @@ struct AdapterMachine: Sendable {
     /// What could not be put back.
     var givenUp: [ManagementCommand.Code] = []
     var random: SeededGenerator
+    /// The next command, as machines of our own want it.
+    var next: ManagementCommand?
     var outputs: [Output] = []
     private(set) var drops = DropCounters()
 
@@ -136,7 +127,10 @@ struct AdapterMachine: Sendable {
         self.networkTag = networkTag
         self.peerPrefix = peerPrefix & 0xffff_ffff_ffff
         self.acceptsClassic = acceptsClassic
-        random = SeededGenerator(seed: seed)
+        var seeds = SeededGenerator(seed: seed)
+        monitor = MonitorMachine(seed: seeds.next())
+        scans = ScanMachine(seed: seeds.next())
+        random = seeds
     }
 
     mutating func handle(_ input: Input, now: Instant) -> [Output] {
@@ -145,8 +139,10 @@ struct AdapterMachine: Sendable {
         case .start: if phase == .idle { phase = .running }
         case .event(let event): take(event, now)
         case .listening(let psm): self.psm = isUp ? psm : nil
-        case .setContent(let isContent): setContent(isContent, now)
-        case .setConnecting(let isConnecting): setConnecting(isConnecting, now)
+        case .setContent(let isContent):
+            carryOut(scans.handle(.setContent(isContent), now: now), now)
+        case .setConnecting(let isConnecting):
+            carryOut(scans.handle(.setConnecting(isConnecting), now: now), now)
         case .setLinked(let isLinked):
             carryOut(watchdog.handle(.setLinked(isLinked), now: now), now)
         case .setListening(let isWanted): setListening(isWanted, now)
@@ -164,14 +160,15 @@ struct AdapterMachine: Sendable {
         if let at = setup.at { return at }
         let next = min(
             power.at ?? .distantFuture, advertising.at ?? .distantFuture,
-            renewal.at ?? .distantFuture, scanDeadline ?? .distantFuture,
-            listeningDeadline ?? .distantFuture)
+            renewal.at ?? .distantFuture, receptionDeadline ?? .distantFuture)
         return next == .distantFuture ? nil : next
     }
 
     /// The controller in use, or to be used.
     var adapter: Adapter? { chosen }
 
+    var isContent: Bool { scans.isContent }
+    var isConnecting: Bool { scans.isConnecting }
     var isLinked: Bool { watchdog.isLinked }
 
     /// How often reception began anew because nobody was heard any more.
@@ -198,46 +195,10 @@ struct AdapterMachine: Sendable {
         _ = setup.isDue(now)
         _ = power.isDue(now)
         _ = advertising.isDue(now)
-        _ = scanning.isDue(now)
         _ = renewal.isDue(now)
-        _ = listening.adding.isDue(now)
+        carryOut(monitor.handle(.deadlineReached, now: now), now)
+        carryOut(scans.handle(.deadlineReached, now: now), now)
         if isUp { carryOut(watchdog.handle(.deadlineReached, now: now), now) }
-    }
-
-    // MARK: Scans
-
-    private var scanDeadline: Instant? {
-        guard isUp, hasLowEnergy, psm != nil else { return nil }
-        return switch scan {
-        // The monitor that lasts hears nodes too.
-        case .off where needsNoScan: nil
-        case .off(let next): max(next + hold, scanning.at ?? next)
-        case .active(let until, _), .passive(_, let until, _): until
-        }
-    }
-
-    private mutating func setContent(_ value: Bool, _ now: Instant) {
-        guard value != isContent else { return }
-        isContent = value
-        if !value, case .off = scan { scan = .off(next: now) }
-    }
-
-    /// Content, it leaves hearing nodes to the monitor that lasts.
-    var needsNoScan: Bool { isContent && listening.monitor != nil && !isFirstScan }
-
-    /// What a scan that is due waits for connects. Not for ever: addresses that only pretend to be
-    /// somebody must not keep us deaf.
-    var hold: Duration { isConnecting ? .seconds(15) : .zero }
-
-    private mutating func setConnecting(_ value: Bool, _ now: Instant) {
-        let isBegin = value && !isConnecting
-        isConnecting = value
-        switch scan {
-        case .active(_, let next) where isBegin: scan = .active(until: now, next: next)
-        case .passive(let handle, _, let next) where isBegin:
-            scan = .passive(handle: handle, until: now, next: next)
-        default: break
-        }
     }
 
     // MARK: What others advertise
@@ -248,7 +209,7 @@ struct AdapterMachine: Sendable {
         carryOut(watchdog.handle(.heard, now: now), now)
         do throws(WireError) {
             guard let advertisement = try Advertisement(parsing: data) else {
-                if listening.isWanted {
+                if monitor.isWanted {
                     outputs.append(.advertisement(data, from: address, rssi: rssi))
                 }
                 return
