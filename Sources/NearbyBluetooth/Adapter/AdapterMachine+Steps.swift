@@ -1,139 +1,203 @@
 import NearbyCore
 
-/// What is the next command, and what follows from its answer.
+/// What is the next command.
 extension AdapterMachine {
-    static let commandTime = Duration.seconds(5)
+    /// What links need, in this order: the first that is missing decides what is sent.
+    private enum Step: CaseIterable {
+        case pause, list, information, choice, lowEnergy, power, freeInstances, connectable
+        case countInstances, up, cycle, monitor, listener, advertisement, scan
+    }
+
+    private static let commandTime = Duration.seconds(5)
     /// Firmware may have to be loaded first.
-    static let powerTime = Duration.seconds(20)
-    static let rfkillPeriod = Duration.seconds(5)
-    /// Who switches the controller off after so long on is not at war with us.
-    static let powerPeace = Duration.seconds(60)
+    private static let powerTime = Duration.seconds(20)
+    private static let steps = Step.allCases
 
     /// Sends the next command if none is under way.
     mutating func advance(_ now: Instant) {
-        choose()
-        announce(now)
+        if isRunning {
+            controllers.choose(selection, acceptsClassic: acceptsClassic)
+            announce(now)
+        }
         guard pending == nil else { return }
         switch phase {
         case .idle, .denied, .stopped: return
-        case .running: if let next = wanted(now) { send(next.0, to: next.1, now) }
-        case .stopping:
-            if let chosen, let command = restoring { return send(command, to: chosen.index, now) }
+        case .preparing, .up:
+            for step in Self.steps {
+                guard go(through: step, now), pending == nil else { return }
+            }
+        case .stopping(let refused):
+            if let command = restoringCommand(unless: refused) { return send(command, now) }
             phase = .stopped
             outputs.append(.restored)
         }
     }
 
+    /// To the controller in use.
+    private mutating func send(_ command: ManagementCommand, _ now: Instant) {
+        send(command, to: adapter?.index, now)
+    }
+
     private mutating func send(_ command: ManagementCommand, to index: UInt16?, _ now: Instant) {
-        let isPower = command.code == .setPowered
-        let time = isPower ? Self.powerTime : Self.commandTime
+        let time = command.code == .setPowered ? Self.powerTime : Self.commandTime
         pending = Pending(command: command, index: index, deadline: now + time)
         outputs.append(.send(command, to: index))
     }
 
     // MARK: Towards links
 
-    private mutating func wanted(_ now: Instant) -> (ManagementCommand, UInt16?)? {
-        guard setup.isDue(now) else { return nil }
-        guard let controllers else { return (.readIndexList, nil) }
-        if let unread = controllers.first(where: { $0.information == nil }) {
-            return (.readInformation, unread.index)
+    /// Sends the command that a step needs, if it needs one now.
+    ///
+    /// - Returns: whether the next step may follow where nothing was sent.
+    private mutating func go(through step: Step, _ now: Instant) -> Bool {
+        let current = controllers.information?.current ?? []
+        switch step {
+        case .pause: return setup.isDue(now)
+        case .list: if !controllers.isListed { send(.readIndexList, to: nil, now) }
+        case .information:
+            if let index = controllers.unread { send(.readInformation, to: index, now) }
+        case .choice:
+            guard adapter == nil else { break }
+            notify(.noController)
+            return false
+        case .lowEnergy:
+            if hasLowEnergy, !current.contains(.lowEnergy) { send(.setLowEnergy(true), now) }
+        case .power:
+            guard !current.contains(.powered) else { break }
+            carryOut(power.handle(.switchOn, now: now), now)
+            return false
+        case .freeInstances:
+            if advertising.isExhausted { carryOut(power.handle(.freeInstances, now: now), now) }
+        case .connectable: if needsConnectable { send(.setConnectable(true), now) }
+        case .countInstances:
+            if advertising.isUncounted, hasLowEnergy { send(.readAdvertisingFeatures, now) }
+        case .up: return isUp && hasLowEnergy
+        case .cycle: if watchdog.isCycling { send(.setPowered(false), now) }
+        case .monitor: carryOut(monitor.handle(.turn, now: now), now)
+        case .listener: return psm != nil
+        case .advertisement: advertise(now)
+        case .scan: carryOut(scans.handle(.turn, now: now), now)
         }
-        guard let chosen, let information = self.information else {
-            say(.noController)
-            return nil
-        }
-        if hasLowEnergy, !information.current.contains(.lowEnergy) {
-            return (.setLowEnergy(true), chosen.index)
-        }
-        if !information.current.contains(.powered) {
-            return power.isDue(now) ? (.setPowered(true), chosen.index) : nil
-        }
-        if isStuck, renewal.isDue(now) { return (.setPowered(false), chosen.index) }
-        if acceptsClassic, information.supported.contains(.classic),
-            !information.current.contains(.connectable), !givenUp.contains(.setConnectable)
-        {
-            return (.setConnectable(true), chosen.index)
-        }
-        if instance == nil, !cannotAdvertise, hasLowEnergy {
-            return (.readAdvertisingFeatures, chosen.index)
-        }
-        return operation(now).map { ($0, chosen.index) }
+        return true
     }
 
-    private mutating func operation(_ now: Instant) -> ManagementCommand? {
-        guard isUp, hasLowEnergy else { return nil }
-        if watchdog.isCycling { return .setPowered(false) }
-        next = nil
-        carryOut(monitor.handle(.turn, now: now), now)
-        if let next { return next }
-        guard let psm else { return nil }
-        if !isAdvertising, !cannotAdvertise, let instance, advertising.isDue(now),
-            let own = Advertisement(networkTag: networkTag, psm: psm, peerPrefix: peerPrefix)
-        {
-            return .addAdvertising(instance: instance, data: own.bytes)
-        }
-        carryOut(scans.handle(.turn, now: now), now)
-        return next
+    private var needsConnectable: Bool {
+        guard acceptsClassic, let information = controllers.information else { return false }
+        return information.supported.contains(.classic)
+            && !information.current.contains(.connectable)
+            && controllers.inUse?.refusesConnectable == false
     }
+
+    private var psm: UInt8? {
+        if case .up(let psm) = phase { psm } else { nil }
+    }
+
+    private mutating func advertise(_ now: Instant) {
+        guard let psm,
+            let own = Advertisement(networkTag: networkTag, psm: psm, peerPrefix: peerPrefix)
+        else { return }
+        carryOut(advertising.handle(.turn(own), now: now), now)
+    }
+
+    // MARK: Up and down
 
     /// The adapter is up when it is powered, can do LE, and is known well enough.
+    private var isReady: Bool {
+        guard let information = controllers.information else { return false }
+        return (!advertising.isUncounted || !hasLowEnergy)
+            && information.current.contains(.powered)
+            && information.current.contains(.lowEnergy) == hasLowEnergy
+    }
+
     private mutating func announce(_ now: Instant) {
-        let isReady =
-            phase == .running && (instance != nil || cannotAdvertise || !hasLowEnergy)
-            && information?.current.contains(.powered) == true
-            && information?.current.contains(.lowEnergy) == hasLowEnergy
         guard isReady != isUp else { return }
-        isUp = isReady
-        if let chosen, isReady {
+        if let adapter, isReady {
+            phase = .up(psm: nil)
             carryOut(scans.handle(.adapterUp, now: now), now)
             // The kernel kept the monitor, but may have forgotten to scan.
             carryOut(monitor.handle(.renew, now: now), now)
             carryOut(watchdog.handle(.adapterUp, now: now), now)
-            say(.using(chosen))
-            outputs.append(.up(chosen))
+            notify(.using(adapter))
+            outputs.append(.up(adapter))
         } else {
-            psm = nil
-            // The controller is off or gone, and with it what it did; but `stop` has to end that.
-            if phase == .running {
-                isAdvertising = false
-                carryOut(scans.handle(.adapterDown, now: now), now)
-            }
-            outputs.append(.down)
+            leave(for: .preparing)
+            // The controller is off or gone, and with it what it did.
+            carryOut(advertising.handle(.adapterDown, now: now), now)
+            carryOut(scans.handle(.adapterDown, now: now), now)
         }
     }
 
-    /// An old controller without it serves peers of the configuration.
-    var hasLowEnergy: Bool { information?.supported.contains(.lowEnergy) == true }
+    // MARK: What the machines want
+
+    mutating func carryOut(_ outputs: [PowerMachine.Output], _ now: Instant) {
+        for output in outputs {
+            switch output {
+            case .send(let command): send(command, now)
+            case .switchedOffByOthers: notify(.poweredOff)
+            }
+        }
+    }
+
+    mutating func carryOut(_ outputs: [AdvertisingMachine.Output], _ now: Instant) {
+        for output in outputs {
+            switch output {
+            case .send(let command): send(command, now)
+            }
+        }
+    }
+
+    mutating func carryOut(_ outputs: [MonitorMachine.Output], _ now: Instant) {
+        for output in outputs {
+            switch output {
+            case .send(let command): send(command, now)
+            case .cannotMonitor: notify(.cannotMonitor)
+            }
+        }
+        carryOut(scans.handle(.setDuty(monitor.duty), now: now), now)
+    }
+
+    mutating func carryOut(_ outputs: [ScanMachine.Output], _ now: Instant) {
+        for output in outputs {
+            switch output {
+            case .send(let command): send(command, now)
+            case .cannotMonitor: carryOut(monitor.handle(.unsupported, now: now), now)
+            }
+        }
+    }
+
+    mutating func carryOut(_ outputs: [ReceptionWatchdog.Output], _ now: Instant) {
+        for output in outputs {
+            switch output {
+            case .restart:
+                carryOut(monitor.handle(.renew, now: now), now)
+                carryOut(scans.handle(.restart, now: now), now)
+            case .deaf: notify(.deaf)
+            case .cycle: notify(.cycling)
+            case .hearing: notify(.hearing)
+            }
+        }
+    }
 
     // MARK: Back to what was found
 
-    mutating func stop() {
-        guard phase == .running else {
-            phase = .stopped
-            outputs.append(.restored)
-            return
-        }
-        givenUp = []
-        phase = .stopping
-    }
-
-    private var restoring: ManagementCommand? {
-        guard let current = information?.current else { return nil }
-        var commands: [ManagementCommand] = []
-        if let command = scans.stopCommand { commands.append(command) }
-        if let handle = monitor.handle, handle != MonitorMachine.all {
-            commands.append(.removeMonitor(handle: handle))
-        }
-        if isAdvertising, let instance { commands.append(.removeAdvertising(instance: instance)) }
-        let added = current.subtracting(found)
-        if added.contains(.connectable), acceptsClassic { commands.append(.setConnectable(false)) }
-        if watchdog.isCycling, found.contains(.powered), !current.contains(.powered) {
-            commands.append(.setPowered(true))
-        }
-        if added.contains(.powered) { commands.append(.setPowered(false)) }
-        // Without BR/EDR, LE cannot be switched off while the controller is on.
-        if added.contains(.lowEnergy) { commands.append(.setLowEnergy(false)) }
-        return commands.first { !givenUp.contains($0.code) }
+    /// The first that is still to be done; what was refused is left out.
+    private func restoringCommand(unless refused: [ManagementCommand.Code]) -> ManagementCommand? {
+        guard let inUse = controllers.inUse, let current = controllers.information?.current
+        else { return nil }
+        let lasting = monitor.handle == MonitorMachine.all ? nil : monitor.handle
+        let added = current.subtracting(inUse.found)
+        let isSwitchedOff =
+            watchdog.isCycling && inUse.found.contains(.powered) && !current.contains(.powered)
+        let commands: [ManagementCommand?] = [
+            scans.stopCommand,
+            lasting.map { .removeMonitor(handle: $0) },
+            advertising.advertised.map { .removeAdvertising(instance: $0) },
+            acceptsClassic && added.contains(.connectable) ? .setConnectable(false) : nil,
+            isSwitchedOff ? .setPowered(true) : nil,
+            added.contains(.powered) ? .setPowered(false) : nil,
+            // Without BR/EDR, LE cannot be switched off while the controller is on.
+            added.contains(.lowEnergy) ? .setLowEnergy(false) : nil,
+        ]
+        return commands.lazy.compactMap { $0 }.first { !refused.contains($0.code) }
     }
 }

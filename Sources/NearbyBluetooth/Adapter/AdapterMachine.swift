@@ -1,15 +1,12 @@
 import NearbyCore
 
-extension Limits {
-    /// Controllers of one machine that are looked at.
-    static let bluetoothControllersMax = 16
-}
-
 /// Brings one controller into the state that links need, keeps it there, and puts back at the end
 /// what it found.
 ///
 /// It compares what is with what is wanted and sends the next command, one at a time; whatever
 /// others change (bluetoothd, rfkill, a hand that pulls the plug) leads to the next comparison.
+/// Power, advertising, the lasting monitor, scans and the watchdog over reception are machines of
+/// their own: this one tells them what happens, and when they may send a command.
 struct AdapterMachine: Sendable {
     enum Input: Equatable, Sendable {
         case start
@@ -65,18 +62,23 @@ struct AdapterMachine: Sendable {
         case cannotListen(code: Int32)
     }
 
-    enum Phase: Equatable, Sendable { case idle, running, denied, stopping, stopped }
-
-    struct Controller: Sendable {
-        let index: UInt16
-        /// Nil until it is read.
-        var information: ControllerInformation?
+    enum Phase: Equatable, Sendable {
+        case idle
+        /// The controller is not as links need it, or not any more.
+        case preparing
+        /// Links can use the controller. The PSM is the shell's, once it listens.
+        case up(psm: UInt8?)
+        case denied
+        /// What was found is being put back, but for commands that were refused.
+        case stopping(refused: [ManagementCommand.Code])
+        case stopped
     }
 
+    /// A command that was not answered yet.
     struct Pending: Sendable {
-        var command: ManagementCommand
-        var index: UInt16?
-        var deadline: Instant
+        let command: ManagementCommand
+        let index: UInt16?
+        let deadline: Instant
     }
 
     let selection: AdapterSelection
@@ -85,37 +87,20 @@ struct AdapterMachine: Sendable {
     /// BR/EDR peers are configured: they must be able to connect.
     let acceptsClassic: Bool
     var phase = Phase.idle
+    /// One at a time; it belongs to a controller that is in the table, or to none.
     var pending: Pending?
-    /// By index; nil: not asked yet.
-    var controllers: [Controller]?
-    var chosen: Adapter?
-    /// What was set when the controller was chosen.
-    var found: ControllerSettings = []
-    /// The instance that is ours; nil until the controller said how many it has.
-    var instance: UInt8?
-    var psm: UInt8?
-    var isAdvertising = false
-    var cannotAdvertise = false
+    var controllers = ControllerTable()
+    var power: PowerMachine
+    var advertising: AdvertisingMachine
     var monitor: MonitorMachine
     var scans: ScanMachine
     var watchdog = ReceptionWatchdog()
-    var isUp = false
+    /// For commands that no machine of their own repeats.
     var setup = Backoff(first: .seconds(1), most: .seconds(60))
-    var advertising = Backoff(first: .seconds(1), most: .seconds(60))
-    /// Against others who switch the controller off.
-    var power = Backoff(first: .seconds(5), most: .seconds(300))
-    var poweredAt = Instant.zero
-    /// No number is left to advertise with: only power makes them free.
-    var isStuck = false
-    var renewal = Backoff(first: .seconds(60), most: .seconds(3_600))
     private(set) var foreign = ForeignNodes()
     /// The last notice, so that none comes twice in a row.
-    var said: Notice?
-    /// What could not be put back.
-    var givenUp: [ManagementCommand.Code] = []
+    private var lastNotice: Notice?
     var random: SeededGenerator
-    /// The next command, as machines of our own want it.
-    var next: ManagementCommand?
     var outputs: [Output] = []
     private(set) var drops = DropCounters()
 
@@ -128,6 +113,8 @@ struct AdapterMachine: Sendable {
         self.peerPrefix = peerPrefix & 0xffff_ffff_ffff
         self.acceptsClassic = acceptsClassic
         var seeds = SeededGenerator(seed: seed)
+        power = PowerMachine(seed: seeds.next())
+        advertising = AdvertisingMachine(seed: seeds.next())
         monitor = MonitorMachine(seed: seeds.next())
         scans = ScanMachine(seed: seeds.next())
         random = seeds
@@ -136,16 +123,18 @@ struct AdapterMachine: Sendable {
     mutating func handle(_ input: Input, now: Instant) -> [Output] {
         outputs = []
         switch input {
-        case .start: if phase == .idle { phase = .running }
-        case .event(let event): take(event, now)
-        case .listening(let psm): self.psm = isUp ? psm : nil
+        case .start: if phase == .idle { phase = .preparing }
+        case .event(let event): receive(event, now)
+        case .listening(let psm): if isUp { phase = .up(psm: psm) }
         case .setContent(let isContent):
             carryOut(scans.handle(.setContent(isContent), now: now), now)
         case .setConnecting(let isConnecting):
             carryOut(scans.handle(.setConnecting(isConnecting), now: now), now)
         case .setLinked(let isLinked):
             carryOut(watchdog.handle(.setLinked(isLinked), now: now), now)
-        case .setListening(let isWanted): setListening(isWanted, now)
+        case .setListening(let isWanted):
+            carryOut(monitor.handle(.setWanted(isWanted), now: now), now)
+            carryOut(watchdog.handle(.setWanted(isWanted), now: now), now)
         case .deadlineReached: deadlineReached(now)
         case .stop: stop()
         }
@@ -155,17 +144,24 @@ struct AdapterMachine: Sendable {
 
     var nextDeadline: Instant? {
         if let pending { return pending.deadline }
-        guard phase == .running else { return nil }
+        guard isRunning else { return nil }
         // Nothing else is done before.
         if let at = setup.at { return at }
         let next = min(
-            power.at ?? .distantFuture, advertising.at ?? .distantFuture,
-            renewal.at ?? .distantFuture, receptionDeadline ?? .distantFuture)
+            power.nextDeadline ?? .distantFuture, advertising.nextDeadline ?? .distantFuture,
+            receptionDeadline ?? .distantFuture)
         return next == .distantFuture ? nil : next
     }
 
+    private var receptionDeadline: Instant? {
+        guard case .up(let psm) = phase, hasLowEnergy else { return nil }
+        let next = min(
+            watchdog.nextDeadline ?? .distantFuture, monitor.nextDeadline ?? .distantFuture)
+        return psm == nil ? next : min(next, scans.nextDeadline ?? .distantFuture)
+    }
+
     /// The controller in use, or to be used.
-    var adapter: Adapter? { chosen }
+    var adapter: Adapter? { controllers.inUse?.adapter }
 
     var isContent: Bool { scans.isContent }
     var isConnecting: Bool { scans.isConnecting }
@@ -174,31 +170,63 @@ struct AdapterMachine: Sendable {
     /// How often reception began anew because nobody was heard any more.
     var restarts: UInt64 { watchdog.restarts }
 
+    /// An old controller without it serves peers of the configuration.
+    var hasLowEnergy: Bool {
+        controllers.information?.supported.contains(.lowEnergy) == true
+    }
+
     /// What can be said of it in a line.
     var summary: String {
         switch phase {
         case .idle, .stopped: return "off"
         case .denied: return "no permission"
         case .stopping: return "stopping"
-        case .running: break
+        case .preparing, .up: break
         }
-        guard chosen != nil else { return "no adapter" }
-        if said == .rfkilled { return "blocked by rfkill" }
+        guard adapter != nil else { return "no adapter" }
+        if lastNotice == .rfkilled { return "blocked by rfkill" }
         guard isUp else { return "not powered" }
         guard hasLowEnergy else { return "BR/EDR only" }
-        return isAdvertising ? "advertising" : cannotAdvertise ? "cannot advertise" : "starting"
+        return advertising.isOn
+            ? "advertising" : advertising.isUnsupported ? "cannot advertise" : "starting"
+    }
+
+    /// It has begun, may go on, and is not to end.
+    var isRunning: Bool {
+        switch phase {
+        case .preparing, .up: true
+        case .idle, .denied, .stopping, .stopped: false
+        }
+    }
+
+    var isUp: Bool {
+        if case .up = phase { true } else { false }
     }
 
     private mutating func deadlineReached(_ now: Instant) {
         // No answer in time: as good as none at all.
         if let pending, pending.deadline <= now { failed(pending, .busy, now) }
         _ = setup.isDue(now)
-        _ = power.isDue(now)
-        _ = advertising.isDue(now)
-        _ = renewal.isDue(now)
+        carryOut(power.handle(.deadlineReached, now: now), now)
+        carryOut(advertising.handle(.deadlineReached, now: now), now)
         carryOut(monitor.handle(.deadlineReached, now: now), now)
         carryOut(scans.handle(.deadlineReached, now: now), now)
         if isUp { carryOut(watchdog.handle(.deadlineReached, now: now), now) }
+    }
+
+    private mutating func stop() {
+        guard isRunning else {
+            phase = .stopped
+            outputs.append(.restored)
+            return
+        }
+        leave(for: .stopping(refused: []))
+    }
+
+    /// Ends running: links can use the controller no longer.
+    mutating func leave(for next: Phase) {
+        if isUp { outputs.append(.down) }
+        phase = next
     }
 
     // MARK: What others advertise
@@ -226,9 +254,9 @@ struct AdapterMachine: Sendable {
         }
     }
 
-    mutating func say(_ notice: Notice) {
-        guard said != notice else { return }
-        said = notice
+    mutating func notify(_ notice: Notice) {
+        guard lastNotice != notice else { return }
+        lastNotice = notice
         outputs.append(.notice(notice))
     }
 }
