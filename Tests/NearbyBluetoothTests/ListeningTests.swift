@@ -263,7 +263,7 @@ struct ListeningTests {
         world.pass(.seconds(900))
         #expect(
             monitors(world).contains(MonitorMachine.patterns)
-                != world.machine.monitor.isUnsupported)
+                != world.machine.reception.isMonitorUnsupported)
         world.give(.stop)
         world.pass(.seconds(60))
         #expect(world.outputs.last == .restored)

@@ -5,6 +5,7 @@ extension AdapterMachine {
     private static let rfkillPeriod = Duration.seconds(5)
 
     mutating func receive(_ event: ManagementEvent, _ now: Instant) {
+        let isOurs = event.index == adapter?.index
         switch event.body {
         case .completed(let code, let reply):
             if let answered = answered(code, event.index) { completed(answered, reply, now) }
@@ -13,28 +14,23 @@ extension AdapterMachine {
         case .indexAdded: add(event.index)
         case .indexRemoved: remove(event.index, now)
         case .newSettings(let settings): settle(settings, of: event.index, now)
-        case .found, .discovering, .advertisingAdded, .advertisingRemoved, .monitorRemoved,
-            .resumed:
-            if event.index == adapter?.index { receiveOfAdapter(event.body, now) }
-        case .other: break
-        }
-    }
-
-    private mutating func receiveOfAdapter(_ body: ManagementEvent.Body, _ now: Instant) {
-        switch body {
         case .found(let address, let rssi, let data):
-            if isUp { hear(data, from: address, rssi: rssi, now) }
-        case .discovering(false) where pending?.command != .stopDiscovery:
-            carryOut(scans.handle(.discoveryEnded, now: now), now)
-        case .advertisingAdded(let instance) where pending?.command.code != .addAdvertising:
+            guard isOurs, isUp else { break }
+            carryOut(reception.handle(.found(data, from: address, rssi: rssi), now: now), now)
+        case .discovering(let isOn):
+            guard isOurs, !isOn, pending?.command != .stopDiscovery else { break }
+            carryOut(reception.handle(.discoveryEnded, now: now), now)
+        case .advertisingAdded(let instance):
+            guard isOurs, pending?.command.code != .addAdvertising else { break }
             carryOut(advertising.handle(.overwritten(instance: instance), now: now), now)
         case .advertisingRemoved(let instance):
+            guard isOurs else { break }
             carryOut(advertising.handle(.lost(instance: instance), now: now), now)
         case .monitorRemoved(let handle):
-            carryOut(monitor.handle(.removed(handle: handle), now: now), now)
-            carryOut(scans.handle(.monitorRemoved(handle: handle), now: now), now)
-        case .resumed: carryOut(advertising.handle(.resumed, now: now), now)
-        default: break
+            guard isOurs else { break }
+            carryOut(reception.handle(.monitorRemoved(handle: handle), now: now), now)
+        case .resumed: if isOurs { carryOut(advertising.handle(.resumed, now: now), now) }
+        case .other: break
         }
     }
 
@@ -52,9 +48,7 @@ extension AdapterMachine {
         guard controllers.remove(index) else { return }
         carryOut(power.handle(.controllerRemoved, now: now), now)
         carryOut(advertising.handle(.controllerRemoved, now: now), now)
-        carryOut(monitor.handle(.controllerRemoved, now: now), now)
-        carryOut(scans.handle(.controllerRemoved, now: now), now)
-        carryOut(watchdog.handle(.controllerRemoved, now: now), now)
+        carryOut(reception.handle(.controllerRemoved, now: now), now)
         setup.succeed()
         notify(.gone)
     }
@@ -68,7 +62,7 @@ extension AdapterMachine {
         switch (before.contains(.powered), settings.contains(.powered)) {
         case (true, false): switchedOff(now)
         case (false, true):
-            carryOut(watchdog.handle(.poweredOn, now: now), now)
+            carryOut(reception.handle(.poweredOn, now: now), now)
             carryOut(power.handle(.switchedOn, now: now), now)
             setup.succeed()
         case (false, false), (true, true): break
@@ -80,7 +74,7 @@ extension AdapterMachine {
         if advertising.isExhausted {
             reason = .freeingInstances
             carryOut(advertising.handle(.freed, now: now), now)
-        } else if watchdog.isCycling {
+        } else if reception.isCycling {
             reason = .restartingReception
         }
         carryOut(power.handle(.switchedOff(reason), now: now), now)
@@ -99,7 +93,10 @@ extension AdapterMachine {
         _ answered: Pending, _ reply: ManagementEvent.Reply, _ now: Instant
     ) {
         switch reply {
-        case .nothing: completed(answered.command, now)
+        case .nothing where answered.command.code == .addAdvertising:
+            carryOut(advertising.handle(.added, now: now), now)
+        case .nothing where answered.command.code == .removeAdvertising:
+            carryOut(advertising.handle(.removed, now: now), now)
         case .indices(let indices):
             controllers.list(indices)
             setup.succeed()
@@ -110,26 +107,8 @@ extension AdapterMachine {
             setup.succeed()
         case .advertisingFeatures(let most):
             carryOut(advertising.handle(.counted(most), now: now), now)
-        case .monitor(let handle):
-            if answered.command == .addMonitor(MonitorMachine.patterns) {
-                carryOut(monitor.handle(.added(handle: handle), now: now), now)
-            } else {
-                carryOut(scans.handle(.monitorAdded(handle: handle), now: now), now)
-            }
-        }
-    }
-
-    private mutating func completed(_ command: ManagementCommand, _ now: Instant) {
-        switch command {
-        case .addAdvertising: carryOut(advertising.handle(.added, now: now), now)
-        case .removeAdvertising: carryOut(advertising.handle(.removed, now: now), now)
-        case .startDiscovery: carryOut(scans.handle(.discoveryStarted, now: now), now)
-        case .stopDiscovery: carryOut(scans.handle(.stopped, now: now), now)
-        case .removeMonitor(let handle): monitorRemoved(handle, now)
-        // Their answers carry something.
-        case .readIndexList, .readInformation, .setPowered, .setLowEnergy, .setConnectable,
-            .readAdvertisingFeatures, .addMonitor:
-            break
+        case .monitor, .nothing:
+            carryOut(reception.handle(.completed(answered.command, reply), now: now), now)
         }
     }
 
@@ -143,22 +122,21 @@ extension AdapterMachine {
         }
     }
 
-    /// Some reasons concern everything that would follow; a monitor that cannot be removed is gone
-    /// for whatever other reason.
     private mutating func refused(
         _ answered: Pending, _ status: ManagementStatus, _ now: Instant
     ) {
-        switch (status, answered.command) {
-        case (.permissionDenied, _):
+        // A monitor that cannot be removed is not there any more, whatever the reason.
+        let isRemoval = answered.command.code == .removeMonitor
+        switch status {
+        case .permissionDenied:
             notify(.permissionDenied)
             leave(for: .denied)
-        case (_, .removeMonitor(let handle)): monitorRemoved(handle, now)
-        case (.invalidIndex, _): remove(answered.index, now)
-        case (.rfkilled, _):
+        case .invalidIndex where !isRemoval: remove(answered.index, now)
+        case .rfkilled where !isRemoval:
             // The kernel says nothing when the block is lifted.
             setup.postpone(until: now + Self.rfkillPeriod)
             notify(.rfkilled)
-        case (_, let command): refused(command, status, now)
+        default: refused(answered.command, status, now)
         }
     }
 
@@ -167,14 +145,8 @@ extension AdapterMachine {
     ) {
         switch command {
         case .setConnectable: controllers.refuseConnectable()
-        case .setPowered(false): carryOut(watchdog.handle(.powerOffRefused, now: now), now)
-        case .startDiscovery:
-            carryOut(scans.handle(.discoveryRefused(status), now: now), now)
-        case .stopDiscovery: carryOut(scans.handle(.stopped, now: now), now)
-        case .addMonitor(MonitorMachine.patterns):
-            carryOut(monitor.handle(.refused(status), now: now), now)
-        case .addMonitor: carryOut(scans.handle(.monitorRefused, now: now), now)
-        case .removeMonitor(let handle): monitorRemoved(handle, now)
+        case .startDiscovery, .stopDiscovery, .addMonitor, .removeMonitor, .setPowered(false):
+            carryOut(reception.handle(.refused(command, status), now: now), now)
         case .readAdvertisingFeatures where status.isLasting,
             .addAdvertising where status.isLasting || status == .invalidParameters:
             carryOut(advertising.handle(.unsupported, now: now), now)
@@ -184,15 +156,6 @@ extension AdapterMachine {
             .setLowEnergy, .removeAdvertising:
             setup.fail(now, using: &random)
             if status != .notPowered { notify(.failed(command.code, status)) }
-        }
-    }
-
-    /// Ours that lasts, or that of a passive scan.
-    private mutating func monitorRemoved(_ handle: UInt16, _ now: Instant) {
-        if handle == monitor.handle {
-            carryOut(monitor.handle(.removed(handle: handle), now: now), now)
-        } else {
-            carryOut(scans.handle(.stopped, now: now), now)
         }
     }
 }

@@ -4,8 +4,16 @@ import NearbyCore
 extension AdapterMachine {
     /// What links need, in this order: the first that is missing decides what is sent.
     private enum Step: CaseIterable {
-        case pause, list, information, choice, lowEnergy, power, freeInstances, connectable
-        case countInstances, up, cycle, monitor, listener, advertisement, scan
+        /// After a failure.
+        case pause
+        case list, information, choice, lowEnergy, power
+        case freeInstances, connectable, countInstances
+        /// Nothing that follows can do without it.
+        case up
+        case reception
+        /// Who cannot be connected to neither advertises nor scans for nodes.
+        case listener
+        case advertisement, scan
     }
 
     private static let commandTime = Duration.seconds(5)
@@ -50,7 +58,6 @@ extension AdapterMachine {
     ///
     /// - Returns: whether the next step may follow where nothing was sent.
     private mutating func go(through step: Step, _ now: Instant) -> Bool {
-        let current = controllers.information?.current ?? []
         switch step {
         case .pause: return setup.isDue(now)
         case .list: if !controllers.isListed { send(.readIndexList, to: nil, now) }
@@ -72,14 +79,15 @@ extension AdapterMachine {
         case .countInstances:
             if advertising.isUncounted, hasLowEnergy { send(.readAdvertisingFeatures, now) }
         case .up: return isUp && hasLowEnergy
-        case .cycle: if watchdog.isCycling { send(.setPowered(false), now) }
-        case .monitor: carryOut(monitor.handle(.turn, now: now), now)
+        case .reception: carryOut(reception.handle(.turn, now: now), now)
         case .listener: return psm != nil
         case .advertisement: advertise(now)
-        case .scan: carryOut(scans.handle(.turn, now: now), now)
+        case .scan: carryOut(reception.handle(.scanTurn, now: now), now)
         }
         return true
     }
+
+    private var current: ControllerSettings { controllers.information?.current ?? [] }
 
     private var needsConnectable: Bool {
         guard acceptsClassic, let information = controllers.information else { return false }
@@ -113,17 +121,14 @@ extension AdapterMachine {
         guard isReady != isUp else { return }
         if let adapter, isReady {
             phase = .up(psm: nil)
-            carryOut(scans.handle(.adapterUp, now: now), now)
-            // The kernel kept the monitor, but may have forgotten to scan.
-            carryOut(monitor.handle(.renew, now: now), now)
-            carryOut(watchdog.handle(.adapterUp, now: now), now)
+            carryOut(reception.handle(.adapterUp, now: now), now)
             notify(.using(adapter))
             outputs.append(.up(adapter))
         } else {
             leave(for: .preparing)
             // The controller is off or gone, and with it what it did.
             carryOut(advertising.handle(.adapterDown, now: now), now)
-            carryOut(scans.handle(.adapterDown, now: now), now)
+            carryOut(reception.handle(.adapterDown, now: now), now)
         }
     }
 
@@ -146,33 +151,19 @@ extension AdapterMachine {
         }
     }
 
-    mutating func carryOut(_ outputs: [MonitorMachine.Output], _ now: Instant) {
+    mutating func carryOut(_ outputs: [Reception.Output], _ now: Instant) {
         for output in outputs {
             switch output {
             case .send(let command): send(command, now)
+            case .heard(let advertisement, let address):
+                self.outputs.append(.heard(advertisement, from: address))
+            case .advertisement(let data, let address, let rssi):
+                self.outputs.append(.advertisement(data, from: address, rssi: rssi))
+            case .otherNetwork(let prefix, let address):
+                self.outputs.append(.notice(.otherNetwork(prefix, address)))
             case .cannotMonitor: notify(.cannotMonitor)
-            }
-        }
-        carryOut(scans.handle(.setDuty(monitor.duty), now: now), now)
-    }
-
-    mutating func carryOut(_ outputs: [ScanMachine.Output], _ now: Instant) {
-        for output in outputs {
-            switch output {
-            case .send(let command): send(command, now)
-            case .cannotMonitor: carryOut(monitor.handle(.unsupported, now: now), now)
-            }
-        }
-    }
-
-    mutating func carryOut(_ outputs: [ReceptionWatchdog.Output], _ now: Instant) {
-        for output in outputs {
-            switch output {
-            case .restart:
-                carryOut(monitor.handle(.renew, now: now), now)
-                carryOut(scans.handle(.restart, now: now), now)
             case .deaf: notify(.deaf)
-            case .cycle: notify(.cycling)
+            case .cycling: notify(.cycling)
             case .hearing: notify(.hearing)
             }
         }
@@ -184,13 +175,10 @@ extension AdapterMachine {
     private func restoringCommand(unless refused: [ManagementCommand.Code]) -> ManagementCommand? {
         guard let inUse = controllers.inUse, let current = controllers.information?.current
         else { return nil }
-        let lasting = monitor.handle == MonitorMachine.all ? nil : monitor.handle
         let added = current.subtracting(inUse.found)
         let isSwitchedOff =
-            watchdog.isCycling && inUse.found.contains(.powered) && !current.contains(.powered)
+            reception.isCycling && inUse.found.contains(.powered) && !current.contains(.powered)
         let commands: [ManagementCommand?] = [
-            scans.stopCommand,
-            lasting.map { .removeMonitor(handle: $0) },
             advertising.advertised.map { .removeAdvertising(instance: $0) },
             acceptsClassic && added.contains(.connectable) ? .setConnectable(false) : nil,
             isSwitchedOff ? .setPowered(true) : nil,
@@ -198,6 +186,7 @@ extension AdapterMachine {
             // Without BR/EDR, LE cannot be switched off while the controller is on.
             added.contains(.lowEnergy) ? .setLowEnergy(false) : nil,
         ]
-        return commands.lazy.compactMap { $0 }.first { !refused.contains($0.code) }
+        return (reception.stopCommands + commands.compactMap { $0 })
+            .first { !refused.contains($0.code) }
     }
 }

@@ -5,8 +5,8 @@ import NearbyCore
 ///
 /// It compares what is with what is wanted and sends the next command, one at a time; whatever
 /// others change (bluetoothd, rfkill, a hand that pulls the plug) leads to the next comparison.
-/// Power, advertising, the lasting monitor, scans and the watchdog over reception are machines of
-/// their own: this one tells them what happens, and when they may send a command.
+/// Power, advertising and reception are machines of their own: this one tells them what happens,
+/// and when they may send a command.
 struct AdapterMachine: Sendable {
     enum Input: Equatable, Sendable {
         case start
@@ -86,23 +86,20 @@ struct AdapterMachine: Sendable {
     let peerPrefix: UInt64
     /// BR/EDR peers are configured: they must be able to connect.
     let acceptsClassic: Bool
+    /// Up exactly while the controller in use is ready; each input ends with that comparison.
     var phase = Phase.idle
     /// One at a time; it belongs to a controller that is in the table, or to none.
     var pending: Pending?
     var controllers = ControllerTable()
     var power: PowerMachine
     var advertising: AdvertisingMachine
-    var monitor: MonitorMachine
-    var scans: ScanMachine
-    var watchdog = ReceptionWatchdog()
-    /// For commands that no machine of their own repeats.
+    var reception: Reception
+    /// Between attempts at commands that none of these machines repeats.
     var setup = Backoff(first: .seconds(1), most: .seconds(60))
-    private(set) var foreign = ForeignNodes()
     /// The last notice, so that none comes twice in a row.
     private var lastNotice: Notice?
     var random: SeededGenerator
     var outputs: [Output] = []
-    private(set) var drops = DropCounters()
 
     init(
         selection: AdapterSelection, networkTag: UInt32, peerPrefix: UInt64, acceptsClassic: Bool,
@@ -115,8 +112,8 @@ struct AdapterMachine: Sendable {
         var seeds = SeededGenerator(seed: seed)
         power = PowerMachine(seed: seeds.next())
         advertising = AdvertisingMachine(seed: seeds.next())
-        monitor = MonitorMachine(seed: seeds.next())
-        scans = ScanMachine(seed: seeds.next())
+        reception = Reception(
+            networkTag: networkTag, peerPrefix: self.peerPrefix, seed: seeds.next())
         random = seeds
     }
 
@@ -127,14 +124,13 @@ struct AdapterMachine: Sendable {
         case .event(let event): receive(event, now)
         case .listening(let psm): if isUp { phase = .up(psm: psm) }
         case .setContent(let isContent):
-            carryOut(scans.handle(.setContent(isContent), now: now), now)
+            carryOut(reception.handle(.setContent(isContent), now: now), now)
         case .setConnecting(let isConnecting):
-            carryOut(scans.handle(.setConnecting(isConnecting), now: now), now)
+            carryOut(reception.handle(.setConnecting(isConnecting), now: now), now)
         case .setLinked(let isLinked):
-            carryOut(watchdog.handle(.setLinked(isLinked), now: now), now)
+            carryOut(reception.handle(.setLinked(isLinked), now: now), now)
         case .setListening(let isWanted):
-            carryOut(monitor.handle(.setWanted(isWanted), now: now), now)
-            carryOut(watchdog.handle(.setWanted(isWanted), now: now), now)
+            carryOut(reception.handle(.setListening(isWanted), now: now), now)
         case .deadlineReached: deadlineReached(now)
         case .stop: stop()
         }
@@ -155,20 +151,23 @@ struct AdapterMachine: Sendable {
 
     private var receptionDeadline: Instant? {
         guard case .up(let psm) = phase, hasLowEnergy else { return nil }
-        let next = min(
-            watchdog.nextDeadline ?? .distantFuture, monitor.nextDeadline ?? .distantFuture)
-        return psm == nil ? next : min(next, scans.nextDeadline ?? .distantFuture)
+        guard psm != nil, let scan = reception.nextScanDeadline else {
+            return reception.nextDeadline
+        }
+        return min(scan, reception.nextDeadline ?? scan)
     }
 
     /// The controller in use, or to be used.
     var adapter: Adapter? { controllers.inUse?.adapter }
 
-    var isContent: Bool { scans.isContent }
-    var isConnecting: Bool { scans.isConnecting }
-    var isLinked: Bool { watchdog.isLinked }
+    var isContent: Bool { reception.isContent }
+    var isConnecting: Bool { reception.isConnecting }
+    var isLinked: Bool { reception.isLinked }
+    var foreign: ForeignNodes { reception.foreign }
+    var drops: DropCounters { reception.drops }
 
     /// How often reception began anew because nobody was heard any more.
-    var restarts: UInt64 { watchdog.restarts }
+    var restarts: UInt64 { reception.restarts }
 
     /// An old controller without it serves peers of the configuration.
     var hasLowEnergy: Bool {
@@ -209,9 +208,7 @@ struct AdapterMachine: Sendable {
         _ = setup.isDue(now)
         carryOut(power.handle(.deadlineReached, now: now), now)
         carryOut(advertising.handle(.deadlineReached, now: now), now)
-        carryOut(monitor.handle(.deadlineReached, now: now), now)
-        carryOut(scans.handle(.deadlineReached, now: now), now)
-        if isUp { carryOut(watchdog.handle(.deadlineReached, now: now), now) }
+        carryOut(reception.handle(.deadlineReached(isUp: isUp), now: now), now)
     }
 
     private mutating func stop() {
@@ -227,31 +224,6 @@ struct AdapterMachine: Sendable {
     mutating func leave(for next: Phase) {
         if isUp { outputs.append(.down) }
         phase = next
-    }
-
-    // MARK: What others advertise
-
-    mutating func hear(
-        _ data: [UInt8], from address: BluetoothAddress, rssi: Int8, _ now: Instant
-    ) {
-        carryOut(watchdog.handle(.heard, now: now), now)
-        do throws(WireError) {
-            guard let advertisement = try Advertisement(parsing: data) else {
-                if monitor.isWanted {
-                    outputs.append(.advertisement(data, from: address, rssi: rssi))
-                }
-                return
-            }
-            guard advertisement.networkTag == networkTag else {
-                drops.count(.advertisementStrangeNetwork)
-                guard foreign.hear(advertisement.peerPrefix, now) else { return }
-                return outputs.append(.notice(.otherNetwork(advertisement.peerPrefix, address)))
-            }
-            guard advertisement.peerPrefix != peerPrefix else { return }
-            outputs.append(.heard(advertisement, from: address))
-        } catch {
-            drops.count(.advertisementMalformed)
-        }
     }
 
     mutating func notify(_ notice: Notice) {

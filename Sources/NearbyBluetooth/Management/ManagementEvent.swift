@@ -174,7 +174,7 @@ struct ControllerSettings: OptionSet, Equatable, Sendable {
 
 /// The answer to `readInformation`; the class of device and the names that follow are left out.
 struct ControllerInformation: Equatable, Sendable {
-    /// Zero on controllers without a address.
+    /// Zero on controllers without an address.
     var address: UInt64
     var supported: ControllerSettings
     var current: ControllerSettings
