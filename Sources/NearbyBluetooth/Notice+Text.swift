@@ -16,11 +16,11 @@ extension AdapterMachine.Notice {
         case .cannotMonitor:
             "this kernel or controller cannot monitor advertisements; sensors are heard in scans "
                 + "with pauses"
-        case .deaf:
+        case .receptionLost:
             "nobody was heard for \(ReceptionWatchdog.silence.components.seconds / 60) minutes; "
                 + "reception begins anew"
         case .cycling: "still nobody is heard; the controller is switched off and on"
-        case .hearing: "somebody is heard again"
+        case .receptionRestored: "somebody is heard again"
         case .otherNetwork(let prefix, let address):
             "node \(Self.text(ofPrefix: prefix)) at \(address) is of another network: if it "
                 + "belongs to this one, give both the same `network`"
@@ -30,9 +30,9 @@ extension AdapterMachine.Notice {
 
     var gravity: BluetoothEvent.Gravity {
         switch self {
-        case .using, .hearing, .cannotMonitor: .information
+        case .using, .receptionRestored, .cannotMonitor: .information
         case .noController, .permissionDenied: .missing
-        case .gone, .poweredOff, .rfkilled, .deaf, .cycling, .otherNetwork: .change
+        case .gone, .poweredOff, .rfkilled, .receptionLost, .cycling, .otherNetwork: .change
         case .failed, .cannotListen: .failure
         }
     }

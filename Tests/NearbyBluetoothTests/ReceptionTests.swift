@@ -85,13 +85,13 @@ struct ReceptionTests {
         let down = reception.handle(.deadlineReached(isUp: false), now: next)
         #expect(down == [])
         let silent = reception.handle(.deadlineReached(isUp: true), now: next)
-        #expect(silent == [.deaf])
+        #expect(silent == [.receptionLost])
         let turn = reception.handle(.turn, now: next)
         #expect(turn == [.send(.removeMonitor(handle: 4))])
         let scan = reception.handle(.scanTurn, now: next)
         #expect(scan == [.send(.stopDiscovery)])
         let again = reception.handle(found, now: next)
-        #expect(again.first == .hearing)
+        #expect(again.first == .receptionRestored)
     }
 
     @Test func aPowerCycleGoesBeforeTheMonitor() throws {

@@ -53,7 +53,8 @@ struct ReceptionWatchdogTests {
         #expect(all.map(\.minute) == [5, 15, 35, 75, 135, 195, 255, 315, 375])
         #expect(
             all.prefix(6).map(\.outputs) == [
-                [.deaf, .restart], [.restart], [.cycle], [.restart], [.restart], [.restart],
+                [.receptionLost, .restart], [.restart], [.cycle], [.restart], [.restart],
+                [.restart],
             ], "the sixth would be the second within six hours")
         #expect(watchdog.restarts == 9)
     }
@@ -89,7 +90,7 @@ struct ReceptionWatchdogTests {
         let now = at(21)
         let first = watchdog.handle(.heard, now: now)
         let second = watchdog.handle(.heard, now: now)
-        #expect(first == [.hearing])
+        #expect(first == [.receptionRestored])
         #expect(second == [])
         #expect(watchdog.nextDeadline == now + .seconds(300))
     }
@@ -137,7 +138,7 @@ struct ReceptionWatchdogTests {
         let late = watchdog.handle(.deadlineReached, now: at(50))
         let again = watchdog.handle(.deadlineReached, now: at(50))
         #expect(early == [])
-        #expect(late == [.deaf, .restart])
+        #expect(late == [.receptionLost, .restart])
         #expect(again == [])
         #expect(watchdog.nextDeadline == at(60))
     }

@@ -162,9 +162,9 @@ extension AdapterMachine {
             case .otherNetwork(let prefix, let address):
                 self.outputs.append(.notice(.otherNetwork(prefix, address)))
             case .cannotMonitor: notify(.cannotMonitor)
-            case .deaf: notify(.deaf)
+            case .receptionLost: notify(.receptionLost)
             case .cycling: notify(.cycling)
-            case .hearing: notify(.hearing)
+            case .receptionRestored: notify(.receptionRestored)
             }
         }
     }

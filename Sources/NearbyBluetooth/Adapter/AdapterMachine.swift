@@ -51,11 +51,11 @@ struct AdapterMachine: Sendable {
         /// Sensors are heard in scans with pauses only.
         case cannotMonitor
         /// Nobody is heard any more: reception begins anew.
-        case deaf
+        case receptionLost
         /// That did not help: the controller is switched off and on.
         case cycling
         /// Somebody is heard again.
-        case hearing
+        case receptionRestored
         /// A node of another network, with the first 48 bits of its PeerID.
         case otherNetwork(UInt64, BluetoothAddress)
         /// Said by the shell: `errno`.

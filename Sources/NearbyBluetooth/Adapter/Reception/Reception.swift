@@ -36,9 +36,9 @@ struct Reception: Sendable {
         /// A node of another network, with the first 48 bits of its PeerID.
         case otherNetwork(UInt64, BluetoothAddress)
         case cannotMonitor
-        case deaf
+        case receptionLost
         case cycling
-        case hearing
+        case receptionRestored
     }
 
     private let networkTag: UInt32
@@ -211,9 +211,9 @@ struct Reception: Sendable {
             case .restart:
                 monitor(.renew, now)
                 scan(.restart, now)
-            case .deaf: outputs.append(.deaf)
+            case .receptionLost: outputs.append(.receptionLost)
             case .cycle: outputs.append(.cycling)
-            case .hearing: outputs.append(.hearing)
+            case .receptionRestored: outputs.append(.receptionRestored)
             }
         }
     }

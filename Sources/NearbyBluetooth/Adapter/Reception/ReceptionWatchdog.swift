@@ -23,11 +23,11 @@ struct ReceptionWatchdog: Sendable {
         /// The monitor is to be set again, and a scan that is under way to end.
         case restart
         /// Nobody is heard any more; once until somebody is.
-        case deaf
+        case receptionLost
         /// Restarts did not help: the controller is to be switched off, and on again.
         case cycle
         /// Somebody is heard again.
-        case hearing
+        case receptionRestored
     }
 
     private enum Reception: Sendable {
@@ -35,9 +35,9 @@ struct ReceptionWatchdog: Sendable {
         /// Nobody was heard yet, so nobody is missed.
         case nobody
         /// Since the last advertisement, or since the adapter came up after it.
-        case hearing(since: Instant)
+        case heard(since: Instant)
         /// So many attempts in a row, at least one, did not help; since the last one.
-        case deaf(attempts: Int, since: Instant)
+        case lost(attempts: Int, since: Instant)
     }
 
     private enum PowerCycle: Sendable {
@@ -71,8 +71,8 @@ struct ReceptionWatchdog: Sendable {
     var nextDeadline: Instant? {
         switch reception {
         case .unwatched, .nobody: nil
-        case .hearing(let since): since + Self.silence
-        case .deaf(let attempts, let since):
+        case .heard(let since): since + Self.silence
+        case .lost(let attempts, let since):
             since + min(Self.silenceMost, Self.silence * (1 << min(attempts, 4)))
         }
     }
@@ -93,27 +93,27 @@ struct ReceptionWatchdog: Sendable {
     private mutating func setWanted(_ isWanted: Bool) {
         switch reception {
         case .unwatched: if isWanted { reception = .nobody }
-        case .nobody, .hearing, .deaf: if !isWanted { reception = .unwatched }
+        case .nobody, .heard, .lost: if !isWanted { reception = .unwatched }
         }
     }
 
     private mutating func heard(_ now: Instant) -> [Output] {
         switch reception {
         case .unwatched: return []
-        case .nobody, .hearing:
-            reception = .hearing(since: now)
+        case .nobody, .heard:
+            reception = .heard(since: now)
             return []
-        case .deaf:
-            reception = .hearing(since: now)
-            return [.hearing]
+        case .lost:
+            reception = .heard(since: now)
+            return [.receptionRestored]
         }
     }
 
     private mutating func extend(_ now: Instant) {
         switch reception {
         case .unwatched, .nobody: break
-        case .hearing: reception = .hearing(since: now)
-        case .deaf(let attempts, _): reception = .deaf(attempts: attempts, since: now)
+        case .heard: reception = .heard(since: now)
+        case .lost(let attempts, _): reception = .lost(attempts: attempts, since: now)
         }
     }
 
@@ -125,17 +125,17 @@ struct ReceptionWatchdog: Sendable {
         endCycle()
         switch reception {
         case .unwatched: break
-        case .nobody, .hearing, .deaf: reception = .nobody
+        case .nobody, .heard, .lost: reception = .nobody
         }
     }
 
     private mutating func deadlineReached(_ now: Instant) -> [Output] {
         guard let deadline = nextDeadline, deadline <= now else { return [] }
-        let attempts = if case .deaf(let attempts, _) = reception { attempts + 1 } else { 1 }
-        reception = .deaf(attempts: attempts, since: now)
+        let attempts = if case .lost(let attempts, _) = reception { attempts + 1 } else { 1 }
+        reception = .lost(attempts: attempts, since: now)
         restarts &+= 1
         guard attempts % 3 == 0, isRested(now), !isLinked else {
-            return attempts == 1 ? [.deaf, .restart] : [.restart]
+            return attempts == 1 ? [.receptionLost, .restart] : [.restart]
         }
         cycle = .underWay(since: now)
         return [.cycle]
