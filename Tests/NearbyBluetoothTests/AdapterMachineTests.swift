@@ -313,14 +313,14 @@ struct AdapterMachineTests {
         let hour = Duration.seconds(3_600)
         var told: [Int64] = []
         for minute in Int64(0)..<420 {
-            if foreign.hear(7, .zero + .seconds(60 * minute)) { told.append(minute) }
+            if foreign.record(7, .zero + .seconds(60 * minute)) { told.append(minute) }
         }
         #expect(told == [0, 360])
-        let flood = (100..<1_000 as Range<UInt64>).count { foreign.hear($0, .zero + hour * 7) }
+        let flood = (100..<1_000 as Range<UInt64>).count { foreign.record($0, .zero + hour * 7) }
         #expect(flood == Limits.foreignNodesMax - 1)
         #expect(foreign.count(now: .zero + hour * 7) == Limits.foreignNodesMax)
         #expect(foreign.count(now: .zero + hour * 8) == 0)
-        let later = foreign.hear(2_000, .zero + hour * 8)
+        let later = foreign.record(2_000, .zero + hour * 8)
         #expect(later)
         let notice = AdapterMachine.Notice.otherNetwork(
             0xa1b2_c3d4_e5f6, BluetoothAddress(value: 7, kind: .lowEnergyPublic))

@@ -14,7 +14,7 @@ struct ForeignNodes: Sendable {
     private var entries: [Entry] = []
 
     /// - Returns: whether to tell of it now: it is new, or still there after six hours.
-    mutating func hear(_ peerPrefix: UInt64, _ now: Instant) -> Bool {
+    mutating func record(_ peerPrefix: UInt64, _ now: Instant) -> Bool {
         if let index = entries.firstIndex(where: { $0.peerPrefix == peerPrefix }) {
             entries[index].lastHeard = now
             guard now - entries[index].lastTold >= Limits.foreignNodeRepeatInterval else {

@@ -174,7 +174,7 @@ struct Reception: Sendable {
             }
             guard advertisement.networkTag == networkTag else {
                 drops.count(.advertisementStrangeNetwork)
-                guard foreign.hear(advertisement.peerPrefix, now) else { return }
+                guard foreign.record(advertisement.peerPrefix, now) else { return }
                 return outputs.append(.otherNetwork(advertisement.peerPrefix, address))
             }
             guard advertisement.peerPrefix != peerPrefix else { return }
