@@ -97,7 +97,7 @@ public final class BluetoothTransport {
 
     /// Whether to hear sensors that advertise, at all times.
     public func setListening(_ isWanted: Bool, now: Instant) {
-        drive(.setListening(isWanted), now)
+        drive(.setMonitoring(isWanted), now)
     }
 
     /// Ends all channels and puts the controller back as it was found; waits at most two seconds.

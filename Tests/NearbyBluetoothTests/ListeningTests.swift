@@ -12,7 +12,7 @@ struct ListeningTests {
         var world = AdapterWorld()
         _ = world.kernel.plug(0, current: current)
         world.give(.start)
-        if listens { world.give(.setListening(true)) }
+        if listens { world.give(.setMonitoring(true)) }
         world.pass(.seconds(6))
         return world
     }
@@ -73,7 +73,7 @@ struct ListeningTests {
         #expect(
             heard(world) == [.advertisement(Self.sensor, from: Self.address, rssi: -70)])
         #expect(world.outputs.contains(.heard(other, from: Self.address)))
-        world.give(.setListening(false))
+        world.give(.setMonitoring(false))
         hear(&world)
         #expect(heard(world).count == 1)
         #expect(monitors(world).isEmpty)
@@ -116,7 +116,7 @@ struct ListeningTests {
         for handle: UInt16 in 1...32 {
             world.kernel.controllers[0]?.monitors[handle] = MonitorMachine.patterns
         }
-        world.give(.setListening(true))
+        world.give(.setMonitoring(true))
         world.give(.start)
         world.pass(.seconds(10))
         #expect(monitors(world) == [MonitorMachine.patterns])
@@ -131,7 +131,7 @@ struct ListeningTests {
         var world = AdapterWorld()
         _ = world.kernel.plug(0)
         world.kernel.refusals[.addMonitor] = status
-        world.give(.setListening(true))
+        world.give(.setMonitoring(true))
         world.give(.start)
         world.give(.setContent(true))
         world.pass(.seconds(100))
@@ -152,7 +152,7 @@ struct ListeningTests {
         var world = AdapterWorld()
         _ = world.kernel.plug(0)
         world.kernel.refusals[.addMonitor] = .busy
-        world.give(.setListening(true))
+        world.give(.setMonitoring(true))
         world.give(.start)
         world.give(.setContent(true))
         world.pass(.seconds(60))
@@ -258,7 +258,7 @@ struct ListeningTests {
             let event = world.kernel.plug(0)
             world.give(.event(event))
         }
-        world.give(.setListening(true))
+        world.give(.setMonitoring(true))
         world.give(.setContent(true))
         world.pass(.seconds(900))
         #expect(
@@ -280,7 +280,7 @@ struct ListeningTests {
         case 4: world.kernel.silent.formSymmetricDifference([code])
         case 5: world.kernel.refusals[code] = .busy
         case 6, 7: world.kernel.refusals[code] = nil
-        case 8: world.give(.setListening(Bool.random(using: &random)))
+        case 8: world.give(.setMonitoring(Bool.random(using: &random)))
         case 9:
             hear(&world)
             world.pass(.seconds(Int64.random(in: 0...2_000, using: &random)))

@@ -11,7 +11,7 @@ struct ReceptionTests {
 
     private func up(listening: Bool = true) -> Reception {
         var reception = Reception(networkTag: 1, peerPrefix: 2, seed: 1)
-        _ = reception.handle(.setListening(listening), now: .zero)
+        _ = reception.handle(.setMonitoring(listening), now: .zero)
         _ = reception.handle(.adapterUp, now: .zero)
         return reception
     }
@@ -47,7 +47,7 @@ struct ReceptionTests {
         #expect(reception.isMonitorUnsupported)
         let next = reception.handle(.scanTurn, now: now)
         #expect(next == [.send(.startDiscovery)])
-        _ = reception.handle(.setListening(true), now: now)
+        _ = reception.handle(.setMonitoring(true), now: now)
         let turn = reception.handle(.turn, now: now)
         #expect(turn == [])
     }
@@ -56,7 +56,7 @@ struct ReceptionTests {
         var reception = content(listening: false)
         let now = Instant.zero + .seconds(60)
         _ = reception.handle(.completed(Self.passing, .monitor(handle: 9)), now: now)
-        _ = reception.handle(.setListening(true), now: now)
+        _ = reception.handle(.setMonitoring(true), now: now)
         _ = reception.handle(.completed(Self.lasting, .monitor(handle: 4)), now: now)
         #expect(
             reception.stopCommands == [.removeMonitor(handle: 9), .removeMonitor(handle: 4)])

@@ -20,7 +20,7 @@ struct AdapterMachine: Sendable {
         /// Whether there is a channel to anybody: the radio works, and is not to be switched off.
         case setLinked(Bool)
         /// Whether somebody wants to hear sensors that advertise.
-        case setListening(Bool)
+        case setMonitoring(Bool)
         case deadlineReached
         case stop
     }
@@ -129,8 +129,8 @@ struct AdapterMachine: Sendable {
             carryOut(reception.handle(.setConnecting(isConnecting), now: now), now)
         case .setLinked(let isLinked):
             carryOut(reception.handle(.setLinked(isLinked), now: now), now)
-        case .setListening(let isWanted):
-            carryOut(reception.handle(.setListening(isWanted), now: now), now)
+        case .setMonitoring(let isWanted):
+            carryOut(reception.handle(.setMonitoring(isWanted), now: now), now)
         case .deadlineReached: deadlineReached(now)
         case .stop: stop()
         }

@@ -9,7 +9,7 @@ struct Reception: Sendable {
         case setConnecting(Bool)
         case setLinked(Bool)
         /// Whether somebody wants to hear sensors that advertise.
-        case setListening(Bool)
+        case setMonitoring(Bool)
         case adapterUp
         case adapterDown
         case poweredOn
@@ -64,7 +64,7 @@ struct Reception: Sendable {
         case .setContent(let isContent): scan(.setContent(isContent), now)
         case .setConnecting(let isConnecting): scan(.setConnecting(isConnecting), now)
         case .setLinked(let isLinked): watch(.setLinked(isLinked), now)
-        case .setListening(let isWanted):
+        case .setMonitoring(let isWanted):
             monitor(.setWanted(isWanted), now)
             watch(.setWanted(isWanted), now)
         case .adapterUp:
