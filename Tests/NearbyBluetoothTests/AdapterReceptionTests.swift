@@ -4,7 +4,7 @@ import Testing
 @testable import NearbyBluetooth
 
 /// Lasting reception for sensors, beside the scans for nodes; and its watchdog.
-struct ListeningTests {
+struct AdapterReceptionTests {
     private static let sensor: [UInt8] = hex("020106 0616d2fc400164")
     private static let address = BluetoothAddress(value: 0xc0de, kind: .lowEnergyRandom)
 
