@@ -7,7 +7,7 @@ struct AdapterMachineTests {
     private func started(_ selection: AdapterSelection = .any) -> AdapterWorld {
         var world = AdapterWorld(selection)
         _ = world.kernel.plug(0)
-        world.give(.start)
+        world.handle(.start)
         return world
     }
 
@@ -34,9 +34,9 @@ struct AdapterMachineTests {
         ] {
             var world = AdapterWorld(.any, acceptsClassic: true)
             _ = world.kernel.plug(0, current: found)
-            world.give(.start)
+            world.handle(.start)
             world.pass(.seconds(7))
-            world.give(.stop)
+            world.handle(.stop)
             #expect(world.outputs.last == .restored)
             #expect(world.kernel.controllers[0]?.information.current == found)
             #expect(world.kernel.controllers[0]?.advertising.isEmpty == true)
@@ -51,7 +51,7 @@ struct AdapterMachineTests {
         let wanting = world.kernel.commands.filter { $0 == .startDiscovery }.count
         #expect((11...13).contains(wanting))
         #expect(world.kernel.commands.filter { $0 == .stopDiscovery }.count >= wanting - 1)
-        world.give(.setContent(true))
+        world.handle(.setContent(true))
         world.pass(.seconds(30))
         let before = world.kernel.commands.count
         world.pass(.seconds(60))
@@ -59,7 +59,7 @@ struct AdapterMachineTests {
         #expect(
             content.filter { $0.code == .addMonitor }.count == 2, "\(content.map(\.code))")
         #expect(!content.contains(.startDiscovery))
-        world.give(.setContent(false))
+        world.handle(.setContent(false))
         #expect(
             world.kernel.controllers[0]?.isScanning == true
                 || !world.kernel.controllers[0]!
@@ -70,13 +70,13 @@ struct AdapterMachineTests {
     @Test func connectsInterruptScansButNotForEver() {
         var world = started()
         #expect(world.kernel.controllers[0]?.isScanning == true)
-        world.give(.setConnecting(true))
+        world.handle(.setConnecting(true))
         #expect(world.kernel.controllers[0]?.isScanning == false)
         world.pass(.seconds(14))
         #expect(world.kernel.controllers[0]?.isScanning == false)
         world.pass(.seconds(12))
         #expect(world.kernel.commands.filter { $0 == .startDiscovery }.count == 2)
-        world.give(.setConnecting(false))
+        world.handle(.setConnecting(false))
         world.pass(.seconds(10))
         #expect(world.kernel.commands.filter { $0 == .startDiscovery }.count >= 3)
     }
@@ -84,7 +84,7 @@ struct AdapterMachineTests {
     @Test func aKernelWithoutMonitorsScansActively() {
         var world = started()
         world.kernel.refusals[.addMonitor] = .unknownCommand
-        world.give(.setContent(true))
+        world.handle(.setContent(true))
         world.pass(.seconds(120))
         #expect(world.kernel.commands.filter { $0.code == .addMonitor }.count == 1)
         let scans = world.kernel.commands.filter { $0 == .startDiscovery }.count
@@ -94,12 +94,12 @@ struct AdapterMachineTests {
     @Test func anUnpluggedControllerIsUsedAgainWhenItIsBack() {
         var world = started()
         let gone = world.kernel.unplug(0)
-        world.give(.event(gone))
+        world.handle(.event(gone))
         #expect(world.ups == [true, false])
         #expect(world.notices.last == .noController)
         world.pass(.seconds(10))
         let back = world.kernel.plug(3)
-        world.give(.event(back))
+        world.handle(.event(back))
         #expect(world.ups == [true, false, true])
         #expect(world.machine.adapter?.index == 3)
         #expect(world.kernel.controllers[3]?.advertising.count == 1)
@@ -110,7 +110,7 @@ struct AdapterMachineTests {
         var world = started()
         world.kernel.controllers[0]?.dead = [5]
         let off = world.kernel.change(0) { $0.remove(.powered) }
-        world.give(.event(off))
+        world.handle(.event(off))
         world.pass(.seconds(10))
         #expect(world.kernel.controllers[0]?.advertising.keys.sorted() == [4])
         #expect(world.machine.summary == "advertising")
@@ -120,7 +120,7 @@ struct AdapterMachineTests {
         var world = started()
         world.kernel.controllers[0]?.dead = [1, 2, 3, 4, 5]
         let off = world.kernel.change(0) { $0.remove(.powered) }
-        world.give(.event(off))
+        world.handle(.event(off))
         world.pass(.seconds(60))
         #expect(world.kernel.controllers[0]?.advertising.keys.sorted() == [5])
         #expect(world.kernel.commands.filter { $0 == .setPowered(false) }.count == 1)
@@ -131,7 +131,7 @@ struct AdapterMachineTests {
         var world = started()
         world.kernel.refusals[.addAdvertising] = .failed
         let off = world.kernel.change(0) { $0.remove(.powered) }
-        world.give(.event(off))
+        world.handle(.event(off))
         world.pass(.seconds(3_600))
         let cycles = world.kernel.commands.filter { $0 == .setPowered(false) }.count
         #expect((2...12).contains(cycles), "\(cycles)")
@@ -143,11 +143,11 @@ struct AdapterMachineTests {
         var waits: [Int64] = []
         for _ in 0..<6 {
             let event = world.kernel.change(0) { $0.remove(.powered) }
-            world.give(.event(event))
+            world.handle(.event(event))
             let began = world.now
             while world.kernel.controllers[0]?.information.current.contains(.powered) == false {
                 world.now = world.machine.nextDeadline ?? .distantFuture
-                world.give(.deadlineReached)
+                world.handle(.deadlineReached)
             }
             waits.append((world.now - began).milliseconds / 1_000)
         }
@@ -160,7 +160,7 @@ struct AdapterMachineTests {
         var world = started()
         world.kernel.controllers[0]?.isBlocked = true
         let event = world.kernel.change(0) { $0.remove(.powered) }
-        world.give(.event(event))
+        world.handle(.event(event))
         world.pass(.seconds(30))
         #expect(world.machine.summary == "blocked by rfkill")
         #expect(world.notices.filter { $0 == .rfkilled }.count == 1)
@@ -173,7 +173,7 @@ struct AdapterMachineTests {
         var world = started()
         world.kernel.controllers[0]?.advertising = [:]
         let removed = ManagementEvent(index: 0, body: .advertisingRemoved(instance: 5))
-        world.give(.event(removed))
+        world.handle(.event(removed))
         #expect(world.kernel.controllers[0]?.advertising.isEmpty == true)
         world.pass(.seconds(2))
         #expect(world.kernel.controllers[0]?.advertising.keys.sorted() == [5])
@@ -184,9 +184,9 @@ struct AdapterMachineTests {
     @Test func afterASleepTheInstanceIsRegisteredAgain() {
         var world = started()
         let before = world.kernel.commands.count
-        world.give(.event(ManagementEvent(index: 7, body: .resumed)))
+        world.handle(.event(ManagementEvent(index: 7, body: .resumed)))
         #expect(world.kernel.commands.count == before, "another controller")
-        world.give(.event(ManagementEvent(index: 0, body: .resumed)))
+        world.handle(.event(ManagementEvent(index: 0, body: .resumed)))
         world.pass(.seconds(1))
         #expect(world.kernel.commands[before...].map(\.code).contains(.addAdvertising))
         #expect(world.machine.summary == "advertising")
@@ -196,7 +196,7 @@ struct AdapterMachineTests {
     @Test func whoTakesOurInstanceMayKeepIt() {
         var world = started()
         world.kernel.controllers[0]?.advertising[5] = [1]
-        world.give(.event(ManagementEvent(index: 0, body: .advertisingAdded(instance: 5))))
+        world.handle(.event(ManagementEvent(index: 0, body: .advertisingAdded(instance: 5))))
         world.pass(.seconds(2))
         #expect(world.kernel.controllers[0]?.advertising.keys.sorted() == [4, 5])
         #expect(world.kernel.controllers[0]?.advertising[5] == [1])
@@ -220,7 +220,7 @@ struct AdapterMachineTests {
         var world = AdapterWorld()
         _ = world.kernel.plug(0)
         world.kernel.refusals[.setLowEnergy] = .permissionDenied
-        world.give(.start)
+        world.handle(.start)
         #expect(world.notices == [.permissionDenied])
         #expect(world.machine.nextDeadline == nil)
         #expect(world.machine.summary == "no permission")
@@ -230,7 +230,7 @@ struct AdapterMachineTests {
         var world = AdapterWorld()
         _ = world.kernel.plug(0)
         world.kernel.silent = [.setPowered]
-        world.give(.start)
+        world.handle(.start)
         world.pass(.seconds(30))
         #expect(world.kernel.commands.filter { $0 == .setPowered(true) }.count == 2)
         world.kernel.silent = []
@@ -242,7 +242,7 @@ struct AdapterMachineTests {
         var world = AdapterWorld()
         _ = world.kernel.plug(0)
         world.kernel.refusals[.setPowered] = .busy
-        world.give(.start)
+        world.handle(.start)
         world.pass(.seconds(60))
         #expect((5...7).contains(world.kernel.commands.filter { $0 == .setPowered(true) }.count))
         world.kernel.refusals = [:]
@@ -259,7 +259,7 @@ struct AdapterMachineTests {
             for number: UInt16 in 1...3 {
                 _ = world.kernel.plug(number, address: 0x30 + UInt64(number))
             }
-            world.give(.start)
+            world.handle(.start)
             #expect(world.machine.adapter?.index == index)
             #expect(world.notices.contains(.noController) == (index == nil))
         }
@@ -268,14 +268,14 @@ struct AdapterMachineTests {
     @Test func anOldControllerServesConfiguredPeersOnly() {
         var world = AdapterWorld(.any, acceptsClassic: true)
         _ = world.kernel.plug(0, supported: [.powered, .connectable, .classic], current: .classic)
-        world.give(.start)
+        world.handle(.start)
         #expect(
             world.kernel.commands == [
                 .readIndexList, .readInformation, .setPowered(true), .setConnectable(true),
             ])
         #expect(world.ups == [true])
         #expect(world.machine.nextDeadline == nil)
-        world.give(.stop)
+        world.handle(.stop)
         #expect(world.kernel.controllers[0]?.information.current == .classic)
     }
 
@@ -283,7 +283,7 @@ struct AdapterMachineTests {
         var world = AdapterWorld()
         _ = world.kernel.plug(0)
         world.kernel.refusals[.readAdvertisingFeatures] = .notSupported
-        world.give(.start)
+        world.handle(.start)
         #expect(world.ups == [true])
         #expect(world.kernel.controllers[0]?.isScanning == true)
         #expect(world.machine.summary == "cannot advertise")
@@ -299,7 +299,7 @@ struct AdapterMachineTests {
         stranger.networkTag = 9
         for data in [own.bytes, stranger.bytes, Array(other.bytes.prefix(20)), other.bytes] {
             let found = ManagementEvent.Body.found(address, rssi: 0, data: data)
-            world.give(.event(ManagementEvent(index: 0, body: found)))
+            world.handle(.event(ManagementEvent(index: 0, body: found)))
         }
         let heard = world.outputs.filter { if case .heard = $0 { true } else { false } }
         #expect(heard == [.heard(other, from: address)])
@@ -335,7 +335,7 @@ struct AdapterMachineTests {
         var world = AdapterWorld(.any, acceptsClassic: seed % 2 == 0, seed: seed)
         let found: ControllerSettings = seed % 3 == 0 ? [.powered, .classic] : []
         _ = world.kernel.plug(0, current: found)
-        world.give(.start)
+        world.handle(.start)
         for _ in 0..<60 {
             disturb(&world, found, &random)
             world.pass(.milliseconds(Int64.random(in: 0...4_000, using: &random)))
@@ -345,12 +345,12 @@ struct AdapterMachineTests {
         world.kernel.refusals = [:]
         if world.kernel.controllers[0] == nil {
             let event = world.kernel.plug(0, current: found)
-            world.give(.event(event))
+            world.handle(.event(event))
         }
         world.kernel.controllers[0]?.isBlocked = false
         world.pass(.seconds(900))
         #expect(world.machine.summary == "advertising", "\(world.notices.suffix(3))")
-        world.give(.stop)
+        world.handle(.stop)
         world.pass(.seconds(60))
         #expect(world.outputs.last == .restored)
         #expect(world.kernel.controllers[0]?.advertising.isEmpty == true)
@@ -377,9 +377,9 @@ struct AdapterMachineTests {
             world.kernel.controllers[0]?.advertising = [:]
             event = ManagementEvent(index: 0, body: .advertisingRemoved(instance: 5))
         default:
-            world.give(.setContent(Bool.random(using: &random)))
-            world.give(.setConnecting(Bool.random(using: &random)))
+            world.handle(.setContent(Bool.random(using: &random)))
+            world.handle(.setConnecting(Bool.random(using: &random)))
         }
-        if let event { world.give(.event(event)) }
+        if let event { world.handle(.event(event)) }
     }
 }

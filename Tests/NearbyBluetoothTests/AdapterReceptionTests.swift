@@ -11,8 +11,8 @@ struct AdapterReceptionTests {
     private func started(listens: Bool = true, current: ControllerSettings = []) -> AdapterWorld {
         var world = AdapterWorld()
         _ = world.kernel.plug(0, current: current)
-        world.give(.start)
-        if listens { world.give(.setMonitoring(true)) }
+        world.handle(.start)
+        if listens { world.handle(.setMonitoring(true)) }
         world.pass(.seconds(6))
         return world
     }
@@ -23,7 +23,7 @@ struct AdapterReceptionTests {
 
     private func hear(_ world: inout AdapterWorld, _ data: [UInt8] = Self.sensor) {
         let found = ManagementEvent.Body.found(Self.address, rssi: -70, data: data)
-        world.give(.event(ManagementEvent(index: 0, body: found)))
+        world.handle(.event(ManagementEvent(index: 0, body: found)))
     }
 
     private func count(_ world: AdapterWorld, _ command: ManagementCommand) -> Int {
@@ -43,12 +43,12 @@ struct AdapterReceptionTests {
         #expect(monitors(world) == [MonitorMachine.patterns])
         #expect(world.kernel.commands.filter { $0.code == .addMonitor }.count == 1)
         #expect(count(world, .startDiscovery) > 10, "nodes are still looked for")
-        world.give(.setContent(true))
+        world.handle(.setContent(true))
         world.pass(.seconds(2))
         let before = world.kernel.commands.count
         world.pass(.seconds(3_600))
         #expect(world.kernel.commands.count == before, "content, the monitor hears nodes too")
-        world.give(.setContent(false))
+        world.handle(.setContent(false))
         world.pass(.seconds(20))
         #expect(world.kernel.commands.count > before)
     }
@@ -73,7 +73,7 @@ struct AdapterReceptionTests {
         #expect(
             heard(world) == [.advertisement(Self.sensor, from: Self.address, rssi: -70)])
         #expect(world.outputs.contains(.heard(other, from: Self.address)))
-        world.give(.setMonitoring(false))
+        world.handle(.setMonitoring(false))
         hear(&world)
         #expect(heard(world).count == 1)
         #expect(monitors(world).isEmpty)
@@ -92,7 +92,7 @@ struct AdapterReceptionTests {
         var world = started()
         let handle = world.kernel.controllers[0]?.monitors.keys.first ?? 0
         world.kernel.controllers[0]?.monitors = [:]
-        world.give(.event(ManagementEvent(index: 0, body: .monitorRemoved(handle: handle))))
+        world.handle(.event(ManagementEvent(index: 0, body: .monitorRemoved(handle: handle))))
         world.pass(.seconds(3))
         #expect(monitors(world) == [MonitorMachine.patterns])
     }
@@ -101,11 +101,11 @@ struct AdapterReceptionTests {
         var world = started()
         for _ in 0..<40 {
             let event = world.kernel.change(0) { $0.remove(.powered) }
-            world.give(.event(event))
+            world.handle(.event(event))
             world.pass(.seconds(400))
             #expect(monitors(world) == [MonitorMachine.patterns])
         }
-        world.give(.stop)
+        world.handle(.stop)
         #expect(world.outputs.last == .restored)
         #expect(monitors(world).isEmpty)
     }
@@ -116,8 +116,8 @@ struct AdapterReceptionTests {
         for handle: UInt16 in 1...32 {
             world.kernel.controllers[0]?.monitors[handle] = MonitorMachine.patterns
         }
-        world.give(.setMonitoring(true))
-        world.give(.start)
+        world.handle(.setMonitoring(true))
+        world.handle(.start)
         world.pass(.seconds(10))
         #expect(monitors(world) == [MonitorMachine.patterns])
     }
@@ -131,9 +131,9 @@ struct AdapterReceptionTests {
         var world = AdapterWorld()
         _ = world.kernel.plug(0)
         world.kernel.refusals[.addMonitor] = status
-        world.give(.setMonitoring(true))
-        world.give(.start)
-        world.give(.setContent(true))
+        world.handle(.setMonitoring(true))
+        world.handle(.start)
+        world.handle(.setContent(true))
         world.pass(.seconds(100))
         #expect(world.kernel.commands.filter { $0.code == .addMonitor }.count == 1)
         #expect((9...11).contains(count(world, .startDiscovery)))
@@ -152,9 +152,9 @@ struct AdapterReceptionTests {
         var world = AdapterWorld()
         _ = world.kernel.plug(0)
         world.kernel.refusals[.addMonitor] = .busy
-        world.give(.setMonitoring(true))
-        world.give(.start)
-        world.give(.setContent(true))
+        world.handle(.setMonitoring(true))
+        world.handle(.start)
+        world.handle(.setContent(true))
         world.pass(.seconds(60))
         #expect((4...8).contains(world.kernel.commands.filter { $0.code == .addMonitor }.count))
         #expect(count(world, .startDiscovery) > 3)
@@ -167,7 +167,7 @@ struct AdapterReceptionTests {
 
     @Test func silenceAfterSomethingWasHeardBeginsAnew() {
         var world = started()
-        world.give(.setContent(true))
+        world.handle(.setContent(true))
         world.pass(.seconds(10))
         hear(&world)
         let added = count(world, .addMonitor(MonitorMachine.patterns))
@@ -206,14 +206,14 @@ struct AdapterReceptionTests {
         #expect((2...4).contains(count(world, .setPowered(false))))
         hear(&world)
         #expect(world.notices.last == .receptionRestored)
-        world.give(.stop)
+        world.handle(.stop)
         #expect(world.kernel.controllers[0]?.information.current == [.powered, .lowEnergy])
         #expect(monitors(world).isEmpty)
     }
 
     @Test func aControllerWithALinkIsNotSwitchedOff() {
         var world = started()
-        world.give(.setLinked(true))
+        world.handle(.setLinked(true))
         hear(&world)
         world.pass(.seconds(86_400))
         #expect(count(world, .setPowered(false)) == 0)
@@ -227,14 +227,14 @@ struct AdapterReceptionTests {
         world.kernel.silent = [.setPowered]
         while !world.kernel.commands.contains(.setPowered(false)) {
             world.now = world.machine.nextDeadline ?? .distantFuture
-            world.give(.deadlineReached)
+            world.handle(.deadlineReached)
         }
         let off = world.kernel.change(0) { $0.remove(.powered) }
-        world.give(.event(off))
-        world.give(.stop)
+        world.handle(.event(off))
+        world.handle(.stop)
         world.kernel.silent = []
         let done = ManagementEvent.Body.completed(.setPowered, .settings(.lowEnergy))
-        world.give(.event(ManagementEvent(index: 0, body: done)))
+        world.handle(.event(ManagementEvent(index: 0, body: done)))
         #expect(world.outputs.last == .restored)
         #expect(world.kernel.controllers[0]?.information.current == [.powered, .lowEnergy])
     }
@@ -245,7 +245,7 @@ struct AdapterReceptionTests {
         var random = SeededGenerator(seed: seed)
         var world = AdapterWorld(.any, seed: seed)
         _ = world.kernel.plug(0)
-        world.give(.start)
+        world.handle(.start)
         for _ in 0..<80 {
             disturb(&world, &random)
             world.pass(.milliseconds(Int64.random(in: 0...8_000, using: &random)))
@@ -256,15 +256,15 @@ struct AdapterReceptionTests {
         world.kernel.refusals = [:]
         if world.kernel.controllers[0] == nil {
             let event = world.kernel.plug(0)
-            world.give(.event(event))
+            world.handle(.event(event))
         }
-        world.give(.setMonitoring(true))
-        world.give(.setContent(true))
+        world.handle(.setMonitoring(true))
+        world.handle(.setContent(true))
         world.pass(.seconds(900))
         #expect(
             monitors(world).contains(MonitorMachine.patterns)
                 != world.machine.reception.isMonitorUnsupported)
-        world.give(.stop)
+        world.handle(.stop)
         world.pass(.seconds(60))
         #expect(world.outputs.last == .restored)
     }
@@ -280,7 +280,7 @@ struct AdapterReceptionTests {
         case 4: world.kernel.silent.formSymmetricDifference([code])
         case 5: world.kernel.refusals[code] = .busy
         case 6, 7: world.kernel.refusals[code] = nil
-        case 8: world.give(.setMonitoring(Bool.random(using: &random)))
+        case 8: world.handle(.setMonitoring(Bool.random(using: &random)))
         case 9:
             hear(&world)
             world.pass(.seconds(Int64.random(in: 0...2_000, using: &random)))
@@ -290,9 +290,9 @@ struct AdapterReceptionTests {
                 event = ManagementEvent(index: 0, body: .monitorRemoved(handle: handle))
             }
         default:
-            world.give(.setContent(Bool.random(using: &random)))
-            world.give(.setConnecting(Bool.random(using: &random)))
+            world.handle(.setContent(Bool.random(using: &random)))
+            world.handle(.setConnecting(Bool.random(using: &random)))
         }
-        if let event { world.give(.event(event)) }
+        if let event { world.handle(.event(event)) }
     }
 }

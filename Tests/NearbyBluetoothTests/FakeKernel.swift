@@ -165,7 +165,7 @@ struct AdapterWorld {
             acceptsClassic: acceptsClassic, seed: seed)
     }
 
-    mutating func give(_ input: AdapterMachine.Input) {
+    mutating func handle(_ input: AdapterMachine.Input) {
         var inputs = [input]
         while !inputs.isEmpty {
             for output in machine.handle(inputs.removeFirst(), now: now) {
@@ -187,7 +187,7 @@ struct AdapterWorld {
         let end = now + duration
         while let next = machine.nextDeadline, next <= end {
             now = max(now, next)
-            give(.deadlineReached)
+            handle(.deadlineReached)
         }
         now = end
     }
