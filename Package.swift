@@ -23,7 +23,7 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources:
 /// Parsers of bytes from outside: replayed by tests, or, where Tests/fuzz.sh builds, in libFuzzer.
 let parsers: [Target.Dependency] = [
     "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux", "NearbyAvahi",
-    "NearbyBluetooth", "Telemetry", "Collector", "Sensors", "Configuration", "Boards",
+    "NearbyBluetooth", "Telemetry", "Collector", "Sampling", "Sensors", "Configuration", "Boards",
     "DurableFiles", "Spool", "Store", "Setup", "COpenSSL",
 ]
 let fuzzing: [Target] =
@@ -80,9 +80,14 @@ let package = Package(
         // The telemetry side: knows nothing of sockets.
         library("Telemetry", ["NearbyCore"]),
         library("Spool", ["NearbyCore", "Telemetry", "DurableFiles"]),
+        // When sensors are read, and what becomes of what they say.
+        library("Sampling", ["NearbyCore", "Telemetry"]),
         library(
             "Sensors",
-            ["NearbyCore", "Telemetry", "DurableFiles", "CLinux", "CGPIOD", "COpenSSL"]),
+            [
+                "NearbyCore", "Telemetry", "Sampling", "DurableFiles", "CLinux", "CGPIOD",
+                "COpenSSL",
+            ]),
         library("Configuration", ["NearbyCore", "Telemetry", "CYAML"]),
         library("Boards", ["Configuration"]),
         // Square roots and rounding come from libm, which nothing but Glibc's module would link.
@@ -96,8 +101,8 @@ let package = Package(
             "Program",
             [
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
-                "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sensors", "Boards", "Spool",
-                "Configuration", "CLinux", "DurableFiles",
+                "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sampling", "Sensors", "Boards",
+                "Spool", "Configuration", "CLinux", "DurableFiles",
             ]),
         library(
             "Collecting",
@@ -186,19 +191,20 @@ let package = Package(
         tests(
             of: "Spool",
             ["NearbyCore", "Telemetry", "DurableFiles", "FailingFiles", "VectorFile"]),
+        tests(of: "Sampling", ["NearbyCore", "Telemetry"]),
         tests(
             of: "Sensors",
             [
-                "NearbyCore", "NearbyLinux", "Telemetry", "DurableFiles", "FailingFiles",
-                "VectorFile",
+                "NearbyCore", "NearbyLinux", "Telemetry", "Sampling", "DurableFiles",
+                "FailingFiles", "VectorFile",
             ]),
         tests(of: "Configuration", ["Telemetry"]),
         tests(of: "Boards", ["Configuration"]),
         tests(
             of: "Program",
             [
-                "Boards", "Configuration", "FailingFiles", "NearbyCore", "NearbyLinux", "Sensors",
-                "Telemetry",
+                "Boards", "Configuration", "FailingFiles", "NearbyCore", "NearbyLinux", "Sampling",
+                "Sensors", "Telemetry",
             ]),
         tests(of: "Collector", ["NearbyCore", "Telemetry", "SlowStatistics"]),
         // What the tests kill while it writes.

@@ -4,6 +4,7 @@ import Glibc
 import NearbyCore
 import NearbyEngine
 import NearbyLinux
+import Sampling
 import Sensors
 import Telemetry
 

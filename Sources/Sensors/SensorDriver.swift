@@ -1,4 +1,5 @@
 import NearbyCore
+import Sampling
 import Telemetry
 
 /// Reads one sensor, or a group that is read together. It may block: it runs on a worker, one call
@@ -57,41 +58,4 @@ public protocol AdvertisementDriver: SensorDriver {
     /// The sensor is no longer used: what should outlast it goes to disk. May block; called once,
     /// the last of all.
     func finish()
-}
-
-/// What a driver read, before it has a number.
-public struct Measurement: Equatable, Sendable {
-    public var channel: String
-    /// SenML's name (RFC 8428 §12.1); `1` for none.
-    public var unit: String
-    public var outcome: Outcome
-    /// CLOCK_BOOTTIME when it was measured; nil: when `sample` came back.
-    public var time: Instant?
-
-    public init(
-        _ channel: String, _ unit: String, _ outcome: Outcome, at time: Instant? = nil
-    ) {
-        self.channel = channel
-        self.unit = unit
-        self.outcome = outcome
-        self.time = time
-    }
-
-    /// A value, or a null because the text is not a number.
-    public init(_ channel: String, _ unit: String, number text: some StringProtocol) {
-        self.channel = channel
-        self.unit = unit
-        outcome = (try? DecimalValue(parsing: text)).map(Outcome.value) ?? .null(.malformed)
-    }
-
-    public init(_ channel: String, _ unit: String, _ coefficient: Int64, exponent: Int8 = 0) {
-        self.channel = channel
-        self.unit = unit
-        outcome = .value(DecimalValue(coefficient: coefficient, exponent: exponent))
-    }
-}
-
-extension Limits {
-    /// Channels that one sensor may give.
-    public static let channelsPerSensorMax = 128
 }

@@ -4,6 +4,7 @@ import NearbyCore
 import Telemetry
 import Testing
 
+@testable import Sampling
 @testable import Sensors
 
 /// Rates, repetitions, replays and silence of the `ble` driver.

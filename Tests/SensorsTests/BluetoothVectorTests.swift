@@ -3,6 +3,7 @@ import NearbyCore
 import Telemetry
 import Testing
 
+@testable import Sampling
 @testable import Sensors
 
 /// A published advertisement, and what it says.
@@ -38,11 +39,12 @@ struct BluetoothVector: Sendable, CustomStringConvertible {
     }
 
     func decode(_ data: [UInt8]) throws(AdvertisementFault) -> SensorAdvertisement {
+        let opener = key.map(CCMCipher.opener)
         switch format {
         case "ruuvi": return try RuuviFormat.decode(data[...])
-        case "bthome": return try BTHomeFormat.decode(data[...], from: address, key: key)
-        case "atc": return try ATCFormat.decode(data[...], from: address, key: key)
-        default: return try MiBeaconFormat.decode(data[...], from: address, key: key)
+        case "bthome": return try BTHomeFormat.decode(data[...], from: address, opener: opener)
+        case "atc": return try ATCFormat.decode(data[...], from: address, opener: opener)
+        default: return try MiBeaconFormat.decode(data[...], from: address, opener: opener)
         }
     }
 

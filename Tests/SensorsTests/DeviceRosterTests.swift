@@ -2,6 +2,7 @@ import NearbyCore
 import Telemetry
 import Testing
 
+@testable import Sampling
 @testable import Sensors
 
 struct DeviceRosterTests {

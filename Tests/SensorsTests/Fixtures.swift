@@ -2,6 +2,7 @@ import Glibc
 import NearbyCore
 import Telemetry
 
+@testable import Sampling
 @testable import Sensors
 
 /// A folder of its own for one test, removed with it.

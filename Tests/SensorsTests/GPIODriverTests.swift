@@ -3,6 +3,7 @@ import NearbyCore
 import Telemetry
 import Testing
 
+@testable import Sampling
 @testable import Sensors
 
 /// Without a chip, as on most machines that run these tests; Tests/Lab/cases/sensors-gpio.sh has

@@ -2,6 +2,7 @@ import NearbyCore
 import Telemetry
 import Testing
 
+@testable import Sampling
 @testable import Sensors
 
 struct LineParserTests {
@@ -11,7 +12,8 @@ struct LineParserTests {
     }
 
     private func pattern(_ text: String, _ channels: [ExpectedChannel]) throws -> LineParser {
-        LineParser(.pattern(try #require(LinePattern(text)), channels))
+        let pattern = try #require(LinePattern(text))
+        return LineParser(.pattern({ pattern.groups(in: $0) }, channels))
     }
 
     @Test func groupsAreChannels() throws {

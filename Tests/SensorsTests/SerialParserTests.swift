@@ -3,6 +3,7 @@ import Telemetry
 import Testing
 import VectorFile
 
+@testable import Sampling
 @testable import Sensors
 
 /// What each parser has in common: however the bytes are cut and whatever is between, each frame

@@ -3,6 +3,7 @@ import NearbyCore
 import Telemetry
 import Testing
 
+@testable import Sampling
 @testable import Sensors
 
 struct SystemDriverTests {

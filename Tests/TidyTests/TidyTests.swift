@@ -60,7 +60,9 @@ struct TidyTests {
     }
 
     @Test(arguments: Banned.inLogic) func bannedInLogic(_ banned: Banned) {
-        let logic = ["NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry", "Collector"]
+        let logic = [
+            "NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry", "Sampling", "Collector",
+        ]
         expectAbsence(of: banned, in: SourceFile.all.filter { logic.contains($0.target) })
     }
 
@@ -155,9 +157,10 @@ enum Imports {
         "NearbyBluetooth": ["NearbyCore", "NearbyWire", "NearbyLinux", "CBluetooth", "Glibc"],
         "Telemetry": ["NearbyCore"],
         "Spool": ["NearbyCore", "Telemetry", "DurableFiles"],
+        "Sampling": ["NearbyCore", "Telemetry"],
         "Sensors": [
-            "NearbyCore", "Telemetry", "DurableFiles", "CLinux", "CGPIOD", "COpenSSL", "Glibc",
-            "Synchronization",
+            "NearbyCore", "Telemetry", "Sampling", "DurableFiles", "CLinux", "CGPIOD", "COpenSSL",
+            "Glibc", "Synchronization",
         ],
         "Configuration": ["NearbyCore", "Telemetry", "CYAML", "Glibc"],
         "Boards": ["Configuration", "Glibc", "Synchronization"],
@@ -167,9 +170,8 @@ enum Imports {
         ],
         "Program": [
             "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
-            "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sensors", "Spool", "Configuration",
-            "Boards", "CLinux",
-            "DurableFiles", "Glibc",
+            "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sampling", "Sensors", "Spool",
+            "Configuration", "Boards", "CLinux", "DurableFiles", "Glibc",
         ],
         "Collecting": [
             "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux", "Telemetry",

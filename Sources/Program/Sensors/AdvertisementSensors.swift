@@ -1,5 +1,6 @@
 import NearbyBluetooth
 import NearbyCore
+import Sampling
 import Sensors
 
 /// Hands what is heard over Bluetooth LE to the sensors that listen for it.

@@ -1,5 +1,6 @@
 import NearbyCore
 import NearbyLinux
+import Sampling
 import Sensors
 
 /// Lets the event loop wait for the sensors that speak by themselves.

@@ -1,5 +1,6 @@
 import Boards
 import Configuration
+import Sampling
 import Sensors
 import Telemetry
 

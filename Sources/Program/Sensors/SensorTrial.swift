@@ -3,6 +3,7 @@ import Configuration
 import Glibc
 import NearbyCore
 import NearbyLinux
+import Sampling
 import Sensors
 import Telemetry
 

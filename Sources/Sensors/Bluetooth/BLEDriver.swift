@@ -1,6 +1,7 @@
 import DurableFiles
 import Glibc
 import NearbyCore
+import Sampling
 import Synchronization
 import Telemetry
 
@@ -100,17 +101,18 @@ public final class BLEDriver: AdvertisementDriver {
     private func decode(
         _ part: AdvertisedData, from address: AdvertiserAddress
     ) throws(AdvertisementFault) -> SensorAdvertisement? {
+        let opener = options.key.map(CCMCipher.opener)
         switch part {
         case .manufacturer(RuuviFormat.company, let data):
             // Ruuvi has no sealed format: whoever has a key is no such tag.
             guard options.key == nil else { throw .notEncrypted }
             return try RuuviFormat.decode(data)
         case .service(BTHomeFormat.service, let data):
-            return try BTHomeFormat.decode(data, from: address, key: options.key)
+            return try BTHomeFormat.decode(data, from: address, opener: opener)
         case .service(MiBeaconFormat.service, let data):
-            return try MiBeaconFormat.decode(data, from: address, key: options.key)
+            return try MiBeaconFormat.decode(data, from: address, opener: opener)
         case .service(ATCFormat.service, let data):
-            return try ATCFormat.decode(data, from: address, key: options.key)
+            return try ATCFormat.decode(data, from: address, opener: opener)
         case .manufacturer, .service: return nil
         }
     }

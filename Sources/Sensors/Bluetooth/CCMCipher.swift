@@ -1,26 +1,25 @@
 import COpenSSL
+import Sampling
 
 /// AES-128 in counter mode with CBC-MAC (RFC 3610), as sensors use it: a tag of 4 bytes.
 enum CCMCipher {
     static let keyByteCount = 16
-    static let tagByteCount = 4
 
-    /// The plain text, or nil where the tag is not right.
-    ///
-    /// A key of 16 bytes; a nonce of 7 to 13.
-    static func open(
-        _ sealed: ArraySlice<UInt8>, tag: ArraySlice<UInt8>, key: [UInt8], nonce: [UInt8],
-        associated: [UInt8] = []
-    ) -> [UInt8]? {
-        guard !sealed.isEmpty, tag.count == tagByteCount, key.count == keyByteCount,
-            (7...13).contains(nonce.count), let context = EVP_CIPHER_CTX_new()
+    /// Opens what was sealed with this key, of 16 bytes.
+    static func opener(_ key: [UInt8]) -> SealOpener { { open($0, key: key) } }
+
+    private static func open(_ part: SealedPart, key: [UInt8]) -> [UInt8]? {
+        let (nonce, associated) = (part.nonce, part.associated)
+        guard !part.bytes.isEmpty, part.tag.count == SealedPart.tagByteCount,
+            key.count == keyByteCount, (7...13).contains(nonce.count),
+            let context = EVP_CIPHER_CTX_new()
         else { return nil }
         defer { EVP_CIPHER_CTX_free(context) }
         ERR_clear_error()
         // What an error leaves behind is not for the handshakes of this thread to find.
         defer { ERR_clear_error() }
-        var tag = Array(tag)
-        let sealed = Array(sealed)
+        var tag = Array(part.tag)
+        let sealed = Array(part.bytes)
         var plain = [UInt8](repeating: 0, count: sealed.count)
         var count: Int32 = 0
         let nonceBytes = Int32(nonce.count)

@@ -1,6 +1,7 @@
 import DurableFiles
 import Glibc
 import NearbyCore
+import Sampling
 import Synchronization
 import Telemetry
 

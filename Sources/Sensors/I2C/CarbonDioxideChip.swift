@@ -1,4 +1,5 @@
 import NearbyCore
+import Sampling
 import Telemetry
 
 /// SCD40 and SCD41, measuring by themselves every 5 s.

@@ -1,4 +1,5 @@
 import NearbyCore
+import Sampling
 import Telemetry
 
 /// PCF8574 and PCF8574A: eight pins, read as they are. Nothing is written: after power-on every pin

@@ -1,4 +1,5 @@
 import NearbyCore
+import Sampling
 import Telemetry
 
 /// VL53L0X: a single ranging a sample, of about 30 ms: ST's 33 ms less the two checks left out,

@@ -1,4 +1,5 @@
 import NearbyCore
+import Sampling
 import Telemetry
 
 /// ADS1115: one conversion an input, at 128 samples a second.

@@ -1,4 +1,5 @@
 import NearbyCore
+import Sampling
 import Telemetry
 
 /// Since when a device has been saying the same.

@@ -1,4 +1,5 @@
 import NearbyCore
+import Sampling
 import Telemetry
 
 /// Hardware monitoring: thermometers, voltages, currents, fans and whatever else the kernel's hwmon

@@ -1,4 +1,5 @@
 import NearbyCore
+import Sampling
 import Synchronization
 import Telemetry
 

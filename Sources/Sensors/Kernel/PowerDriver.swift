@@ -1,5 +1,6 @@
 import Glibc
 import NearbyCore
+import Sampling
 import Telemetry
 
 /// Power supplies: batteries, chargers and the mains, as /sys/class/power_supply has them

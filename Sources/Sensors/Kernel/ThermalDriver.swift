@@ -1,3 +1,4 @@
+import Sampling
 import Telemetry
 
 /// The kernel's thermal zones: the temperatures by which it slows the processor down. A channel for

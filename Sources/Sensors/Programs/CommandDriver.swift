@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import NearbyCore
+import Sampling
 import Synchronization
 import Telemetry
 

@@ -1,5 +1,6 @@
 import Glibc
 import NearbyCore
+import Sampling
 import Synchronization
 import Telemetry
 
@@ -26,7 +27,10 @@ public enum SerialProtocol: Sendable {
         case .nmea: PositionParser()
         case .lines(let unit): LineParser(.plain(name: name, unit: unit))
         case .pattern(let pattern, let channels):
-            LineParser(.pattern(pattern, channels.map { ExpectedChannel($0.name, $0.unit) }))
+            LineParser(
+                .pattern(
+                    { pattern.groups(in: $0) },
+                    channels.map { ExpectedChannel($0.name, $0.unit) }))
         }
     }
 }

@@ -1,3 +1,4 @@
+import Sampling
 import Telemetry
 
 /// Network interfaces: what they carry, and how well a radio hears.

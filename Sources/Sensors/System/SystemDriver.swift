@@ -1,5 +1,6 @@
 import Glibc
 import NearbyCore
+import Sampling
 import Synchronization
 import Telemetry
 

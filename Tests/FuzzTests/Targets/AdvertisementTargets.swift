@@ -1,5 +1,6 @@
 import NearbyCore
 
+@testable import Sampling
 @testable import Sensors
 
 extension FuzzTarget {
@@ -10,18 +11,19 @@ extension FuzzTarget {
             oneOf: [
                 { _ = AdvertisedData.parts(of: Array($0)) },
                 { _ = try? RuuviFormat.decode($0) },
-                { _ = try? BTHomeFormat.decode($0, from: advertiser, key: nil) },
-                { _ = try? BTHomeFormat.decode($0, from: advertiser, key: SealedSensor.key) },
-                { _ = try? ATCFormat.decode($0, from: advertiser, key: nil) },
-                { _ = try? ATCFormat.decode($0, from: advertiser, key: SealedSensor.key) },
-                { _ = try? MiBeaconFormat.decode($0, from: advertiser, key: nil) },
-                { _ = try? MiBeaconFormat.decode($0, from: advertiser, key: SealedSensor.key) },
+                { _ = try? BTHomeFormat.decode($0, from: advertiser, opener: nil) },
+                { _ = try? BTHomeFormat.decode($0, from: advertiser, opener: opener) },
+                { _ = try? ATCFormat.decode($0, from: advertiser, opener: nil) },
+                { _ = try? ATCFormat.decode($0, from: advertiser, opener: opener) },
+                { _ = try? MiBeaconFormat.decode($0, from: advertiser, opener: nil) },
+                { _ = try? MiBeaconFormat.decode($0, from: advertiser, opener: opener) },
             ]),
         FuzzTarget(
             "sensor-sealed", oneOf: [sealedBTHome, sealedMiBeacon, sealedThermometer]),
         FuzzTarget("sensor-advertisement") { hear($0) },
     ]
 
+    private static let opener = CCMCipher.opener(SealedSensor.key)
     static let advertiser = AdvertiserAddress(value: 0xa4c1_38aa_bbcc, isRandom: false)
 
     // MARK: Sealed: what comes out is what the device put in
@@ -32,8 +34,8 @@ extension FuzzTarget {
         let nonce: [UInt8] = advertiser.bytes + [0xd2, 0xfc, 0x41] + counter
         let (sealed, tag) = SealedSensor.seal(objects, nonce: nonce)
         let data: [UInt8] = [0x41] + sealed + counter + tag
-        let plain = try? BTHomeFormat.decode(([0x40] + objects)[...], from: advertiser, key: nil)
-        let opened = try? BTHomeFormat.decode(data[...], from: advertiser, key: SealedSensor.key)
+        let plain = try? BTHomeFormat.decode(([0x40] + objects)[...], from: advertiser, opener: nil)
+        let opened = try? BTHomeFormat.decode(data[...], from: advertiser, opener: opener)
         precondition(opened?.values == plain?.values, "BTHome, sealed, says something else")
         precondition(opened == nil || opened?.counter == 1, "the counter is not what it was")
     }
@@ -46,8 +48,8 @@ extension FuzzTarget {
         let (sealed, tag) = SealedSensor.seal(objects, nonce: nonce, associated: [0x11])
         let data: [UInt8] = [0x48, 0x50] + head + sealed + extended + tag
         let open: [UInt8] = [0x40, 0x50] + head + objects
-        let plain = try? MiBeaconFormat.decode(open[...], from: advertiser, key: nil)
-        let opened = try? MiBeaconFormat.decode(data[...], from: advertiser, key: SealedSensor.key)
+        let plain = try? MiBeaconFormat.decode(open[...], from: advertiser, opener: nil)
+        let opened = try? MiBeaconFormat.decode(data[...], from: advertiser, opener: opener)
         precondition(opened?.values == plain?.values, "MiBeacon, sealed, says something else")
         precondition(opened == nil || opened?.counter == 0x107, "the counter is not what it was")
     }
@@ -59,7 +61,7 @@ extension FuzzTarget {
         let (sealed, tag) = SealedSensor.seal(
             body, nonce: advertiser.bytes.reversed() + head, associated: [0x11])
         let data: [UInt8] = [9] + sealed + tag
-        let opened = try? ATCFormat.decode(data[...], from: advertiser, key: SealedSensor.key)
+        let opened = try? ATCFormat.decode(data[...], from: advertiser, opener: opener)
         precondition(opened?.values.count == 3, "a sealed thermometer is not understood")
     }
 

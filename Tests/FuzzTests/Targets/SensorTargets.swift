@@ -1,6 +1,7 @@
 import NearbyCore
 import Telemetry
 
+@testable import Sampling
 @testable import Sensors
 
 extension FuzzTarget {

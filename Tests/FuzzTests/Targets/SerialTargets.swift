@@ -1,6 +1,7 @@
 import NearbyCore
 import Telemetry
 
+@testable import Sampling
 @testable import Sensors
 
 extension FuzzTarget {
@@ -80,7 +81,9 @@ extension FuzzTarget {
     private static func patternParser(_ index: Int) -> LineParser {
         let pattern = patterns[index]
         return LineParser(
-            .pattern(pattern, (0..<pattern.groupCount).map { ExpectedChannel("g\($0)", "1") }))
+            .pattern(
+                { pattern.groups(in: $0) },
+                (0..<pattern.groupCount).map { ExpectedChannel("g\($0)", "1") }))
     }
 
     /// The sizes again and again; without any, byte by byte.

@@ -21,15 +21,6 @@ public enum LineBias: String, Sendable {
     case pullDown = "pull-down"
 }
 
-/// Changes of the logical level: with `active: low`, rising is where the voltage falls.
-public enum LineEdges: String, Sendable {
-    case rising, falling, both
-
-    func contains(rising isRising: Bool) -> Bool {
-        self == .both || (self == .rising) == isRising
-    }
-}
-
 /// Why a line cannot be used, for people.
 struct LineFault: Error, Equatable, Sendable {
     var reason: NullReason

@@ -1,6 +1,7 @@
 import CGPIOD
 import Glibc
 import NearbyCore
+import Sampling
 
 /// A line that is ours until this is released.
 ///

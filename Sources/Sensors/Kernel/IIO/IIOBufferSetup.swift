@@ -1,4 +1,5 @@
 import NearbyCore
+import Sampling
 import Telemetry
 
 /// Why a buffer could not be set up: what to tell, and the readings' reason.

@@ -1,4 +1,5 @@
 import NearbyCore
+import Sampling
 import Telemetry
 
 /// Industrial I/O: the kernel's drivers for sensors and converters that give physical quantities.
