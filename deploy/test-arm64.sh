@@ -3,7 +3,7 @@
 # Debian 13 root: deploy/test-arm64.sh [FILTER]. As root. The other tests know no more of the processor than these.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
-FILTER=${1:-'^(NearbyCoreTests|NearbyWireTests|TelemetryTests|CollectorTests)\.|Cipher|RecordFilter|Identity'}
+FILTER=${1:-'^(NearbyCoreTests|NearbyWireTests|SamplingTests)\.|ReportCoding|FrameSeal|Cipher|RecordFilter|Identity|Quantile|ReplayWindow'}
 need_root
 need qemu-user-static
 deploy/build-arm64.sh tests

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Installs what the tests need and runs all of them. The last line counts: N passed, N failed.
 # Before it stands what could not be run here, and why. Lanes by name: deploy/test.sh [format]
-# [unit] [simulate] [footprint] [network] [hostile] [soak] [demo] [lab] [debian13] [image]; without
-# names, all of these; [arm64] only by name. The lab and Debian 13 run side by side: the lab waits more than it computes.
+# [unit] [simulate] [footprint] [network] [hostile] [soak] [demo] [lab] [debian13] [image] [arm64];
+# without names, all of these. The lab and Debian 13 run side by side: the lab waits more than it computes.
 set -uo pipefail
 . "$(dirname "$0")/common.sh"
 . deploy/lanes.sh
 
 lanes=("$@")
-[ ${#lanes[@]} -gt 0 ] || lanes=(format unit simulate footprint network hostile soak demo lab+debian13 image)
+[ ${#lanes[@]} -gt 0 ] || lanes=(format unit simulate footprint network hostile soak demo lab+debian13 image arm64)
 for lane in ${lanes[*]//+/ }; do
     [ "$(type -t "lane_$lane")" = function ] || die "no lane is called $lane; see the head of deploy/test.sh"
 done
