@@ -77,7 +77,7 @@ struct RadioWorld {
         }
     }
 
-    mutating func record(_ listener: Int, _ other: Int) {
+    mutating func hear(_ listener: Int, _ other: Int) {
         guard nodes[other].isOn,
             let advertisement = Advertisement(
                 networkTag: 0, psm: 0x80, peerPrefix: nodes[other].prefix)
