@@ -98,9 +98,10 @@ struct AddresseeMachine {
     }
 
     var nextDeadline: Instant? {
-        let earliest = min(
+        var earliest = min(
             choice.nextDeadline ?? .distantFuture, places.nextDeadline ?? .distantFuture)
-        return calls.values.reduce(earliest) { min($0, $1.nextAttempt ?? .distantFuture) }
+        for call in calls.values { earliest = min(earliest, call.nextAttempt ?? .distantFuture) }
+        return earliest == .distantFuture ? nil : earliest
     }
 
     var callCount: Int { calls.count }

@@ -1,0 +1,117 @@
+import NearbyCore
+import NearbyWire
+import Testing
+
+@testable import NearbyEngine
+
+/// A third node's view of a quiet network with a collector (0) and a viewer (1).
+struct AddresseeMachineTests {
+    private let routing: RoutingMachine
+    private let collector = RoutingNetwork.peer(0)
+    private let viewer = RoutingNetwork.peer(1)
+
+    init() {
+        var network = RoutingNetwork.random(seed: 3)
+        network.raiseAll()
+        network.run(for: .seconds(10))
+        routing = network.machines[2]
+    }
+
+    private func machine(collectors: Set<PeerID> = []) -> AddresseeMachine {
+        AddresseeMachine(role: .agent, collectors: collectors, scatter: 1, seed: 1)
+    }
+
+    private func view(_ admitted: [(PeerID, Role)] = []) -> AddresseeMachine.View {
+        var peers = Peers()
+        for (peer, role) in admitted {
+            let terms = AdmitFrame(
+                versions: 1...1, role: role, preference: .required, hasRoute: false,
+                neighbourCount: 0, run: RunID(value: 1),
+                proof: [UInt8](repeating: 0, count: AdmitFrame.proofByteCount), name: "",
+                software: "")
+            peers.add(
+                Association(
+                    peer: peer, token: ChannelToken(value: 1), terms: terms,
+                    rekeyAt: .distantFuture, timers: NodeTimers(), now: .zero))
+        }
+        let configuration = NodeConfiguration(
+            name: "", role: .agent, networkTag: NetworkTag(value: 1), run: RunID(value: 1), seed: 1)
+        let own = RoutingNetwork.peer(2)
+        return .init(
+            routing: routing, peers: peers,
+            discovery: configuration.makeDiscovery(own: own, seed: 1))
+    }
+
+    @Test func aCollectorIsCalledAtOnceAndThenEverMoreRarely() throws {
+        var machine = machine()
+        let outputs = machine.handle(
+            .routeChanged(collector, .collector, metric: 96), seeing: view(), now: .zero)
+        #expect(outputs == [.call(collector), .routeToCollectorChanged])
+        var pauses: [Duration] = []
+        var now = Instant.zero
+        var last = now
+        while pauses.count < 12 {
+            // The viewer is called too, in its own time.
+            now = try #require(machine.nextDeadline)
+            let outputs = machine.handle(.deadlineReached, seeing: view(), now: now)
+            guard outputs.contains(.call(collector)) else { continue }
+            pauses.append(now - last)
+            last = now
+        }
+        #expect(pauses[0] < .seconds(1) && pauses[11] >= Limits.callBackoffMax)
+        #expect(pauses.allSatisfy { $0 <= Limits.callBackoffMax * 2 })
+    }
+
+    @Test func itIsAddressedWhileItsChannelIsOpen() {
+        var machine = machine()
+        _ = machine.handle(
+            .routeChanged(collector, .collector, metric: 96), seeing: view(), now: .zero)
+        let open = view([(collector, .collector)])
+        #expect(
+            machine.handle(.associated(collector), seeing: open, now: .zero)
+                == [.collector(collector)])
+        #expect(machine.collector == collector)
+        #expect(
+            machine.handle(.dissociated(collector), seeing: view(), now: .zero)
+                == [.collector(nil)])
+        // And called again.
+        #expect(machine.nextDeadline == .zero)
+    }
+
+    @Test func whoWasAdmittedAsSomethingElseIsNotAddressed() {
+        var machine = machine()
+        _ = machine.handle(
+            .routeChanged(collector, .collector, metric: 96), seeing: view(), now: .zero)
+        let outputs = machine.handle(
+            .associated(collector), seeing: view([(collector, .agent)]), now: .zero)
+        #expect(outputs.prefix(2) == [.drop(.roleNotAdmitted), .noCollector(collector)])
+        #expect(machine.collector == nil)
+    }
+
+    @Test func whoIsNotAmongTheNamedCollectorsIsCounted() {
+        var machine = machine(collectors: [RoutingNetwork.peer(5)])
+        let outputs = machine.handle(
+            .routeChanged(collector, .collector, metric: 96), seeing: view(), now: .zero)
+        #expect(outputs == [.drop(.roleNotAdmitted)])
+        #expect(machine.callCount == 0 && machine.nextDeadline == nil)
+    }
+
+    @Test func aViewerThatLooksInIsTold() {
+        var machine = machine()
+        _ = machine.handle(.routeChanged(viewer, .viewer, metric: 96), seeing: view(), now: .zero)
+        #expect(machine.callCount == 1)
+        let open = view([(viewer, .viewer)])
+        #expect(
+            machine.handle(.associated(viewer), seeing: open, now: .zero) == [.viewers([viewer])])
+    }
+
+    @Test func collectorsAndViewersCallNobody() {
+        for role in [Role.collector, .viewer] {
+            var machine = AddresseeMachine(role: role, collectors: [], scatter: 1, seed: 1)
+            let outputs = machine.handle(
+                .routeChanged(collector, .collector, metric: 96), seeing: view(), now: .zero)
+            #expect(outputs == [.routeToCollectorChanged])
+            #expect(machine.callCount == 0)
+        }
+    }
+}
