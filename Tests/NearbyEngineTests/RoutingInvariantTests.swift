@@ -76,7 +76,7 @@ extension DestinationTable {
 extension RoutingMachine {
     fileprivate var brokenInvariants: [String] {
         var broken = destinations.brokenInvariants
-        for destination in destinations.sorted {
+        for destination in destinations.all.values {
             let (peer, selected) = (destination.peer, destination.selected)
             if peer.short == own.short { broken.append("\(own) leads to itself") }
             if destination.candidates.keys.contains(where: { neighbours[$0] == nil }) {

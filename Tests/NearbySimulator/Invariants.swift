@@ -104,6 +104,15 @@ public struct Invariants {
         }
     }
 
+    /// The program was told last what the node has for its collector and its viewers.
+    mutating func toldAddressees(of host: Host) {
+        // Not `if let`: it would copy the node.
+        guard host.node != nil else { return }
+        if host.node?.collector != host.collector || host.node?.viewers != host.viewers {
+            failures.append("host \(host.number) was not told whom it addresses")
+        }
+    }
+
     /// Reliable messages come once and in order; no message is invented or changed.
     mutating func delivered(
         _ message: [UInt8], from sender: PeerID, isReliable: Bool, at receiver: Host,

@@ -260,6 +260,7 @@ public final class Simulator {
             outputs = readings == nil ? [] : host.node?.flush(now: local) ?? []
         }
         handling = nil
+        invariants.toldAddressees(of: host)
         schedule(host)
     }
 

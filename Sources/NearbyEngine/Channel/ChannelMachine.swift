@@ -19,6 +19,8 @@ struct ChannelMachine {
     enum Output {
         case transmit([UInt8], over: Path)
         case connecting(PeerID)
+        /// There is no room for the handshake.
+        case notBegun(PeerID, over: Path, attempt: UInt16)
         /// Our handshake with a peer moved.
         case progress(PeerID, attempt: UInt16)
         /// Another began one, unproved.
@@ -95,6 +97,8 @@ struct ChannelMachine {
     /// In no particular order.
     func filter(_ isIncluded: (Channel) -> Bool) -> [Channel] { table.filter(isIncluded) }
 
+    func count(where isIncluded: (Channel) -> Bool) -> Int { table.count(where: isIncluded) }
+
     /// Ours with this peer under this number, not yet open.
     func attempts(with peer: PeerID, number: UInt16) -> [Channel] {
         filter {
@@ -144,7 +148,9 @@ struct ChannelMachine {
     private mutating func invite(
         _ peer: PeerID, over path: Path, _ attempt: UInt16, _ nonce: UInt32, _ now: Instant
     ) -> [Output] {
-        guard !table.isFull else { return [.drop(.channelTableFull)] }
+        guard !table.isFull else {
+            return [.drop(.channelTableFull), .notBegun(peer, over: path, attempt: attempt)]
+        }
         let key = Channel.AttemptKey(path: path, attempt: nonce, isClient: true)
         let channel = table.add(
             cryptography.makeClient(now: now), key, attemptNumber: attempt, expectedPeer: peer,

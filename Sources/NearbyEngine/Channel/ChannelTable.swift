@@ -38,6 +38,10 @@ struct ChannelTable {
         channels.values.filter(isIncluded)
     }
 
+    func count(where isIncluded: (Channel) -> Bool) -> Int {
+        channels.values.count(where: isIncluded)
+    }
+
     /// The table must not be full.
     mutating func add(
         _ handshake: any SecureChannel, _ key: Channel.AttemptKey, attemptNumber: UInt16,

@@ -8,6 +8,8 @@ extension Node {
         case .transmit(let datagram, let path): transmit(datagram, over: path, now)
         case .connecting(let peer):
             if peers[peer] == nil, peer != own { tell(.peer(peer, .connecting)) }
+        case .notBegun(let peer, let path, let attempt):
+            if path.endpoint != nil, peer != own { tellInvitation(.failed(peer, attempt), now) }
         case .progress(let peer, let attempt): tellInvitation(.progress(peer, attempt), now)
         case .handshakeSeen(let introduction):
             tellInvitation(
@@ -144,7 +146,7 @@ extension Node {
         } else {
             tell(.peer(peer, .connected))
         }
-        tellAddressees(.associated(peer), now)
+        work.add(.addresseesHear(.associated(peer)))
     }
 
     /// A channel that began on a link and one that began over the mesh at the same time: both sides
@@ -179,13 +181,13 @@ extension Node {
                 channel, reason, "the other side refused: \(reason.explanation)")
             return work.add(outputs, as: Work.channel)
         }
-        tellInvitation(.channelClosed(channel.token), now)
         removed(channel, now)
     }
 
     private mutating func removed(_ channel: Channel, _ now: Instant) {
         let association = peers[over: channel]
         channels.remove(channel)
+        tellInvitation(.channelClosed(channel.token), now)
         if let association { dissociate(association, now) }
     }
 

@@ -64,11 +64,11 @@ extension Node {
         guard configuration.role.collects else { return .invitationOverMesh }
         guard channels.count >= Limits.channelShareMax else { return nil }
         let hop = routing.nextHop(to: source)
-        let share = channels.filter { channel in
+        let share = channels.count { channel in
             guard case .mesh(let other) = channel.key.path else { return false }
             return routing.nextHop(to: other) == hop
         }
-        return share.count < Limits.channelShareMax ? nil : .channelShareFull
+        return share < Limits.channelShareMax ? nil : .channelShareFull
     }
 
     // MARK: Sealed frames
@@ -109,6 +109,7 @@ extension Node {
             let decision = DecisionFrame(verdict: .accepted, retryAfter: .zero)
             tellChannels(.admission(.decision(decision), channel), now)
             guard channel.stage == .open else { return drops.count(.frameNotAdmitted) }
+            // Once the channel is in use.
             work.add(.frame(payload, on: channel, arrival))
         case .hop(let frame): received(frame, on: channel, arrival, now)
         case .endToEnd(let frame): received(frame, on: channel, arrival, now)
@@ -153,13 +154,14 @@ extension Node {
         case .empty: tell(neighbour, .frameReceived(isData: false), now)
         case .routing(let message):
             tell(neighbour, .frameReceived(isData: true), now)
-            routingReceived(message, from: peer, on: channel, arrival.counter, now)
+            work.add(
+                .routingReceived(message, from: peer, on: channel, counter: arrival.counter))
         case .packet(let packet):
             tell(neighbour, .frameReceived(isData: true), now)
             packetReceived(packet, from: peer, now)
         case .bundle(let bundle):
             tell(neighbour, .frameReceived(isData: true), now)
-            for frame in bundle.frames { received(frame, on: channel, arrival, now) }
+            for frame in bundle.frames { work.add(.frame(frame, on: channel, arrival)) }
         }
     }
 

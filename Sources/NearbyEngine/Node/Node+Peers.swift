@@ -8,6 +8,12 @@ extension Node {
     ) {
         let peer = association.peer
         switch output {
+        // What was delivered stays so, whatever became of the association meanwhile.
+        case .frame, .broken:
+            guard peers[peer] === association else { return }
+        case .delivered, .drop: break
+        }
+        switch output {
         case .frame(let payload, let priority): enqueue(payload, to: peer, priority, now)
         case .delivered(let message, isReliable: false):
             tell(.message(message, from: peer, isReliable: false, hops: hops))
@@ -55,9 +61,10 @@ extension Node {
         }
         if now >= association.rekeyAt { renewKeys(association, now) }
         if now >= association.silenceCheckAt { checkSilence(of: association, now) }
-        guard let since = association.unreachableSince, now >= since + Limits.unreachableTime,
-            let channel = channels[association.token]
-        else { return }
+        guard let since = association.unreachableSince, now >= since + Limits.unreachableTime else {
+            return
+        }
+        guard let channel = channels[association.token] else { return dissociate(association, now) }
         close(channel, .leaving, now)
     }
 
@@ -70,7 +77,8 @@ extension Node {
             tellInvitation(.failed(peer, resumption.attempt), now)
         }
         tell(.peer(peer, .notConnected))
-        tellAddressees(.dissociated(peer), now)
+        // After what routing says of the lost hop.
+        work.add(.addresseesHear(.dissociated(peer)))
     }
 
     // MARK: New keys

@@ -1,4 +1,5 @@
 import NearbyCore
+import NearbyWire
 
 extension Node {
     /// What one of the machines said, or is to be told, and nobody has acted on yet.
@@ -10,14 +11,17 @@ extension Node {
         case discovery(DiscoveryMachine.Output)
         case invitation(InvitationMachine.Output)
         case channel(ChannelMachine.Output)
-        case hop(HopMachine.Output, to: PeerID)
+        case hop(HopMachine.Output, of: Neighbour)
         /// `hops`: links that what is delivered has crossed.
-        case session(SessionMachine.Output, with: PeerID, hops: Int)
+        case session(SessionMachine.Output, of: Association, hops: Int)
         case routing(RoutingMachine.Output)
         case addressees(AddresseeMachine.Output)
         case book(NodeBook.Output)
         case due(Machine)
         case timer(NodeTimers.Timer)
+        // Inputs that a machine has to hear after what others said before.
+        case routingReceived(RoutingMessage, from: PeerID, on: Channel, counter: UInt64)
+        case addresseesHear(AddresseeMachine.Input)
     }
 
     mutating func perform(_ work: Work, _ now: Instant) {
@@ -27,16 +31,20 @@ extension Node {
         case .discovery(let output): perform(output, now)
         case .invitation(let output): perform(output, now)
         case .channel(let output): perform(output, now)
-        case .hop(let output, let peer):
-            // It may be gone by now.
-            if let neighbour = peers.neighbour(peer) { perform(output, of: neighbour, now) }
-        case .session(let output, let peer, let hops):
-            if let association = peers[peer] { perform(output, of: association, hops: hops, now) }
+        case .hop(let output, let neighbour):
+            // It may be gone by now, or another.
+            guard peers.neighbour(neighbour.peer) === neighbour else { return }
+            perform(output, of: neighbour, now)
+        case .session(let output, let association, let hops):
+            perform(output, of: association, hops: hops, now)
         case .routing(let output): perform(output, now)
         case .addressees(let output): perform(output, now)
         case .book(let output): perform(output)
         case .due(let machine): due(machine, now)
         case .timer(let timer): due(timer, now)
+        case .routingReceived(let message, let peer, let channel, let counter):
+            routingReceived(message, from: peer, on: channel, counter, now)
+        case .addresseesHear(let input): tellAddressees(input, now)
         }
     }
 
@@ -65,7 +73,7 @@ extension Node {
 
     mutating func tell(_ neighbour: Neighbour, _ input: HopMachine.Input, _ now: Instant) {
         for output in neighbour.hop.handle(input, now: now) {
-            work.add(.hop(output, to: neighbour.peer))
+            work.add(.hop(output, of: neighbour))
         }
     }
 
@@ -73,7 +81,7 @@ extension Node {
         _ association: Association, _ input: SessionMachine.Input, hops: Int = 1, _ now: Instant
     ) {
         for output in association.session.handle(input, now: now) {
-            work.add(.session(output, with: association.peer, hops: hops))
+            work.add(.session(output, of: association, hops: hops))
         }
     }
 }

@@ -22,11 +22,11 @@ struct DestinationTable: Sendable {
 
     var ids: Set<PeerID> { Set(all.keys) }
 
-    var sorted: [Destination] { all.values.sorted { $0.peer < $1.peer } }
+    var sortedIDs: [PeerID] { all.keys.sorted() }
 
     /// Those to which this neighbour offers something, sorted.
     func ids(offeredBy neighbour: PeerID) -> [PeerID] {
-        all.values.filter { $0.candidates[neighbour] != nil }.map(\.peer).sorted()
+        all.values.lazy.filter { $0.candidates[neighbour] != nil }.map(\.peer).sorted()
     }
 
     /// How many this neighbour told of first.

@@ -82,8 +82,9 @@ extension RoutingMachine {
         nextCollection = nil
         raiseIfWanted(now)
         let forgettable = forgettable(now)
-        for destination in destinations.sorted {
-            let isForgettable = forgettable.contains(destination.peer)
+        for id in destinations.sortedIDs {
+            guard let destination = destinations[id] else { continue }
+            let isForgettable = forgettable.contains(id)
             expire(destination, isForgettable: isForgettable, now, &outputs)
         }
         askForRefused(now)

@@ -121,7 +121,7 @@ public struct RoutingMachine: Sendable {
 
     /// All ways in use, by destination.
     public var routes: [Route] {
-        destinations.sorted.compactMap { destination in
+        let routes = destinations.all.values.compactMap { destination in
             let selected = destination.selected
             return selected.hop.map {
                 Route(
@@ -129,6 +129,7 @@ public struct RoutingMachine: Sendable {
                     seqno: selected.seqno, kind: selected.kind)
             }
         }
+        return routes.sorted { $0.destination < $1.destination }
     }
 
     /// What a neighbour has ways to that do not lead through us.
