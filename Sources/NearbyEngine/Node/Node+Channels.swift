@@ -181,13 +181,13 @@ extension Node {
                 channel, reason, "the other side refused: \(reason.explanation)")
             return work.add(outputs, as: Work.channel)
         }
+        tellInvitation(.channelClosed(channel.token), now)
         removed(channel, now)
     }
 
     private mutating func removed(_ channel: Channel, _ now: Instant) {
         let association = peers[over: channel]
         channels.remove(channel)
-        tellInvitation(.channelClosed(channel.token), now)
         if let association { dissociate(association, now) }
     }
 
