@@ -62,12 +62,24 @@ extension Store {
         var opened = Opened(
             store: try Store(database, settings), runs: [], clocks: [], notices: notices)
         try opened.readRuns(database)
+        try deleteUnusedClocks(database)
         let boots = try database.prepare("SELECT DISTINCT boot FROM clocks ORDER BY boot")
         while try boots.step() {
             guard let boot = BootID(stored: boots.bytes(0)) else { continue }
             opened.clocks += try opened.store.clocks.mappings(of: boot).all
         }
         return opened
+    }
+
+    /// What was said of a boot that no run has dates nothing, and nobody knows any more who said it:
+    /// it must not date the run of another agent that shows this boot later.
+    private static func deleteUnusedClocks(_ database: Database) throws(StoreError) {
+        try database.transaction { () throws(StoreError) in
+            for table in ["clocks", "window_clocks"] {
+                try database.execute(
+                    "DELETE FROM \(table) WHERE boot NOT IN (SELECT boot FROM runs)")
+            }
+        }
     }
 
     /// With another width than before, all windows are laid anew.

@@ -64,16 +64,21 @@ public struct SwarmRun {
         return quietness(simulator)
     }
 
-    /// Without traffic there are hellos and beacons, and little else.
+    /// Without traffic there are hellos and beacons, and little else. A full node that takes an
+    /// invitation late changes everybody's routes once more: it may take a minute.
     private static func quietness(_ simulator: Simulator) -> [String] {
         simulator.trafficInterval = nil
-        simulator.run(for: .seconds(10))
-        let before = simulator.datagramCount
-        simulator.run(for: .seconds(10))
-        let sent = simulator.datagramCount - before
-        let hops = simulator.hosts.reduce(0) { $0 + ($1.node?.neighbourStatus.count ?? 0) }
-        let limit = hops * 10 * 3 + simulator.hosts.count * 20
-        return sent <= limit
-            ? [] : ["not quiet: \(sent) datagrams in 10 s, \(limit) expected at most"]
+        var failure = ""
+        for _ in 0..<6 {
+            simulator.run(for: .seconds(10))
+            let before = simulator.datagramCount
+            simulator.run(for: .seconds(10))
+            let sent = simulator.datagramCount - before
+            let hops = simulator.hosts.reduce(0) { $0 + ($1.node?.neighbourStatus.count ?? 0) }
+            let limit = hops * 10 * 3 + simulator.hosts.count * 20
+            if sent <= limit { return [] }
+            failure = "not quiet: \(sent) datagrams in 10 s, \(limit) expected at most"
+        }
+        return [failure]
     }
 }

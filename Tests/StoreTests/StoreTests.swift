@@ -32,6 +32,23 @@ import Testing
         }
     }
 
+    @Test func whatWasSaidOfABootThatNoRunHasIsForgotten() throws {
+        try withStorePath { path in
+            let other = BootID(high: 3, low: 4)
+            var batch = Fixture.batch(
+                Fixture.readings(count: 2), births: [try Fixture.birth()])
+            batch.clocks = [Fixture.mapping(), Fixture.mapping(boot: other)]
+            try Store.open(path).store.commit(batch)
+            #expect(try Store.open(path).clocks.map(\.boot) == [Fixture.boot])
+            // Who shows that boot now is not dated by what another said.
+            let key = Fixture.key(0x200, peer: 2)
+            let store = try Store.open(path).store
+            try store.commit(
+                Fixture.batch([], births: [try Fixture.birth(key, boot: other)]))
+            #expect(try Store.open(path).clocks.map(\.boot) == [Fixture.boot])
+        }
+    }
+
     @Test func aBatchThatIsGivenTwiceIsStoredOnce() throws {
         try withStorePath { path in
             let store = try Store.open(path).store

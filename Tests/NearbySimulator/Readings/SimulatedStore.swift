@@ -60,6 +60,9 @@ struct SimulatedStore {
         switch jobs.removeFirst() {
         case .open:
             isOpen = true
+            // As the real store does it.
+            let boots = Set(runs.values.map(\.birth.boot))
+            clocks = clocks.filter { boots.contains($0.key) }
             let mappings = clocks.sorted { $0.key < $1.key }.map(\.value)
             answer = .opened(order.compactMap { runs[$0] }, mappings)
         case .commit(let batch):
