@@ -9,8 +9,8 @@ set -euo pipefail
 . "$(dirname "$0")/../deploy/common.sh"
 need "${BUILD_PACKAGES[@]}"
 need_swift
-swift build -c release --product simulate >.build-simulate.log 2>&1 || {
+program=$(simulator 2>.build-simulate.log) || {
     tail -n 30 .build-simulate.log
     die "the simulator could not be built"
 }
-exec "$(swift build -c release --show-bin-path)/simulate" "$@"
+exec "$program" "$@"

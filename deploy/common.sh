@@ -22,10 +22,13 @@ need() {
     [ ${#missing[@]} -gt 0 ] || return 0
     command -v apt-get >/dev/null || die "needs ${missing[*]}; this machine has no apt-get"
     echo "installing: ${missing[*]}"
-    as_root apt-get -qq update
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
+    one_at_a_time apt-get -qq update
+    one_at_a_time env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
         "${missing[@]}" >/dev/null || die "could not install ${missing[*]}"
 }
+
+# one_at_a_time COMMAND…: as root; scripts that run side by side would find apt locked.
+one_at_a_time() { as_root flock "$TOP/.build-apt-lock" "$@"; }
 
 DEBIAN_KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
 
@@ -56,7 +59,7 @@ need_swift() {
         return
     fi
     if apt-cache show swiftlang >/dev/null 2>&1 ||
-        { as_root apt-get -qq update && apt-cache show swiftlang >/dev/null 2>&1; }; then
+        { one_at_a_time apt-get -qq update && apt-cache show swiftlang >/dev/null 2>&1; }; then
         need swiftlang
     else
         die "needs Swift 6.0 or later on PATH: on Debian 12 take it from swift.org; Debian 13 has the package swiftlang"
@@ -113,3 +116,9 @@ release_build() {
 
 # need_root: for what makes network namespaces, or mounts.
 need_root() { [ "$(id -u)" = 0 ] || die "run it as root: it makes network namespaces, or roots of its own"; }
+
+# simulator: builds it and prints where it is; in a folder of its own: the programs' flags are others.
+simulator() {
+    local build=(swift build -c release --scratch-path "$TOP/.build-simulator")
+    "${build[@]}" --product simulate >&2 && echo "$("${build[@]}" --show-bin-path)/simulate"
+}

@@ -2,14 +2,16 @@
 # Installs what the tests need and runs all of them. The last line counts: N passed, N failed.
 # Before it stands what could not be run here, and why. Lanes by name: deploy/test.sh [format]
 # [unit] [simulate] [footprint] [network] [hostile] [soak] [demo] [lab] [debian13] [image] [arm64];
-# without names, all of these. The lab and Debian 13 run side by side: the lab waits more than it computes.
+# without names, all of these. `deploy/test.sh quick` is for the inner loop: format, the tests that take no time
+# and a few random worlds, in under three minutes where the last build is there.
+# Chains of lanes that are joined by + run side by side: most of them wait more than they compute.
 set -uo pipefail
 . "$(dirname "$0")/common.sh"
 . deploy/lanes.sh
 
 lanes=("$@")
-[ ${#lanes[@]} -gt 0 ] || lanes=(format unit simulate footprint network hostile soak demo lab+debian13 image arm64)
-for lane in ${lanes[*]//+/ }; do
+[ ${#lanes[@]} -gt 0 ] || lanes=(format unit footprint network,hostile,soak,demo,image+lab+debian13,simulate,arm64)
+for lane in $(tr '+,' '  ' <<<"${lanes[*]}"); do
     [ "$(type -t "lane_$lane")" = function ] || die "no lane is called $lane; see the head of deploy/test.sh"
 done
 passed=0 failed=0 not_run=()
@@ -26,7 +28,7 @@ for lane in "${lanes[@]}"; do
     started=$SECONDS
     echo "== $lane"
     case $lane in
-        *+*) side_by_side ${lane//+/ } ;;
+        *[+,]*) side_by_side ${lane//+/ } ;;
         *) "lane_$lane" || true ;;
     esac
     echo "   $((SECONDS - started)) s"

@@ -19,7 +19,7 @@ have() {
 download() {
     mkdir -p "$CACHE/debs"
     (cd "$CACHE/debs" && rm -f "$1"_*.deb && apt-get -qq download "$1" 2>/dev/null) ||
-        (cd "$CACHE/debs" && as_root apt-get -qq update && apt-get -qq download "$1") || {
+        (cd "$CACHE/debs" && one_at_a_time apt-get -qq update && apt-get -qq download "$1") || {
         WHY="no package $1 to be downloaded"
         return 1
     }
@@ -45,7 +45,7 @@ setup_machine() {
 setup_kernel() {
     RELEASE=$(cat "$CACHE/release" 2>/dev/null) && return
     RELEASE=$(kernel_release)
-    [ -n "$RELEASE" ] || { as_root apt-get -qq update && RELEASE=$(kernel_release); }
+    [ -n "$RELEASE" ] || { one_at_a_time apt-get -qq update && RELEASE=$(kernel_release); }
     [ -n "$RELEASE" ] || {
         WHY="apt knows no package linux-image-amd64"
         return 1
