@@ -235,7 +235,8 @@ lane_quick() {
     expect "no warnings" no_warnings "$logs/build"
     swift test --skip-build --disable-xctest --skip "$EXHAUSTIVE" >"$logs/unit" 2>&1
     count_swift_testing "$logs/unit" $?
-    SEEDS=12 lane_simulate
+    expect "a few random worlds" "$(simulator 2>"$logs/simulate-build")" 1 8
+    expect "a few random journals" "$(simulator 2>/dev/null)" readings 1 8
 }
 
 # simulate_part FIRST LAST PART: four summaries.

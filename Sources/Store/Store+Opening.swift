@@ -71,8 +71,8 @@ extension Store {
         return opened
     }
 
-    /// What was said of a boot that no run has dates nothing, and nobody knows any more who said it:
-    /// it must not date the run of another agent that shows this boot later.
+    /// What was said of a boot that no run has dates nothing, and nobody knows any more who said
+    /// it: it must not date the run of another agent that shows this boot later.
     private static func deleteUnusedClocks(_ database: Database) throws(StoreError) {
         try database.transaction { () throws(StoreError) in
             for table in ["clocks", "window_clocks"] {

@@ -120,7 +120,10 @@ import Testing
                 Fixture.reading(UInt64(Int64.max) + 1, at: 1, 1), Fixture.reading(9, at: -1, 1),
             ]
             var batch = StoreBatch()
-            batch.births = [try Fixture.birth()]
+            let lastBoot = BootID(high: .max, low: .max)
+            batch.births = [
+                try Fixture.birth(), try Fixture.birth(Fixture.key(0x300), boot: lastBoot),
+            ]
             var settled = NumberRanges()
             settled.insert(0..<UInt64.max)
             batch.parts = [
@@ -135,8 +138,7 @@ import Testing
             batch.clocks = [
                 Fixture.mapping(offset: .nanoseconds(Int64.max)),
                 Fixture.mapping(
-                    boot: BootID(high: .max, low: .max), rank: .none,
-                    offset: .nanoseconds(Int64.min)),
+                    boot: lastBoot, rank: .none, offset: .nanoseconds(Int64.min)),
             ]
             try store.commit(batch)
             #expect(store.illegalReadingCount == illegal.count)
