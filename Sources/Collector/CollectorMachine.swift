@@ -44,7 +44,7 @@ public struct CollectorMachine: Sendable {
         /// To be written in one transaction; answered by `.committed` or `.refused`.
         case commit(StoreBatch)
         case notice(CollectorNotice)
-        case drop(DropReason, count: Int)
+        case drop(DropReason, count: Int = 1)
     }
 
     let isDurable: Bool
@@ -107,54 +107,54 @@ public struct CollectorMachine: Sendable {
     public var heldReportCount: Int { held.count }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        var outputs: [Output] = []
         switch input {
         case .received(let bytes, let peer, let hops):
-            receive(bytes, from: peer, hops: hops, now: now, into: &outputs)
-        case .connected(let peer): exchange(.connected(peer), now: now, into: &outputs)
-        case .disconnected(let peer): exchange(.disconnected(peer), now: now, into: &outputs)
-        case .ownClock(let reading): note(.ownClock(reading), now: now, into: &outputs)
-        case .restored(let runs, let mappings):
-            for run in runs { restore(run, into: &outputs) }
-            restore(mappings, of: runs, now: now, into: &outputs)
-        case .partsRefused(let parts): partsRefused(parts, now: now, into: &outputs)
+            return receive(bytes, from: peer, hops: hops, now: now)
+        case .connected(let peer): return exchange(.connected(peer), now: now)
+        case .disconnected(let peer): return exchange(.disconnected(peer), now: now)
+        case .ownClock(let reading): return note(.ownClock(reading), now: now)
+        case .restored(let runs, let mappings): return restore(runs, mappings, now: now)
+        case .partsRefused(let parts): return partsRefused(parts, now: now)
         case .storeSpace(let bytes): quotas.freeBytes = bytes
-        case .committed: batchCommitted(into: &outputs)
+        case .committed: return batchCommitted()
         case .refused: ledger.refused(now: now) { peers[$0.peer]?.birth(of: $0.run) }
-        case .flush: commit(now: now, isLast: true, into: &outputs)
-        case .deadlineReached:
-            let expired = held.expire(now: now)
-            if expired > 0 { outputs.append(.drop(.reportWithoutBirth, count: expired)) }
-            recordLostEnds(now: now, into: &outputs)
-            for kept in quotas.takeKept(now: now) {
-                outputs.append(.notice(.quotaKept(kept.quota, of: kept.peer)))
-            }
-            if exchange.nextDeadline ?? .distantFuture <= now {
-                exchange(.deadlineReached, now: now, into: &outputs)
-            }
-            commit(now: now, into: &outputs)
+        case .flush: return commit(now: now, isLast: true)
+        case .deadlineReached: return deadlineReached(now: now)
         }
-        return outputs
+        return []
+    }
+
+    private mutating func deadlineReached(now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        let expired = held.expire(now: now)
+        if expired > 0 { outputs.append(.drop(.reportWithoutBirth, count: expired)) }
+        outputs += recordLostEnds(now: now)
+        for kept in quotas.takeKept(now: now) {
+            outputs.append(.notice(.quotaKept(kept.quota, of: kept.peer)))
+        }
+        if exchange.nextDeadline ?? .distantFuture <= now {
+            outputs += exchange(.deadlineReached, now: now)
+        }
+        return outputs + commit(now: now)
     }
 
     private mutating func receive(
-        _ bytes: [UInt8], from peer: PeerID, hops: UInt8, now: Instant, into outputs: inout [Output]
-    ) {
+        _ bytes: [UInt8], from peer: PeerID, hops: UInt8, now: Instant
+    ) -> [Output] {
         do throws(WireError) {
             switch try TelemetryMessage(parsing: bytes, skippedFields: &skippedFieldCount) {
-            case .birth(let birth): take(birth, from: peer, now: now, into: &outputs)
+            case .birth(let birth): return take(birth, from: peer, now: now)
             case .report(let report):
-                take(HeldReport(report, arrival: now, hops: hops), from: peer, into: &outputs)
+                return take(HeldReport(report, arrival: now, hops: hops), from: peer)
             case .timeExchange(.answer(let answer)):
-                exchange(.answered(answer, from: peer), now: now, into: &outputs)
-            case .gap(let gap): take(gap, from: peer, now: now, into: &outputs)
-            case .birthRequest, .receipt, .timeExchange:
-                outputs.append(.drop(.telemetryUnexpected, count: 1))
+                return exchange(.answered(answer, from: peer), now: now)
+            case .gap(let gap): return take(gap, from: peer, now: now)
+            case .birthRequest, .receipt, .timeExchange: return [.drop(.telemetryUnexpected)]
             }
         } catch .unknownType {
-            outputs.append(.drop(.telemetryUnknownType, count: 1))
+            return [.drop(.telemetryUnknownType)]
         } catch {
-            outputs.append(.drop(Self.reason(forMalformed: bytes), count: 1))
+            return [.drop(Self.reason(forMalformed: bytes))]
         }
     }
 
@@ -166,55 +166,57 @@ public struct CollectorMachine: Sendable {
         }
     }
 
-    private mutating func take(
-        _ incoming: HeldReport, from peer: PeerID, into outputs: inout [Output]
-    ) {
-        guard makeRoom(for: peer, into: &outputs) else { return }
+    private mutating func take(_ incoming: HeldReport, from peer: PeerID) -> [Output] {
+        if hasRoom(for: peer) { return accept(incoming, from: peer) }
+        let evicted = makeRoom(for: peer)
+        return hasRoom(for: peer) ? evicted + accept(incoming, from: peer) : evicted
+    }
+
+    private mutating func accept(_ incoming: HeldReport, from peer: PeerID) -> [Output] {
         // A report that was held came earlier than what released it.
         let lastHeard = peers[peer]?.lastHeard ?? incoming.arrival
         let stranger = newPeer
         peers[peer, default: stranger].lastHeard = max(lastHeard, incoming.arrival)
         // Nothing is taken that cannot be committed: the agent keeps it and sends it again.
         if isDurable {
-            if ledger.isFull(for: peer) {
-                return outputs.append(.drop(.storeBehind, count: 1))
+            if ledger.isFull(for: peer) { return [.drop(.storeBehind)] }
+            if let refusal = refusal(of: [.readings, .store], peer, now: incoming.arrival) {
+                return refusal
             }
-            guard mayBring([.readings, .store], peer, now: incoming.arrival, into: &outputs)
-            else { return }
         }
         let result = peers[peer]?.take(
             incoming, from: peer, refusingAtLimit: isDurable,
             latest: { [clocks] in clocks.latestTime(of: $0, of: peer, now: incoming.arrival) })
         switch result {
-        case .needsBirth: hold(incoming, from: peer, into: &outputs)
-        case .taken(let taken): record(taken, of: incoming, into: &outputs)
-        case nil: break
+        case .needsBirth: return hold(incoming, from: peer)
+        case .taken(let taken): return record(taken, of: incoming)
+        case nil: return []
         }
     }
 
     private mutating func record(
-        _ taken: CollectedPeer.Taken, of incoming: HeldReport, into outputs: inout [Output]
-    ) {
+        _ taken: CollectedPeer.Taken, of incoming: HeldReport
+    ) -> [Output] {
         var delivery = taken.delivery
         let unknown = taken.unknownChannels
-        date(&delivery, into: &outputs)
+        var outputs = date(&delivery)
         if taken.duplicates > 0 {
             outputs.append(.drop(.reportDuplicate, count: taken.duplicates))
         }
         if taken.absurd > 0 { outputs.append(.drop(.readingTimeAbsurd, count: taken.absurd)) }
         if taken.refused > 0 { outputs.append(.drop(.readingTableFull, count: taken.refused)) }
-        if isDurable { note(delivery, taken, now: incoming.arrival, into: &outputs) }
+        if isDurable { outputs += note(delivery, taken, now: incoming.arrival) }
         if unknown > 0 { outputs.append(.drop(.readingUnknownChannel, count: unknown)) }
         if !delivery.readings.isEmpty { outputs.append(.accepted(delivery)) }
-        if unknown > 0 { ask(delivery.peer, about: incoming, into: &outputs) }
+        if unknown > 0 { outputs += ask(delivery.peer, about: incoming) }
+        return outputs
     }
 
     // MARK: Births
 
-    private mutating func take(
-        _ copy: Birth, from peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) {
-        guard makeRoom(for: peer, into: &outputs) else { return }
+    private mutating func take(_ copy: Birth, from peer: PeerID, now: Instant) -> [Output] {
+        var outputs = makeRoom(for: peer)
+        guard hasRoom(for: peer) else { return outputs }
         let stranger = newPeer
         peers[peer, default: stranger].lastHeard = now
         var birth = copy
@@ -222,7 +224,9 @@ public struct CollectorMachine: Sendable {
         birth.clock = nil
         birth.boot = clocks.boot(birth.boot, of: peer)
         if peers[peer]?.isNew(birth) == true {
-            guard adopt(birth, of: peer, now: now, into: &outputs) else { return }
+            let (isKept, told) = adopt(birth, of: peer, now: now)
+            outputs += told
+            guard isKept else { return outputs }
         } else {
             peers[peer]?.touch(birth.run)
         }
@@ -231,27 +235,24 @@ public struct CollectorMachine: Sendable {
         {
             lostEnds.add(previous, of: peer, now: now)
         }
-        note(.born(copy, from: peer), now: now, into: &outputs)
-        for report in held.takeAll(of: peer) { take(report, from: peer, into: &outputs) }
+        outputs += note(.born(copy, from: peer), now: now)
+        for report in held.takeAll(of: peer) { outputs += take(report, from: peer) }
+        return outputs
     }
 
-    /// Returns whether the birth is kept.
     private mutating func adopt(
-        _ birth: Birth, of peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) -> Bool {
-        guard mayBring([.births, .store], peer, now: now, into: &outputs) else { return false }
+        _ birth: Birth, of peer: PeerID, now: Instant
+    ) -> (isKept: Bool, outputs: [Output]) {
+        if let refusal = refusal(of: [.births, .store], peer, now: now) { return (false, refusal) }
         quotas.spend(1, of: .births, by: peer, now: now)
-        if isDurable, ledger.isFull(for: peer) {
-            outputs.append(.drop(.storeBehind, count: 1))
-            return false
-        }
+        if isDurable, ledger.isFull(for: peer) { return (false, [.drop(.storeBehind)]) }
+        var outputs: [Output] = []
         while birthByteCount + birth.memoryByteCount > Limits.birthBytesMax {
-            guard evict(exceptFor: peer, into: &outputs) else {
-                outputs.append(.drop(.readingTableFull, count: 1))
-                return false
-            }
+            // Of the agent that goes, or of this birth.
+            outputs.append(.drop(.readingTableFull))
+            guard evict(exceptFor: peer) else { return (false, outputs) }
         }
-        guard var state = peers[peer] else { return false }
+        guard var state = peers[peer] else { return (false, outputs) }
         let key = RunKey(peer: peer, run: birth.run)
         birthByteCount -= state.birthByteCount
         let isKept = state.take(
@@ -259,41 +260,36 @@ public struct CollectorMachine: Sendable {
             isPending: { ledger.isPending(RunKey(peer: peer, run: $0)) })
         birthByteCount += state.birthByteCount
         peers[peer] = state
-        guard isKept else {
-            outputs.append(.drop(.readingTableFull, count: 1))
-            return false
-        }
+        guard isKept else { return (false, outputs + [.drop(.readingTableFull)]) }
         outputs.append(.born(peer, birth))
         if isDurable {
             let byteCount = birth.memoryByteCount + Limits.storedReadingBytes
             quotas.spend(byteCount, of: .store, by: peer, now: now)
             ledger.add(birth, of: peer, now: now)
         }
-        return true
+        return (true, outputs)
     }
 
-    /// Whether none of an agent's quotas is spent; a refusal is counted, and told once.
-    mutating func mayBring(
-        _ needed: [Quota], _ peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) -> Bool {
-        for quota in needed where quotas.isSpent(quota, of: peer, now: now) {
-            outputs.append(.drop(quota.dropReason, count: 1))
-            if quotas.refuse(quota, of: peer, now: now) {
-                outputs.append(.notice(.quotaReached(quota, of: peer)))
-            }
-            return false
-        }
-        return true
+    /// Nil if none of an agent's quotas is spent; a refusal is counted, and told once.
+    mutating func refusal(of needed: [Quota], _ peer: PeerID, now: Instant) -> [Output]? {
+        guard let spent = needed.first(where: { quotas.isSpent($0, of: peer, now: now) })
+        else { return nil }
+        let drop = Output.drop(spent.dropReason)
+        let isNews = quotas.refuse(spent, of: peer, now: now)
+        return isNews ? [drop, .notice(.quotaReached(spent, of: peer))] : [drop]
     }
 
     // MARK: Agents
 
-    /// Whether there is room for the agent, or is now: that which was silent longest goes.
-    mutating func makeRoom(for peer: PeerID, into outputs: inout [Output]) -> Bool {
-        guard peers[peer] == nil, peers.count >= Limits.collectorPeersMax else { return true }
-        if evict(exceptFor: peer, into: &outputs) { return true }
-        outputs.append(.drop(.readingTableFull, count: 1))
-        return false
+    /// That which was silent longest goes for a new agent, or there is no room for it.
+    mutating func makeRoom(for peer: PeerID) -> [Output] {
+        if hasRoom(for: peer) { return [] }
+        _ = evict(exceptFor: peer)
+        return [.drop(.readingTableFull)]
+    }
+
+    func hasRoom(for peer: PeerID) -> Bool {
+        peers.count < Limits.collectorPeersMax || peers[peer] != nil
     }
 
     private var newPeer: CollectedPeer {
@@ -302,36 +298,36 @@ public struct CollectorMachine: Sendable {
         return peer
     }
 
-    /// Of which nothing waits for the store, which would need its births. Equal silence is decided
-    /// by PeerID.
-    mutating func evict(exceptFor peer: PeerID, into outputs: inout [Output]) -> Bool {
+    /// One of which nothing waits for the store, which would need its births. Equal silence is
+    /// decided by PeerID.
+    ///
+    /// - Returns: whether there was one.
+    mutating func evict(exceptFor peer: PeerID) -> Bool {
         let idle = peers.filter { $0.key != peer && !ledger.isPending($0.key) }
         let oldest = idle.min { ($0.value.lastHeard, $0.key) < ($1.value.lastHeard, $1.key) }
         guard let oldest, let gone = peers.removeValue(forKey: oldest.key) else { return false }
         birthByteCount -= gone.birthByteCount
         hasForgotten = true
         _ = held.takeAll(of: oldest.key)
-        outputs.append(.drop(.readingTableFull, count: 1))
         return true
     }
 
     // MARK: Reports without a birth
 
-    private mutating func hold(
-        _ report: HeldReport, from peer: PeerID, into outputs: inout [Output]
-    ) {
+    private mutating func hold(_ report: HeldReport, from peer: PeerID) -> [Output] {
         let dropped = held.add(report, of: peer)
-        if dropped > 0 { outputs.append(.drop(.reportWithoutBirth, count: dropped)) }
-        ask(peer, about: report, into: &outputs)
+        let outputs: [Output] = dropped > 0 ? [.drop(.reportWithoutBirth, count: dropped)] : []
+        return outputs + ask(peer, about: report)
     }
 
     /// Asks for the birth, at most once a `Limits.birthRequestInterval` and peer.
-    private mutating func ask(_ peer: PeerID, about held: HeldReport, into outputs: inout [Output])
-    {
+    private mutating func ask(_ peer: PeerID, about held: HeldReport) -> [Output] {
         let now = peers[peer]?.lastHeard ?? held.arrival
-        if let last = peers[peer]?.lastAsked, now < last + Limits.birthRequestInterval { return }
+        if let last = peers[peer]?.lastAsked, now < last + Limits.birthRequestInterval {
+            return []
+        }
         peers[peer]?.lastAsked = now
         let request = TelemetryMessage.birthRequest(held.report.birth)
-        outputs.append(.send(request.bytes, to: peer))
+        return [.send(request.bytes, to: peer)]
     }
 }

@@ -2,26 +2,23 @@ import NearbyCore
 
 /// What receipts settle, what is sent again, and what goes to disk.
 extension Telemeter {
-    mutating func take(
-        _ receipt: Receipt, now: Instant, into outputs: inout [Output]
-    ) {
+    mutating func take(_ receipt: Receipt, now: Instant) -> [Output] {
         let hasLeftDisk = journal.settle(receipt)
         pacer.receiptCame(now: now) { journal.isSettled($0) }
         for run in journal.retellGaps(now: now) {
             for index in destinations.indices { destinations[index].earlierBirths.remove(run) }
         }
-        if hasLeftDisk {
-            outputs.append(.forget(receipt.run, journal.unneeded(of: receipt.run)))
-        }
+        return hasLeftDisk ? [.forget(receipt.run, journal.unneeded(of: receipt.run))] : []
     }
 
-    mutating func resend(now: Instant, into outputs: inout [Output]) {
+    mutating func resend(now: Instant) -> [Output] {
         for stretch in pacer.expire(now: now) { journal.repend(stretch) }
-        guard let collector else { return }
+        guard let collector else { return [] }
+        var outputs: [Output] = []
         if journal.hasUntoldGaps, now >= nextGaps {
             nextGaps = now + Limits.gapInterval
             for gap in journal.takeGaps(Limits.gapsTogetherMax, now: now) {
-                sendEarlierBirth(of: gap.run, to: collector, into: &outputs)
+                outputs += sendEarlierBirth(of: gap.run, to: collector)
                 outputs.append(.sendReliable(TelemetryMessage.gap(gap).bytes, to: collector))
             }
         }
@@ -31,20 +28,18 @@ extension Telemeter {
                 spooling.fetching()
                 outputs.append(.fetch(RunRange(run: run, range: range), place))
             case .report(let report):
-                resend(report, of: run, to: collector, now: now, into: &outputs)
+                outputs += resend(report, of: run, to: collector, now: now)
             }
         }
+        return outputs
     }
 
     private mutating func resend(
-        _ report: ReportEncoder, of run: RunID, to collector: PeerID, now: Instant,
-        into outputs: inout [Output]
-    ) {
-        if run == settings.run {
-            sendBirths(now: now, into: &outputs)
-        } else {
-            sendEarlierBirth(of: run, to: collector, into: &outputs)
-        }
+        _ report: ReportEncoder, of run: RunID, to collector: PeerID, now: Instant
+    ) -> [Output] {
+        var outputs =
+            run == settings.run
+            ? sendBirths(now: now) : sendEarlierBirth(of: run, to: collector)
         let number = journal.birth(of: run)?.number ?? birthNumber
         let bytes = report.bytes(
             birth: BirthReference(run: run, number: number),
@@ -52,37 +47,36 @@ extension Telemeter {
         outputs.append(.sendUnreliable(bytes, to: collector, .bulk))
         resentCount += UInt64(report.count)
         pacer.sent(RunRange(run: run, report), isResend: true, now: now)
+        return outputs
     }
 
-    private mutating func sendEarlierBirth(
-        of run: RunID, to peer: PeerID, into outputs: inout [Output]
-    ) {
+    private mutating func sendEarlierBirth(of run: RunID, to peer: PeerID) -> [Output] {
         guard let birth = journal.birth(of: run),
             let index = destinations.firstIndex(where: { $0.peer == peer }),
             destinations[index].earlierBirths.insert(run).inserted
-        else { return }
-        outputs.append(.sendReliable(TelemetryMessage.birth(birth).bytes, to: peer))
+        else { return [] }
+        return [.sendReliable(TelemetryMessage.birth(birth).bytes, to: peer)]
     }
 
     // MARK: Disk
 
-    mutating func spool(now: Instant, into outputs: inout [Output]) {
-        guard let due = spooling.deadline(of: journal), now >= due else { return }
-        emit(journal.takeUnspooled(now: now), into: &outputs)
+    mutating func spool(now: Instant) -> [Output] {
+        guard let due = spooling.deadline(of: journal), now >= due else { return [] }
+        return emit(journal.takeUnspooled(now: now))
     }
 
-    private mutating func emit(_ blocks: [SpoolBlock], into outputs: inout [Output]) {
-        guard !blocks.isEmpty else { return }
+    private mutating func emit(_ blocks: [SpoolBlock]) -> [Output] {
+        guard !blocks.isEmpty else { return [] }
         raiseBirth()
         wasBirthSent = true
         spooling.writing()
-        outputs.append(.spool(birth: TelemetryMessage.birth(birth).bytes, blocks))
+        return [.spool(birth: TelemetryMessage.birth(birth).bytes, blocks)]
     }
 
     mutating func spooled(
         _ places: [(range: Range<UInt64>, place: SpoolPlace)], _ evicted: [RunRange],
-        _ now: Instant, into outputs: inout [Output]
-    ) {
+        _ now: Instant
+    ) -> [Output] {
         spooling.written()
         var isUnneeded = false
         for (range, place) in places {
@@ -91,15 +85,17 @@ extension Telemeter {
         let before = journal.lostCount
         for stretch in evicted { journal.drop(stretch, .spoolFull) }
         let lost = Int(clamping: journal.lostCount - before)
-        if lost > 0 { outputs.append(.drop(.journalFull, count: lost)) }
-        guard isUnneeded else { return }
+        var outputs: [Output] = lost > 0 ? [.drop(.journalFull, count: lost)] : []
         // Some was settled while it was being written.
-        outputs.append(.forget(settings.run, journal.unneeded(of: settings.run)))
+        if isUnneeded {
+            outputs.append(.forget(settings.run, journal.unneeded(of: settings.run)))
+        }
+        return outputs
     }
 
-    mutating func flush(now: Instant, into outputs: inout [Output]) {
-        batch(.flush, now: now, into: &outputs)
-        emit(journal.takeAllUnspooled(), into: &outputs)
+    mutating func flush(now: Instant) -> [Output] {
+        let reports = batch(.flush, now: now)
+        return reports + emit(journal.takeAllUnspooled())
     }
 }
 

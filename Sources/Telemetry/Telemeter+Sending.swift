@@ -2,32 +2,28 @@ import NearbyCore
 
 /// Whom readings and births are sent to, and what comes back from there.
 extension Telemeter {
-    mutating func collectorUp(
-        _ peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) {
-        guard add(peer, now: now, into: &outputs) else { return }
+    mutating func collectorUp(_ peer: PeerID, now: Instant) -> [Output] {
+        let outputs = add(peer, now: now)
+        guard destinations.contains(where: { $0.peer == peer }) else { return outputs }
         collector = peer
         // Nothing is known of what this one has.
         journal.rependAll()
         pacer = ResendPacer()
         nextGaps = now
+        return outputs
     }
 
-    @discardableResult
-    mutating func add(
-        _ peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) -> Bool {
+    /// At the limit the peer is not among the destinations afterwards.
+    mutating func add(_ peer: PeerID, now: Instant) -> [Output] {
         // What is open began before: it goes out as it is, to those that were there.
-        batch(.flush, now: now, into: &outputs)
+        let flushed = batch(.flush, now: now)
         destinations.removeAll { $0.peer == peer }
         guard destinations.count < Limits.destinationsMax else {
-            outputs.append(.drop(.readingTableFull, count: 1))
-            return false
+            return flushed + [.drop(.readingTableFull)]
         }
         let index = destinations.firstIndex { $0.peer > peer } ?? destinations.endIndex
         destinations.insert(Destination(peer: peer), at: index)
-        sendBirths(now: now, into: &outputs)
-        return true
+        return flushed + sendBirths(now: now)
     }
 
     mutating func remove(_ peer: PeerID, now: Instant) {
@@ -39,38 +35,34 @@ extension Telemeter {
         journal.rependAll()
     }
 
-    mutating func receive(
-        _ bytes: [UInt8], from peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) {
+    mutating func receive(_ bytes: [UInt8], from peer: PeerID, now: Instant) -> [Output] {
         do throws(WireError) {
             let message = try TelemetryMessage(parsing: bytes, skippedFields: &skippedFieldCount)
             guard let index = destinations.firstIndex(where: { $0.peer == peer }) else {
-                return outputs.append(.drop(.telemetryUnexpected, count: 1))
+                return [.drop(.telemetryUnexpected)]
             }
             switch message {
-            case .birthRequest(let reference): answer(index, about: reference, now, into: &outputs)
+            case .birthRequest(let reference): return answer(index, about: reference, now)
             // A viewer has nothing durable: its word settles nothing.
-            case .receipt(let receipt) where peer == collector:
-                take(receipt, now: now, into: &outputs)
+            case .receipt(let receipt) where peer == collector: return take(receipt, now: now)
             case .timeExchange(.request(let asked)):
-                answerTime(asked, to: peer, now: now, into: &outputs)
+                return [answerTime(asked, to: peer, now: now)]
             case .birth, .report, .receipt, .timeExchange, .gap:
-                outputs.append(.drop(.telemetryUnexpected, count: 1))
+                return [.drop(.telemetryUnexpected)]
             }
         } catch .unknownType {
-            outputs.append(.drop(.telemetryUnknownType, count: 1))
+            return [.drop(.telemetryUnknownType)]
         } catch {
-            outputs.append(.drop(.messageMalformed, count: 1))
+            return [.drop(.messageMalformed)]
         }
     }
 
     // MARK: Reports
 
-    mutating func batch(
-        _ input: ReportBatcher.Input, now: Instant, into outputs: inout [Output]
-    ) {
+    mutating func batch(_ input: ReportBatcher.Input, now: Instant) -> [Output] {
+        var outputs: [Output] = []
         for case .complete(let report) in batcher.handle(input, now: now) {
-            sendBirths(now: now, into: &outputs)
+            outputs += sendBirths(now: now)
             let bytes = report.bytes(
                 birth: birth.reference, lowestHeld: lowestHeld(of: settings.run, for: report))
             for destination in destinations {
@@ -80,6 +72,7 @@ extension Telemeter {
                 pacer.sent(RunRange(run: settings.run, report), isResend: false, now: now)
             }
         }
+        return outputs
     }
 
     func lowestHeld(of run: RunID, for report: ReportEncoder) -> UInt64 {
@@ -87,19 +80,17 @@ extension Telemeter {
     }
 
     /// Raises the birth if channels changed, and sends it to those that do not have it.
-    mutating func sendBirths(now: Instant, into outputs: inout [Output]) {
-        guard !destinations.isEmpty else { return }
+    mutating func sendBirths(now: Instant) -> [Output] {
+        guard !destinations.isEmpty else { return [] }
         raiseBirth()
         wasBirthSent = true
         let waiting = destinations.indices.filter { destinations[$0].birthNumber != birthNumber }
-        guard !waiting.isEmpty else { return }
+        guard !waiting.isEmpty else { return [] }
         var copy = birth
         copy.sent = now
         let bytes = TelemetryMessage.birth(copy).bytes
-        for index in waiting {
-            destinations[index].birthNumber = birthNumber
-            outputs.append(.sendReliable(bytes, to: destinations[index].peer))
-        }
+        for index in waiting { destinations[index].birthNumber = birthNumber }
+        return waiting.map { .sendReliable(bytes, to: destinations[$0].peer) }
     }
 
     mutating func raiseBirth() {
@@ -108,27 +99,25 @@ extension Telemeter {
     }
 
     private mutating func answer(
-        _ index: Int, about reference: BirthReference, _ now: Instant, into outputs: inout [Output]
-    ) {
+        _ index: Int, about reference: BirthReference, _ now: Instant
+    ) -> [Output] {
         if let last = destinations[index].lastAnswer, now < last + Limits.birthRequestInterval {
-            return outputs.append(.drop(.birthRequestRate, count: 1))
+            return [.drop(.birthRequestRate)]
         }
         destinations[index].lastAnswer = now
         if let earlier = journal.birth(covering: reference) {
             let bytes = TelemetryMessage.birth(earlier).bytes
-            return outputs.append(.sendReliable(bytes, to: destinations[index].peer))
+            return [.sendReliable(bytes, to: destinations[index].peer)]
         }
         destinations[index].birthNumber = nil
-        sendBirths(now: now, into: &outputs)
+        return sendBirths(now: now)
     }
 
-    private func answerTime(
-        _ asked: Instant, to peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) {
+    private func answerTime(_ asked: Instant, to peer: PeerID, now: Instant) -> Output {
         let answer = TimeAnswer(
             asked: asked, received: now, answered: now, boot: settings.boot,
             clock: clock ?? ClockReading(rank: .none, unixOffset: .zero))
         let bytes = TelemetryMessage.timeExchange(.answer(answer)).bytes
-        outputs.append(.sendUnreliable(bytes, to: peer, .control))
+        return .sendUnreliable(bytes, to: peer, .control)
     }
 }

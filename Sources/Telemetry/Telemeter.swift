@@ -65,7 +65,7 @@ public struct Telemeter: Sendable {
         case fetch(RunRange, SpoolPlace)
         /// These numbers need not be kept on disk any more.
         case forget(RunID, NumberRanges)
-        case drop(DropReason, count: Int)
+        case drop(DropReason, count: Int = 1)
     }
 
     struct Destination: Sendable {
@@ -118,31 +118,9 @@ public struct Telemeter: Sendable {
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        var outputs: [Output] = []
-        switch input {
-        case .declare(let descriptions): declare(descriptions, into: &outputs)
-        case .sample(let sample): take(sample, now: now, into: &outputs)
-        case .restore(let runs, let previous):
-            journal.restore(runs, now: now)
-            self.previous = previous ?? self.previous
-            if previous != nil { isBirthStale = true }
-        case .clock(let reading): note(reading)
-        case .collectorUp(let peer): collectorUp(peer, now: now, into: &outputs)
-        case .viewerUp(let peer): add(peer, now: now, into: &outputs)
-        case .destinationDown(let peer): remove(peer, now: now)
-        case .received(let bytes, let peer): receive(bytes, from: peer, now: now, into: &outputs)
-        case .spooled(let places, let evicted): spooled(places, evicted, now, into: &outputs)
-        case .spoolFailed:
-            spooling.failed(now: now)
-            outputs.append(.drop(.spoolFailed, count: 1))
-        case .fetched(let stretch, let bytes):
-            spooling.fetched()
-            journal.fetched(bytes, stretch)
-        case .flush: flush(now: now, into: &outputs)
-        case .deadlineReached: batch(.deadlineReached, now: now, into: &outputs)
-        }
-        resend(now: now, into: &outputs)
-        spool(now: now, into: &outputs)
+        var outputs = apply(input, now: now)
+        outputs += resend(now: now)
+        outputs += spool(now: now)
         return outputs
     }
 
@@ -171,6 +149,32 @@ public struct Telemeter: Sendable {
     /// The numbers of a run that are held and not settled.
     package func unsettled(of run: RunID) -> NumberRanges { journal.unsettled(of: run) }
 
+    private mutating func apply(_ input: Input, now: Instant) -> [Output] {
+        switch input {
+        case .declare(let descriptions): return declare(descriptions)
+        case .sample(let sample): return take(sample, now: now)
+        case .restore(let runs, let previous):
+            journal.restore(runs, now: now)
+            self.previous = previous ?? self.previous
+            if previous != nil { isBirthStale = true }
+        case .clock(let reading): note(reading)
+        case .collectorUp(let peer): return collectorUp(peer, now: now)
+        case .viewerUp(let peer): return add(peer, now: now)
+        case .destinationDown(let peer): remove(peer, now: now)
+        case .received(let bytes, let peer): return receive(bytes, from: peer, now: now)
+        case .spooled(let places, let evicted): return spooled(places, evicted, now)
+        case .spoolFailed:
+            spooling.failed(now: now)
+            return [.drop(.spoolFailed)]
+        case .fetched(let stretch, let bytes):
+            spooling.fetched()
+            journal.fetched(bytes, stretch)
+        case .flush: return flush(now: now)
+        case .deadlineReached: return batch(.deadlineReached, now: now)
+        }
+        return []
+    }
+
     /// Births are written to disk: a clock that is slewed is no reason for another.
     private mutating func note(_ reading: ClockReading) {
         if let clock, clock.rank == reading.rank {
@@ -182,44 +186,45 @@ public struct Telemeter: Sendable {
 
     // MARK: Channels and readings
 
-    private mutating func declare(
-        _ descriptions: [ChannelDescription], into outputs: inout [Output]
-    ) {
+    private mutating func declare(_ descriptions: [ChannelDescription]) -> [Output] {
         if table.retire(allBut: Set(descriptions.map(\.name))) { isBirthStale = true }
-        for description in descriptions {
-            _ = channel(for: description, hasScale: true, into: &outputs)
+        var outputs: [Output] = []
+        for description in descriptions where channel(for: description, hasScale: true) == nil {
+            outputs.append(.drop(.readingTableFull))
         }
+        return outputs
     }
 
+    /// The channel of this description; nil if there are too many.
     private mutating func channel(
-        for description: ChannelDescription, hasScale: Bool, into outputs: inout [Output]
+        for description: ChannelDescription, hasScale: Bool
     ) -> Channel? {
         switch table.channel(for: description, hasScale: hasScale) {
         case .known(let channel): return channel
         case .changed(let channel):
             isBirthStale = true
             return channel
-        case .full:
-            outputs.append(.drop(.readingTableFull, count: 1))
-            return nil
+        case .full: return nil
         }
     }
 
-    private mutating func take(_ sample: Sample, now: Instant, into outputs: inout [Output]) {
+    private mutating func take(_ sample: Sample, now: Instant) -> [Output] {
         let hasScale = sample.outcome.value != nil
-        guard let channel = channel(for: sample.channel, hasScale: hasScale, into: &outputs)
-        else { return }
+        guard let channel = channel(for: sample.channel, hasScale: hasScale) else {
+            return [.drop(.readingTableFull)]
+        }
         lastSequence += 1
         let reading = Reading(
             sequence: lastSequence, channel: channel.number, time: sample.time,
             outcome: sample.outcome)
         let entry = Report.Entry(reading, scale: channel.scale)
         let lost = journal.append(entry, now: now)
-        if lost > 0 { outputs.append(.drop(.journalFull, count: lost)) }
-        guard !destinations.isEmpty else { return }
+        var outputs: [Output] = lost > 0 ? [.drop(.journalFull, count: lost)] : []
+        guard !destinations.isEmpty else { return outputs }
         // It is on its way from here; an open report that is given up puts it back.
         if collector != nil { journal.sent(lastSequence..<lastSequence + 1) }
-        batch(.entry(entry), now: now, into: &outputs)
-        batch(.deadlineReached, now: now, into: &outputs)
+        outputs += batch(.entry(entry), now: now)
+        outputs += batch(.deadlineReached, now: now)
+        return outputs
     }
 }

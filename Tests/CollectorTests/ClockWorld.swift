@@ -128,7 +128,7 @@ struct ClockWorld {
                 stored[mapping.boot, default: []].removeAll { $0.since >= mapping.since }
                 stored[mapping.boot, default: []].append(mapping)
             case .notice(let notice): notices.append(notice)
-            case .drop(let reason): drops[reason, default: 0] += 1
+            case .drop(let reason, let count): drops[reason, default: 0] += count
             }
         }
     }
@@ -162,7 +162,7 @@ struct ClockWorld {
             switch output {
             case .send(_, let peer): send(.request(now, peer), after: .zero)
             case .sample(let sample, let peer): give(.measured(sample, from: peer))
-            case .drop(let reason): drops[reason, default: 0] += 1
+            case .drop(let reason, let count): drops[reason, default: 0] += count
             }
         }
     }

@@ -194,7 +194,7 @@ import VectorFile
         let bytes = TelemetryMessage.receipt(word).bytes
         #expect(
             telemeter.handle(.received(bytes, from: viewer), now: .zero)
-                == [.drop(.telemetryUnexpected, count: 1)])
+                == [.drop(.telemetryUnexpected)])
         #expect(telemeter.waitingCount == 1)
         let outputs = telemeter.handle(.collectorUp(collector), now: at(1))
         #expect(try reports(outputs).flatMap(\.entries).map(\.sequence) == [1])
@@ -298,12 +298,12 @@ import VectorFile
             try births(telemeter.handle(.received(request, from: collector), now: at(5))).count == 1
         )
         let second = telemeter.handle(.received(request, from: collector), now: at(6))
-        #expect(second == [.drop(.birthRequestRate, count: 1)])
+        #expect(second == [.drop(.birthRequestRate)])
         #expect(
             try births(telemeter.handle(.received(request, from: collector), now: at(1_005))).count
                 == 1)
         let stranger = telemeter.handle(.received(request, from: viewer), now: at(9_000))
-        #expect(stranger == [.drop(.telemetryUnexpected, count: 1)])
+        #expect(stranger == [.drop(.telemetryUnexpected)])
     }
 
     @Test func strangeMessagesAreCounted() throws {
@@ -315,7 +315,7 @@ import VectorFile
         for (bytes, reason) in inputs {
             #expect(
                 telemeter.handle(.received(bytes, from: collector), now: .zero) == [
-                    .drop(reason, count: 1)
+                    .drop(reason)
                 ])
         }
     }
@@ -326,7 +326,7 @@ import VectorFile
         for index in 0..<(Limits.channelsPerRunMax + 2) {
             let sample = try sample("c\(index)", "1", at: 0)
             drops += telemeter.handle(.sample(sample), now: .zero).count {
-                $0 == .drop(.readingTableFull, count: 1)
+                $0 == .drop(.readingTableFull)
             }
         }
         #expect(drops == 2)

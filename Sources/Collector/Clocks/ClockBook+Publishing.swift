@@ -25,35 +25,34 @@ extension ClockBook {
     }
 
     mutating func publishOwn(
-        _ change: ClockReference.Change, now: Instant, into outputs: inout [Output]
-    ) {
-        guard let current = reference.current else { return }
+        _ change: ClockReference.Change, now: Instant
+    ) -> [Output] {
+        guard let current = reference.current else { return [] }
         let estimate = Estimate(
             clock: ClockReading(rank: current.rank, unixOffset: current.offset),
             uncertainty: current.uncertainty(at: now), basis: .measured,
             isForeign: current.source != .own)
         guard let since = Self.since(estimate, after: ownPublished, change, agentNow: now)
-        else { return }
+        else { return [] }
         let mapping = estimate.mapping(of: ownBoot, since: since)
         ownPublished = BootClock.Published(mapping: mapping, basis: .measured)
-        outputs.append(.mapping(mapping))
+        return [.mapping(mapping)]
     }
 
     /// What is known of the boots that an agent has ended depends on when the present one began.
-    mutating func publishEnded(of peer: PeerID, now: Instant, into outputs: inout [Output]) {
-        guard let state = peers[peer] else { return }
-        for boot in state.boots where boot != state.present {
-            publish(boot, now: now, into: &outputs)
-        }
+    mutating func publishEnded(of peer: PeerID, now: Instant) -> [Output] {
+        guard let state = peers[peer] else { return [] }
+        var outputs: [Output] = []
+        for boot in state.boots where boot != state.present { outputs += publish(boot, now: now) }
+        return outputs
     }
 
     /// - Parameter change: of what our clock is against UTC, if that is why.
     mutating func publish(
-        _ boot: BootID, _ change: ClockReference.Change = .gradual, now: Instant,
-        into outputs: inout [Output]
-    ) {
+        _ boot: BootID, _ change: ClockReference.Change = .gradual, now: Instant
+    ) -> [Output] {
         guard let clock = clocks[boot], let estimate = estimate(of: boot, clock, now: now) else {
-            return
+            return []
         }
         let agentNow = now - (clock.track.latest?.offset ?? .zero)
         guard let since = Self.since(estimate, after: clock.published, change, agentNow: agentNow)
@@ -61,7 +60,7 @@ extension ClockBook {
             if let old = clock.published, old.mapping.clock.rank == estimate.clock.rank {
                 clocks[boot]?.published?.basis = max(old.basis, estimate.basis)
             }
-            return
+            return []
         }
         var mappings = [estimate.mapping(of: boot, since: since)]
         if since == .zero, estimate.basis == .measured, let current = reference.current,
@@ -76,10 +75,10 @@ extension ClockBook {
                     since: segment.since, isForeign: estimate.isForeign)
             }
         }
-        for mapping in mappings {
-            clocks[boot]?.published = BootClock.Published(mapping: mapping, basis: estimate.basis)
-            outputs.append(.mapping(mapping))
+        if let last = mappings.last {
+            clocks[boot]?.published = BootClock.Published(mapping: last, basis: estimate.basis)
         }
+        return mappings.map { .mapping($0) }
     }
 
     /// A time before which the boot's clock must have begun, on our clock.

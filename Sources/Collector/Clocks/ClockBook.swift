@@ -35,7 +35,7 @@ public struct ClockBook: Sendable {
         case mapping(ClockMapping)
         /// For people.
         case notice(ClockNotice)
-        case drop(DropReason)
+        case drop(DropReason, count: Int = 1)
     }
 
     struct PeerClocks: Sendable {
@@ -64,27 +64,26 @@ public struct ClockBook: Sendable {
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        var outputs: [Output] = []
         switch input {
         case .ownClock(let reading):
             let own = ClockReference.Candidate(
                 source: .own, boot: ownBoot, clock: reading, offset: reading.unixOffset,
                 uncertainty: .zero, taken: now)
-            consider(own, now: now, into: &outputs)
+            return consider(own, now: now) ?? []
         case .measured(var sample, let peer):
             sample.boot = self.boot(sample.boot, of: peer)
-            take(sample, from: peer, now: now, into: &outputs)
+            return take(sample, from: peer, now: now)
         case .born(var birth, let peer):
             birth.boot = self.boot(birth.boot, of: peer)
-            take(birth, from: peer, now: now, into: &outputs)
+            return take(birth, from: peer, now: now)
         case .arrived(let boot, let newest, let arrival, let peer):
             let boot = self.boot(boot, of: peer)
             guard register(boot, of: peer, now: now) else { break }
             clocks[boot]?.observe(newest: newest, arrival: arrival)
             let isMeasured = clocks[boot]?.track.latest != nil
-            if !isMeasured { publish(boot, now: now, into: &outputs) }
+            let published = isMeasured ? [] : publish(boot, now: now)
             // Its end is the beginning of what it followed.
-            if !outputs.isEmpty { publishEnded(of: peer, now: now, into: &outputs) }
+            return published.isEmpty ? [] : published + publishEnded(of: peer, now: now)
         case .stored(let mapping, let peer):
             giveBack(mapping.boot, to: peer)
             guard register(mapping.boot, of: peer, now: now) else { break }
@@ -92,7 +91,7 @@ public struct ClockBook: Sendable {
             clocks[mapping.boot]?.published = BootClock.Published(
                 mapping: mapping, basis: .measured)
         }
-        return outputs
+        return []
     }
 
     // MARK: Reading
@@ -136,10 +135,10 @@ public struct ClockBook: Sendable {
     // MARK: Taking in
 
     private mutating func take(
-        _ sample: ClockSample, from peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) {
+        _ sample: ClockSample, from peer: PeerID, now: Instant
+    ) -> [Output] {
         let boot = sample.boot
-        guard register(boot, of: peer, now: now), var clock = clocks[boot] else { return }
+        guard register(boot, of: peer, now: now), var clock = clocks[boot] else { return [] }
         let isNews = clock.track.latest == nil || peers[peer]?.present != boot
         peers[peer]?.present = boot
         if isNews { for ended in peers[peer]?.boots ?? [] { clocks[ended]?.candidate = nil } }
@@ -153,76 +152,75 @@ public struct ClockBook: Sendable {
         let mayLead = mayLead(peer)
         clock.candidate = mayLead ? candidate : nil
         clocks[boot] = clock
-        if !mayLead || !consider(candidate, now: now, into: &outputs) {
-            publish(boot, now: now, into: &outputs)
-            if isNews { publishEnded(of: peer, now: now, into: &outputs) }
+        var outputs: [Output] = []
+        if mayLead, let told = consider(candidate, now: now) {
+            outputs = told
+        } else {
+            outputs = publish(boot, now: now)
+            if isNews { outputs += publishEnded(of: peer, now: now) }
         }
-        tellIfOverruled(candidate, of: peer, into: &outputs)
+        return outputs + tellIfOverruled(candidate, of: peer)
     }
 
     /// An agent's clock that is far from ours and not gone by: told once a boot.
     private mutating func tellIfOverruled(
-        _ candidate: ClockReference.Candidate, of peer: PeerID, into outputs: inout [Output]
-    ) {
+        _ candidate: ClockReference.Candidate, of peer: PeerID
+    ) -> [Output] {
         guard candidate.quality > 1, let current = reference.current,
             current.source != candidate.source
-        else { return }
+        else { return [] }
         let distance = candidate.offset - current.offset
-        guard ClockReference.distance(distance, .zero) > Limits.clockMoveMax else { return }
-        outputs.append(.drop(.clockOverruled))
-        guard clocks[candidate.boot]?.isOverruledTold == false else { return }
+        guard ClockReference.distance(distance, .zero) > Limits.clockMoveMax else { return [] }
+        guard clocks[candidate.boot]?.isOverruledTold == false else {
+            return [.drop(.clockOverruled)]
+        }
         clocks[candidate.boot]?.isOverruledTold = true
         let notice = ClockNotice.overruled(
             peer, rank: candidate.rank, by: distance, isOursSynchronised: current.isOwnSynchronised,
             isSource: mayLead(peer))
-        outputs.append(.notice(notice))
+        return [.drop(.clockOverruled), .notice(notice)]
     }
 
     private func mayLead(_ peer: PeerID) -> Bool { sources.isEmpty || sources.contains(peer) }
 
-    private mutating func take(
-        _ birth: Birth, from peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) {
-        guard register(birth.boot, of: peer, now: now) else { return }
+    private mutating func take(_ birth: Birth, from peer: PeerID, now: Instant) -> [Output] {
+        guard register(birth.boot, of: peer, now: now) else { return [] }
         clocks[birth.boot]?.note(birth)
         if let sent = birth.sent {
             peers[peer]?.present = birth.boot
             clocks[birth.boot]?.observe(newest: sent, arrival: now)
         }
-        publish(birth.boot, now: now, into: &outputs)
-        publishEnded(of: peer, now: now, into: &outputs)
+        let published = publish(birth.boot, now: now)
+        return published + publishEnded(of: peer, now: now)
     }
 
-    /// Returns whether there was any change, all of which is told then.
-    @discardableResult
+    /// All that there is to tell of a change; nil if there was none.
     private mutating func consider(
-        _ candidate: ClockReference.Candidate, now: Instant, into outputs: inout [Output]
-    ) -> Bool {
+        _ candidate: ClockReference.Candidate, now: Instant
+    ) -> [Output]? {
         let agents = clocks.values.compactMap(\.candidate)
         let before = reference.current
         guard let change = reference.consider(candidate, agents: agents, now: now) else {
-            return false
+            return nil
         }
-        tellIfMoved(from: before, into: &outputs)
-        publishOwn(change, now: now, into: &outputs)
+        var outputs = tellIfMoved(from: before)
+        outputs += publishOwn(change, now: now)
         for peer in peers.keys.sorted() {
-            for boot in peers[peer]?.boots ?? [] { publish(boot, change, now: now, into: &outputs) }
+            for boot in peers[peer]?.boots ?? [] { outputs += publish(boot, change, now: now) }
         }
-        return true
+        return outputs
     }
 
     /// The first date of ours that comes from agents, and each move by more than a minute.
-    private func tellIfMoved(
-        from before: ClockReference.Candidate?, into outputs: inout [Output]
-    ) {
-        guard let current = reference.current else { return }
+    private func tellIfMoved(from before: ClockReference.Candidate?) -> [Output] {
+        guard let current = reference.current else { return [] }
         let distance = before.map { current.offset - $0.offset } ?? .zero
         let isFirst = before == nil && current.source != .own
         guard isFirst || ClockReference.distance(distance, .zero) > Limits.clockMoveMax else {
-            return
+            return []
         }
         let peers = Array(reference.supporters.prefix(Limits.clockNamesMax))
-        outputs.append(.notice(.moved(by: distance, rank: current.rank, says: peers)))
+        return [.notice(.moved(by: distance, rank: current.rank, says: peers))]
     }
 
     /// Whose boot it is, the store knows better than who showed it since.

@@ -32,7 +32,7 @@ public struct ClockExchange: Sendable {
         case send([UInt8], to: PeerID)
         /// The best of the latest samples, after each answer.
         case sample(ClockSample, PeerID)
-        case drop(DropReason)
+        case drop(DropReason, count: Int = 1)
     }
 
     private struct Agent: Sendable {
@@ -53,25 +53,25 @@ public struct ClockExchange: Sendable {
     public var agentCount: Int { agents.count }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        var outputs: [Output] = []
+        defer { nextDeadline = agents.values.lazy.map(\.nextAsk).min() }
         switch input {
         case .connected(let peer):
-            guard agents[peer] == nil else { break }
+            guard agents[peer] == nil else { return [] }
             guard agents.count < Limits.collectorPeersMax else {
-                outputs.append(.drop(.readingTableFull))
-                break
+                return [.drop(.readingTableFull)]
             }
             agents[peer] = Agent(nextAsk: now)
-            askDue(now: now, into: &outputs)
-        case .disconnected(let peer): agents[peer] = nil
-        case .answered(let answer, let peer): take(answer, from: peer, now: now, into: &outputs)
-        case .deadlineReached: askDue(now: now, into: &outputs)
+            return askDue(now: now)
+        case .disconnected(let peer):
+            agents[peer] = nil
+            return []
+        case .answered(let answer, let peer): return take(answer, from: peer, now: now)
+        case .deadlineReached: return askDue(now: now)
         }
-        nextDeadline = agents.values.lazy.map(\.nextAsk).min()
-        return outputs
     }
 
-    private mutating func askDue(now: Instant, into outputs: inout [Output]) {
+    private mutating func askDue(now: Instant) -> [Output] {
+        var outputs: [Output] = []
         let due = agents.filter { $0.value.nextAsk <= now }.map(\.key).sorted()
         for peer in due {
             guard var agent = agents[peer] else { continue }
@@ -86,18 +86,19 @@ public struct ClockExchange: Sendable {
             outputs.append(
                 .send(TelemetryMessage.timeExchange(.request(asked: now)).bytes, to: peer))
         }
+        return outputs
     }
 
     private mutating func take(
-        _ answer: TimeAnswer, from peer: PeerID, now: Instant, into outputs: inout [Output]
-    ) {
+        _ answer: TimeAnswer, from peer: PeerID, now: Instant
+    ) -> [Output] {
         guard var agent = agents[peer],
             let index = agent.asked.firstIndex(of: answer.asked)
-        else { return outputs.append(.drop(.timeAnswerUnasked)) }
+        else { return [.drop(.timeAnswerUnasked)] }
         agent.asked.remove(at: index)
         agents[peer] = agent
         guard let sample = ClockSample(answer, now: now) else {
-            return outputs.append(.drop(.timeAnswerAbsurd))
+            return [.drop(.timeAnswerAbsurd)]
         }
         var filter = ClockFilter(boot: answer.boot)
         if let known = agent.filter {
@@ -112,7 +113,7 @@ public struct ClockExchange: Sendable {
         filter.add(sample)
         agent.filter = filter
         agents[peer] = agent
-        if let best = filter.best(now: now) { outputs.append(.sample(best, peer)) }
+        return filter.best(now: now).map { [.sample($0, peer)] } ?? []
     }
 
     /// The next moment at which our clock, divided by the interval, leaves the agent's own rest.

@@ -43,7 +43,7 @@ public struct WindowAggregator: Sendable {
         case window(Window)
         /// The agent has as many channels as one may have; told once, until it is forgotten.
         case shareFull(PeerID, NodeDescription)
-        case drop(DropReason, count: Int)
+        case drop(DropReason, count: Int = 1)
     }
 
     private struct RunKey: Hashable, Comparable {
@@ -105,20 +105,12 @@ public struct WindowAggregator: Sendable {
     public var runCount: Int { runs.count }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        var outputs: [Output] = []
-        closeDue(now: now, into: &outputs)
+        let closed = closeDue(now: now)
         switch input {
-        case .delivery(let delivery): add(delivery, into: &outputs)
-        case .deadlineReached: break
-        case .finish:
-            guard let first = firstOpen else { break }
-            let present = number(at: now)
-            let end = max(first, min(first + Limits.openWindowsMax, present))
-            close(first..<end, hasReadings: true, now: now, into: &outputs)
-            let current = current(now: now)
-            if end == present, current.hasReadings { outputs.append(.window(current)) }
+        case .delivery(let delivery): return closed + add(delivery)
+        case .deadlineReached: return closed
+        case .finish: return closed + finish(now: now)
         }
-        return outputs
     }
 
     /// The window that `now` lies in, as it stands.
@@ -128,7 +120,7 @@ public struct WindowAggregator: Sendable {
 
     // MARK: Taking in
 
-    private mutating func add(_ delivery: Delivery, into outputs: inout [Output]) {
+    private mutating func add(_ delivery: Delivery) -> [Output] {
         let first = firstOpen ?? dueNumber(at: delivery.arrival)
         firstOpen = first
         let key = RunKey(peer: delivery.peer, run: delivery.birth.run)
@@ -160,6 +152,7 @@ public struct WindowAggregator: Sendable {
             if !isInside { outside += 1 }
             agent.note(delivery.birth, min(time, delivery.arrival))
         }
+        var outputs: [Output] = []
         if beyondShare > 0 {
             if !agent.isFull { outputs.append(.shareFull(key.peer, delivery.birth.node)) }
             agent.isFull = true
@@ -170,23 +163,34 @@ public struct WindowAggregator: Sendable {
         if agent.seriesCount > 0 { agents[key.peer] = agent }
         if full > 0 { outputs.append(.drop(.readingTableFull, count: full)) }
         if outside > 0 { outputs.append(.drop(.readingOutsideWindows, count: outside)) }
+        return outputs
     }
 
     // MARK: Closing
 
-    private mutating func closeDue(now: Instant, into outputs: inout [Output]) {
-        guard let first = firstOpen else { return }
+    private mutating func closeDue(now: Instant) -> [Output] {
+        guard let first = firstOpen else { return [] }
         let due = dueNumber(at: now)
-        guard due > first else { return }
+        guard due > first else { return [] }
         // After a long pause only the windows that can hold something are shown.
-        close(first..<min(due, first + Limits.openWindowsMax), now: now, into: &outputs)
-        firstOpen = due
+        defer { firstOpen = due }
+        return close(first..<min(due, first + Limits.openWindowsMax), now: now)
+    }
+
+    private mutating func finish(now: Instant) -> [Output] {
+        guard let first = firstOpen else { return [] }
+        let present = number(at: now)
+        let end = max(first, min(first + Limits.openWindowsMax, present))
+        var outputs = close(first..<end, hasReadings: true, now: now)
+        let current = current(now: now)
+        if end == present, current.hasReadings { outputs.append(.window(current)) }
+        return outputs
     }
 
     private mutating func close(
-        _ numbers: Range<Int64>, hasReadings: Bool = false, now: Instant,
-        into outputs: inout [Output]
-    ) {
+        _ numbers: Range<Int64>, hasReadings: Bool = false, now: Instant
+    ) -> [Output] {
+        var outputs: [Output] = []
         for number in numbers {
             let window = window(number, isClosed: true, now: now)
             if hasReadings ? window.hasReadings : !window.rows.isEmpty {
@@ -195,6 +199,7 @@ public struct WindowAggregator: Sendable {
             forget(number, now: now)
             firstOpen = number + 1
         }
+        return outputs
     }
 
     private func window(_ number: Int64, isClosed: Bool, now: Instant) -> Window {
