@@ -90,8 +90,6 @@ public struct AvahiMachine: Sendable {
     private var noticesLeft = Limits.serviceNoticesPerMinute
     private var noticesSince = Instant.zero
     public private(set) var drops = DropCounters()
-    private var outputs: [Output] = []
-    private var now = Instant.zero
 
     /// `name`: the display name; at most 63 bytes of it are published.
     public init(peer: PeerID, name: String) {
@@ -114,65 +112,62 @@ public struct AvahiMachine: Sendable {
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        self.now = max(self.now, now)
-        outputs = []
+        var outputs = apply(input, now: now)
+        if isServing { outputs += services.take(now: now).map { .resolve($0) } }
+        return outputs + tellChanges(now: now)
+    }
+
+    private mutating func apply(_ input: Input, now: Instant) -> [Output] {
         switch input {
         case .start: phase = .retrying(at: now + Self.startPause)
-        case .daemon(let state): daemonChanged(to: state)
-        case .clientLost(let reason): clientLost(reason)
-        case .group(let state): groupChanged(to: state)
-        case .found(let key): found(key)
-        case .removed(let key): removed(key)
-        case .browserLost(let reason):
-            if isServing { clientLost(reason) }
+        case .daemon(let state): return daemonChanged(to: state, now: now)
+        case .clientLost(let reason): return clientLost(reason, now: now)
+        case .group(let state): return groupChanged(to: state, now: now)
+        case .found(let key): return found(key)
+        case .removed(let key): return removed(key)
+        case .browserLost(let reason): return isServing ? clientLost(reason, now: now) : []
         case .resolved(let key, let answer): count(services.resolve(key, answer))
         case .unresolved(let key):
-            services.fail(key, now: self.now)
-            outputs.append(.forget(key))
-        case .links(let links): linksChanged(to: links)
-        case .deadlineReached: deadlineReached()
+            services.fail(key, now: now)
+            return [.forget(key)]
+        case .links(let links): return linksChanged(to: links)
+        case .deadlineReached: return deadlineReached(now: now)
         }
-        if isServing { outputs += services.take(now: self.now).map { .resolve($0) } }
-        tellChanges()
-        defer { outputs = [] }
-        return outputs
+        return []
     }
 
     private var isServing: Bool { if case .serving = phase { true } else { false } }
 
     // MARK: The daemon
 
-    private mutating func daemonChanged(to state: DaemonState) {
+    private mutating func daemonChanged(to state: DaemonState, now: Instant) -> [Output] {
         switch (state, phase) {
         case (.absent, .connecting):
             phase = .noDaemon
-            if attempts == 0 { outputs.append(.notice(.noDaemon)) }
-            attempts = 1
-        case (.absent, _), (_, .idle), (_, .retrying): return
-        case (.busy, .connecting), (.busy, .noDaemon):
-            serve()
+            defer { attempts = 1 }
+            return attempts == 0 ? [.notice(.noDaemon)] : []
+        case (.absent, _), (_, .idle), (_, .retrying): return []
+        case (.busy, .connecting), (.busy, .noDaemon): return [serve(now: now)]
         case (.busy, .serving):
             // The host's name changes, and with it what the service points to.
-            outputs.append(.withdraw)
             publishedLinks = []
             phase = .serving(.none)
-        case (.running, .connecting), (.running, .noDaemon):
-            serve()
-            publish()
-        case (.running, .serving(.none)): publish()
-        case (.running, .serving): return
+            return [.withdraw]
+        case (.running, .connecting), (.running, .noDaemon): return [serve(now: now)] + publish()
+        case (.running, .serving(.none)): return publish()
+        case (.running, .serving): return []
         }
     }
 
-    private mutating func serve() {
+    private mutating func serve(now: Instant) -> Output {
         servingSince = now
         phase = .serving(.none)
-        outputs.append(.browse)
+        return .browse
     }
 
-    private mutating func clientLost(_ reason: String) {
-        guard phase != .idle else { return }
-        outputs.append(.disconnect)
+    private mutating func clientLost(_ reason: String, now: Instant) -> [Output] {
+        guard phase != .idle else { return [] }
+        var outputs = [Output.disconnect]
         _ = services.removeAll()
         publishedLinks = []
         // One that dies again and again is left alone for longer and longer.
@@ -182,78 +177,81 @@ public struct AvahiMachine: Sendable {
         if phase == .connecting, attempts == 0 { outputs.append(.notice(.noDaemon)) }
         phase = .retrying(at: now + Self.pause(after: attempts))
         attempts += 1
+        return outputs
     }
 
-    private mutating func deadlineReached() {
+    private mutating func deadlineReached(now: Instant) -> [Output] {
         switch phase {
         case .retrying(let time) where time <= now:
             phase = .connecting
-            outputs.append(.connect)
-        case .serving(.resting(let time)) where time <= now: publish()
-        default: return
+            return [.connect]
+        case .serving(.resting(let time)) where time <= now: return publish()
+        default: return []
         }
     }
 
     // MARK: Our own service
 
-    private mutating func publish() {
-        guard !links.isEmpty else { return phase = .serving(.none) }
+    private mutating func publish() -> [Output] {
+        guard !links.isEmpty else {
+            phase = .serving(.none)
+            return []
+        }
         publishedLinks = links
         phase = .serving(.registering)
-        outputs.append(.publish(name: name.text, on: links))
+        return [.publish(name: name.text, on: links)]
     }
 
-    private mutating func groupChanged(to state: GroupState) {
-        guard case .serving(let publication) = phase else { return }
+    private mutating func groupChanged(to state: GroupState, now: Instant) -> [Output] {
+        guard case .serving(let publication) = phase else { return [] }
         switch state {
         case .established:
-            guard publication == .registering else { return }
+            guard publication == .registering else { return [] }
             phase = .serving(.published)
-            outputs.append(.notice(.published(name.text)))
+            return [.notice(.published(name.text))]
         case .collision:
             name.collide()
-            if name.collisionCount % Limits.serviceNamesMax == 0 { rest() } else { publish() }
-        case .failed(let reason):
-            outputs.append(.notice(.publishingFailed(reason)))
-            rest()
+            let hasTriedAll = name.collisionCount % Limits.serviceNamesMax == 0
+            return hasTriedAll ? [rest(now: now)] : publish()
+        case .failed(let reason): return [.notice(.publishingFailed(reason)), rest(now: now)]
         }
     }
 
-    private mutating func rest() {
-        outputs.append(.withdraw)
+    private mutating func rest(now: Instant) -> Output {
         publishedLinks = []
         phase = .serving(.resting(until: now + Self.rest))
+        return .withdraw
     }
 
     /// A link that is gone stays published: the daemon itself knows when it is there.
-    private mutating func linksChanged(to links: [LinkID]) {
+    private mutating func linksChanged(to links: [LinkID]) -> [Output] {
         self.links = links
-        outputs += services.use(links).map { .forget($0) }
-        guard case .serving(let publication) = phase else { return }
+        let forgotten = services.use(links).map { Output.forget($0) }
+        guard case .serving(let publication) = phase else { return forgotten }
         switch publication {
         case .registering, .published:
-            if !links.allSatisfy(publishedLinks.contains) { publish() }
-        case .none: publish()
-        case .resting: return
+            return links.allSatisfy(publishedLinks.contains) ? forgotten : forgotten + publish()
+        case .none: return forgotten + publish()
+        case .resting: return forgotten
         }
     }
 
     // MARK: The services of others
 
-    private mutating func found(_ key: ServiceKey) {
-        guard isServing else { return }
+    private mutating func found(_ key: ServiceKey) -> [Output] {
+        guard isServing else { return [] }
         let (verdict, evicted) = services.add(key)
-        if let evicted { outputs.append(.forget(evicted)) }
         count(verdict)
+        return evicted.map { [.forget($0)] } ?? []
     }
 
-    private mutating func removed(_ key: ServiceKey) {
-        guard services.remove(key) else { return }
-        outputs.append(.forget(key))
+    private mutating func removed(_ key: ServiceKey) -> [Output] {
+        guard services.remove(key) else { return [] }
         // There is room for those that were dropped: the daemon names them again.
-        guard services.isIncomplete, services.count <= Limits.servicesMax / 2 else { return }
-        outputs += services.removeAll().map { .forget($0) }
-        outputs.append(.browse)
+        guard services.isIncomplete, services.count <= Limits.servicesMax / 2 else {
+            return [.forget(key)]
+        }
+        return [.forget(key)] + services.removeAll().map { .forget($0) } + [.browse]
     }
 
     private mutating func count(_ verdict: FoundServices.Verdict) {
@@ -261,32 +259,38 @@ public struct AvahiMachine: Sendable {
     }
 
     /// Says what is found, changed and lost since the last time.
-    private mutating func tellChanges() {
+    private mutating func tellChanges(now: Instant) -> [Output] {
         let before = peers
         peers = services.peers
-        guard peers != before else { return }
+        guard peers != before else { return [] }
+        var notices: [AvahiNotice] = []
         for peer in peers {
             let known = before.first { $0.record.peer == peer.record.peer }
-            if known == nil { tell(.found(peer)) } else if known != peer { tell(.changed(peer)) }
+            if known == nil {
+                notices.append(.found(peer))
+            } else if known != peer {
+                notices.append(.changed(peer))
+            }
         }
         for peer in before where !peers.contains(where: { $0.record.peer == peer.record.peer }) {
-            tell(.lost(peer))
+            notices.append(.lost(peer))
         }
+        let told = notices.compactMap { tell($0, now: now) }
         let current = FoundServices.endpoints(of: peers)
-        guard current != endpoints else { return }
+        guard current != endpoints else { return told }
         endpoints = current
-        outputs.append(.advertise(current))
+        return told + [.advertise(current)]
     }
 
     /// A flood of services does not become a flood of lines.
-    private mutating func tell(_ notice: AvahiNotice) {
+    private mutating func tell(_ notice: AvahiNotice, now: Instant) -> Output? {
         if now - noticesSince >= .seconds(60) {
             noticesLeft = Limits.serviceNoticesPerMinute
             noticesSince = now
         }
-        guard noticesLeft > 0 else { return }
+        guard noticesLeft > 0 else { return nil }
         noticesLeft -= 1
-        outputs.append(.notice(noticesLeft > 0 ? notice : .silenced))
+        return .notice(noticesLeft > 0 ? notice : .silenced)
     }
 
     /// 1 s, doubling to a minute.

@@ -16,6 +16,7 @@ extension BluetoothTransport {
                     Endpoint(link: link, address: $0.transportAddress)
                 }
                 onEvent?(.peers(endpoints), now)
+            case .drop(let reason, let count): counters.count(reason, UInt64(clamping: count))
             }
         }
         if table.isConnecting != machine.isConnecting {

@@ -57,6 +57,8 @@ public final class BluetoothTransport {
     var channels: [(id: BluetoothChannelID, socket: ChannelSocket)] = []
     private var listeners: [ChannelSocket] = []
     var adapter: Adapter?
+    /// What the machines dropped.
+    var counters = DropCounters()
     private var timer: EventLoop.TimerID?
     private var isRestored = false
     var buffer = [UInt8](repeating: 0, count: Limits.datagramBytesMax + 1)
@@ -133,8 +135,7 @@ public final class BluetoothTransport {
     public var receptionRestarts: UInt64 { machine.restarts }
 
     public var drops: DropCounters {
-        var all = machine.drops
-        all.add(table.drops)
+        var all = counters
         all.add(management.drops)
         return all
     }
@@ -153,6 +154,7 @@ public final class BluetoothTransport {
                 onEvent?(.advertisement(data, from: address, rssi: rssi), now)
             case .notice(let notice): say(notice, now)
             case .restored: isRestored = true
+            case .drop(let reason, let count): counters.count(reason, UInt64(clamping: count))
             }
         }
         setTimer()

@@ -24,36 +24,36 @@ extension ConnectionTable {
 
     // MARK: Sending
 
-    mutating func send(_ bytes: [UInt8], to address: BluetoothAddress, _ now: Instant) {
-        guard let index = index(of: address) else { return drops.count(.bluetoothUnknownPeer) }
+    mutating func send(
+        _ bytes: [UInt8], to address: BluetoothAddress, _ now: Instant
+    ) -> [Output] {
+        guard let index = index(of: address) else { return [.drop(.bluetoothUnknownPeer)] }
         // The newest that can be used.
         if let channel = peers[index].channels.lastIndex(where: \.isOpen),
             case .open(let most, let isBlocked) = peers[index].channels[channel].state
         {
-            guard bytes.count <= most else { return drops.count(.bluetoothTooLong) }
+            guard bytes.count <= most else { return [.drop(.bluetoothTooLong)] }
             if isBlocked { return enqueue(bytes, index, now) }
             peers[index].channels[channel].wrote(now)
-            outputs.append(.write(bytes, on: peers[index].channels[channel].id))
-            return
+            return [.write(bytes, on: peers[index].channels[channel].id)]
         }
         guard peers[index].psm != nil,
             address.kind != .classic || !isReached(byLowEnergy: address, now)
-        else { return drops.count(.bluetoothUnknownPeer) }
-        enqueue(bytes, index, now)
-        guard !peers[index].isConnecting, peers[index].attemptAt == nil else { return }
+        else { return [.drop(.bluetoothUnknownPeer)] }
+        let dropped = enqueue(bytes, index, now)
+        guard !peers[index].isConnecting, peers[index].attemptAt == nil else { return dropped }
         let wait =
             connectsFirst(to: peers[index])
             ? .zero : Self.courtesy + random.duration(in: .zero ..< .seconds(1))
         peers[index].attemptAt = max(now + wait, peers[index].backoff.at ?? now)
-        attempt(index, now)
+        return dropped + attempt(index, now)
     }
 
-    private mutating func enqueue(_ bytes: [UInt8], _ index: Int, _ now: Instant) {
-        if peers[index].queue.count >= Limits.bluetoothQueueMax {
-            peers[index].queue.removeFirst()
-            drops.count(.bluetoothQueueFull)
-        }
+    private mutating func enqueue(_ bytes: [UInt8], _ index: Int, _ now: Instant) -> [Output] {
         peers[index].queue.append(Waiting(bytes: bytes, since: now))
+        guard peers[index].queue.count > Limits.bluetoothQueueMax else { return [] }
+        peers[index].queue.removeFirst()
+        return [.drop(.bluetoothQueueFull)]
     }
 
     /// The lower PeerID; where it is not known, the lower address.
@@ -62,86 +62,85 @@ extension ConnectionTable {
         return (own?.value ?? 0) < peer.address.value
     }
 
-    private mutating func attempt(_ index: Int, _ now: Instant) {
-        guard let at = peers[index].attemptAt, at <= now, let psm = peers[index].psm else { return }
+    private mutating func attempt(_ index: Int, _ now: Instant) -> [Output] {
+        guard let at = peers[index].attemptAt, at <= now, let psm = peers[index].psm else {
+            return []
+        }
         let address = peers[index].address
         guard connections(beside: address) < Limits.bluetoothConnectionsMax else {
-            drops.count(.bluetoothConnectionLimit)
             peers[index].backoff.fail(now, using: &random)
             peers[index].attemptAt = peers[index].backoff.at
-            return
+            return [.drop(.bluetoothConnectionLimit)]
         }
         peers[index].attemptAt = nil
         let id = makeID()
         peers[index].channels.append(
             Channel(id: id, state: .connecting(since: now), lastTraffic: now))
-        outputs.append(.connect(id, to: address, psm: psm))
+        return [.connect(id, to: address, psm: psm)]
     }
 
     // MARK: Channels
 
     mutating func accept(
         _ id: BluetoothChannelID, _ address: BluetoothAddress, _ most: Int, _ now: Instant
-    ) {
-        guard own != nil, connections(beside: address) < Limits.bluetoothConnectionsMax,
-            makeRoom(for: address)
-        else {
-            drops.count(.bluetoothConnectionLimit)
-            outputs.append(.close(id))
-            return
+    ) -> [Output] {
+        guard own != nil, connections(beside: address) < Limits.bluetoothConnectionsMax else {
+            return [.drop(.bluetoothConnectionLimit), .close(id)]
         }
+        guard makeRoom(for: address) else { return [.drop(.bluetoothTableFull), .close(id)] }
         let index = insert(address)
-        if peers[index].channels.count >= Limits.bluetoothChannelsPerPeerMax {
-            outputs.append(.close(peers[index].channels.removeFirst().id))
+        guard peers[index].channels.count >= Limits.bluetoothChannelsPerPeerMax else {
+            return opened(id, most, index, now)
         }
-        opened(id, most, index, now)
+        let oldest = peers[index].channels.removeFirst().id
+        return [.close(oldest)] + opened(id, most, index, now)
     }
 
-    mutating func connected(_ id: BluetoothChannelID, _ most: Int, _ now: Instant) {
-        guard let place = place(of: id) else { return outputs.append(.close(id)) }
+    mutating func connected(_ id: BluetoothChannelID, _ most: Int, _ now: Instant) -> [Output] {
+        guard let place = place(of: id) else { return [.close(id)] }
         peers[place.peer].channels.remove(at: place.channel)
-        opened(id, most, place.peer, now)
+        return opened(id, most, place.peer, now)
     }
 
     /// The newest channel: what waited goes out over it.
     private mutating func opened(
         _ id: BluetoothChannelID, _ most: Int, _ index: Int, _ now: Instant
-    ) {
+    ) -> [Output] {
         peers[index].channels.append(
             Channel(
                 id: id, state: .open(messageBytesMax: most, isBlocked: false), lastTraffic: now))
         peers[index].attemptAt = nil
         peers[index].backoff.succeed()
-        writeQueue(index, on: id, most)
+        return writeQueue(index, on: id, most)
     }
 
-    private mutating func writeQueue(_ index: Int, on id: BluetoothChannelID, _ most: Int) {
-        let queue = peers[index].queue
-        peers[index].queue = []
-        for waiting in queue {
-            if waiting.bytes.count > most {
-                drops.count(.bluetoothTooLong)
-            } else {
-                outputs.append(.write(waiting.bytes, on: id))
-            }
+    private mutating func writeQueue(
+        _ index: Int, on id: BluetoothChannelID, _ most: Int
+    ) -> [Output] {
+        defer { peers[index].queue = [] }
+        return peers[index].queue.map { waiting in
+            waiting.bytes.count > most
+                ? .drop(.bluetoothTooLong) : .write(waiting.bytes, on: id)
         }
     }
 
-    mutating func blocked(_ id: BluetoothChannelID, _ bytes: [UInt8], _ now: Instant) {
+    mutating func blocked(
+        _ id: BluetoothChannelID, _ bytes: [UInt8], _ now: Instant
+    ) -> [Output] {
         guard let (index, channel) = place(of: id),
             case .open(let most, _) = peers[index].channels[channel].state
-        else { return }
+        else { return [] }
         peers[index].channels[channel].state = .open(messageBytesMax: most, isBlocked: true)
-        enqueue(bytes, index, now)
+        return enqueue(bytes, index, now)
     }
 
-    mutating func writable(_ id: BluetoothChannelID, _ now: Instant) {
+    mutating func writable(_ id: BluetoothChannelID, _ now: Instant) -> [Output] {
         guard let (index, channel) = place(of: id),
             case .open(let most, _) = peers[index].channels[channel].state
-        else { return }
+        else { return [] }
         peers[index].channels[channel].state = .open(messageBytesMax: most, isBlocked: false)
         peers[index].channels[channel].wrote(now)
-        writeQueue(index, on: id, most)
+        return writeQueue(index, on: id, most)
     }
 
     mutating func received(_ id: BluetoothChannelID, _ now: Instant) {
@@ -150,16 +149,15 @@ extension ConnectionTable {
         peers[index].channels[channel].unansweredSince = nil
     }
 
-    mutating func ended(_ id: BluetoothChannelID, _ code: Int32, _ now: Instant) {
-        guard let (index, channel) = place(of: id) else { return }
+    mutating func ended(_ id: BluetoothChannelID, _ code: Int32, _ now: Instant) -> [Output] {
+        guard let (index, channel) = place(of: id) else { return [] }
         let wasOpen = peers[index].channels.remove(at: channel).isOpen
-        if !wasOpen { failed(index, code, now) }
-        if isGone(peers[index], now) { forget(index) }
+        let outputs = wasOpen ? [] : [failed(index, code, now)]
+        return isGone(peers[index], now) ? outputs + forget(index) : outputs
     }
 
     /// Tries again while the last datagram is worth it.
-    private mutating func failed(_ index: Int, _ code: Int32, _ now: Instant) {
-        drops.count(.bluetoothConnectFailed)
+    private mutating func failed(_ index: Int, _ code: Int32, _ now: Instant) -> Output {
         if code == Self.busy {
             // The kernel connects to one LE device at a time.
             let soon = Duration.milliseconds(300) ..< .milliseconds(700)
@@ -176,29 +174,36 @@ extension ConnectionTable {
             peers[index].queue = []
             peers[index].attemptAt = nil
         }
+        return .drop(.bluetoothConnectFailed)
     }
 
     // MARK: Time
 
-    mutating func expire(_ now: Instant) {
+    mutating func expire(_ now: Instant) -> [Output] {
+        var outputs: [Output] = []
         for index in peers.indices.reversed() {
             for channel in peers[index].channels where channel.deadline <= now {
                 peers[index].channels.removeAll { $0.id == channel.id }
                 outputs.append(.close(channel.id))
-                if !channel.isOpen { failed(index, 0, now) }
+                if !channel.isOpen { outputs.append(failed(index, 0, now)) }
             }
-            attempt(index, now)
-            if isGone(peers[index], now) { forget(index) }
+            outputs += attempt(index, now)
+            if isGone(peers[index], now) { outputs += forget(index) }
         }
+        return outputs
     }
 
     private func isGone(_ peer: Peer, _ now: Instant) -> Bool {
         peer.channels.isEmpty && !peer.wasHeard(now) && !configured.contains(peer.address)
     }
 
-    private mutating func forget(_ index: Int) {
-        drops.count(.bluetoothUnknownPeer, UInt64(peers[index].queue.count))
-        peers.remove(at: index)
+    private mutating func forget(_ index: Int) -> [Output] {
+        Self.dropped(peers.remove(at: index).queue.count)
+    }
+
+    /// Datagrams that waited for somebody who is gone.
+    static func dropped(_ count: Int) -> [Output] {
+        count > 0 ? [.drop(.bluetoothUnknownPeer, count: count)] : []
     }
 }
 

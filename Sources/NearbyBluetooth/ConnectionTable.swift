@@ -49,6 +49,7 @@ struct ConnectionTable: Sendable {
         case close(BluetoothChannelID)
         /// All addresses where somebody may be, in order.
         case peers([BluetoothAddress])
+        case drop(DropReason, count: Int = 1)
     }
 
     struct Channel: Sendable {
@@ -92,9 +93,7 @@ struct ConnectionTable: Sendable {
     var peers: [Peer] = []
     var announced: [BluetoothAddress] = []
     var random: SeededGenerator
-    var outputs: [Output] = []
     private var lastID: UInt32 = 0
-    var drops = DropCounters()
 
     init(peerPrefix: UInt64, configured: [BluetoothAddress], seed: UInt64) {
         self.peerPrefix = peerPrefix & 0xffff_ffff_ffff
@@ -103,22 +102,25 @@ struct ConnectionTable: Sendable {
     }
 
     mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        outputs = []
+        let outputs = apply(input, now)
+        return outputs + announce(now)
+    }
+
+    private mutating func apply(_ input: Input, _ now: Instant) -> [Output] {
         switch input {
         case .adapterUp(let address): adapterUp(address)
-        case .adapterDown: adapterDown()
-        case .heard(let advertisement, let address): hear(advertisement, address, now)
-        case .send(let bytes, let address): send(bytes, to: address, now)
-        case .accepted(let id, let address, let most): accept(id, address, most, now)
-        case .connected(let id, let most): connected(id, most, now)
-        case .ended(let id, let code): ended(id, code, now)
+        case .adapterDown: return adapterDown()
+        case .heard(let advertisement, let address): return hear(advertisement, address, now)
+        case .send(let bytes, let address): return send(bytes, to: address, now)
+        case .accepted(let id, let address, let most): return accept(id, address, most, now)
+        case .connected(let id, let most): return connected(id, most, now)
+        case .ended(let id, let code): return ended(id, code, now)
         case .received(let id): received(id, now)
-        case .blocked(let id, let bytes): blocked(id, bytes, now)
-        case .writable(let id): writable(id, now)
-        case .deadlineReached: expire(now)
+        case .blocked(let id, let bytes): return blocked(id, bytes, now)
+        case .writable(let id): return writable(id, now)
+        case .deadlineReached: return expire(now)
         }
-        announce(now)
-        return outputs
+        return []
     }
 
     /// For a channel that was accepted.
@@ -159,25 +161,26 @@ struct ConnectionTable: Sendable {
         for address in configured { peers[insert(address)].psm = Self.classicPSM }
     }
 
-    private mutating func adapterDown() {
+    private mutating func adapterDown() -> [Output] {
         own = nil
-        for peer in peers {
-            for channel in peer.channels { outputs.append(.close(channel.id)) }
-            drops.count(.bluetoothUnknownPeer, UInt64(peer.queue.count))
+        defer { peers = [] }
+        return peers.flatMap { peer in
+            peer.channels.map { .close($0.id) } + Self.dropped(peer.queue.count)
         }
-        peers = []
     }
 
     // MARK: Who is around
 
     private mutating func hear(
         _ advertisement: Advertisement, _ address: BluetoothAddress, _ now: Instant
-    ) {
-        guard own != nil, makeRoom(for: address) else { return }
+    ) -> [Output] {
+        guard own != nil else { return [] }
+        guard makeRoom(for: address) else { return [.drop(.bluetoothTableFull)] }
         let index = insert(address)
         peers[index].psm = UInt16(advertisement.psm)
         peers[index].prefix = advertisement.peerPrefix
         peers[index].heardAt = now
+        return []
     }
 
     func index(of address: BluetoothAddress) -> Int? {
@@ -216,19 +219,16 @@ struct ConnectionTable: Sendable {
             }
             if (peer.heardAt ?? .zero) < (peers[known].heardAt ?? .zero) { oldest = index }
         }
-        guard let oldest else {
-            drops.count(.bluetoothTableFull)
-            return false
-        }
+        guard let oldest else { return false }
         peers.remove(at: oldest)
         return true
     }
 
-    private mutating func announce(_ now: Instant) {
+    private mutating func announce(_ now: Instant) -> [Output] {
         let present = peers.filter { isPresent($0, now) }.map(\.address)
-        guard present != announced else { return }
+        guard present != announced else { return [] }
         announced = present
-        outputs.append(.peers(present))
+        return [.peers(present)]
     }
 
     /// Whom LE reaches is not tried over BR/EDR as well.

@@ -303,8 +303,8 @@ struct AdapterMachineTests {
         }
         let heard = world.outputs.filter { if case .heard = $0 { true } else { false } }
         #expect(heard == [.heard(other, from: address)])
-        #expect(world.machine.drops[.advertisementStrangeNetwork] == 1)
-        #expect(world.machine.drops[.advertisementMalformed] == 1)
+        let drops = world.outputs.filter { if case .drop = $0 { true } else { false } }
+        #expect(drops == [.drop(.advertisementStrangeNetwork), .drop(.advertisementMalformed)])
         #expect(world.outputs.contains(.notice(.otherNetwork(1, address))))
     }
 

@@ -13,6 +13,7 @@ struct RadioWorld {
         var connects = 0
         var isOn = true
         var present: [BluetoothAddress] = []
+        var drops = DropCounters()
     }
 
     enum Event {
@@ -73,6 +74,7 @@ struct RadioWorld {
                 }
             case .close(let id): cut(Key(node: node, id: id))
             case .peers(let addresses): nodes[node].present = addresses
+            case .drop(let reason, let count): nodes[node].drops.count(reason, UInt64(count))
             }
         }
     }

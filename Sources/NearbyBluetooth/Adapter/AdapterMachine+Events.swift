@@ -4,33 +4,38 @@ import NearbyCore
 extension AdapterMachine {
     private static let rfkillPeriod = Duration.seconds(5)
 
-    mutating func receive(_ event: ManagementEvent, _ now: Instant) {
-        let isOurs = event.index == adapter?.index
+    mutating func receive(_ event: ManagementEvent, _ now: Instant) -> [Output] {
         switch event.body {
         case .completed(let code, let reply):
-            if let answered = answered(code, event.index) { completed(answered, reply, now) }
+            return answered(code, event.index).map { completed($0, reply, now) } ?? []
         case .failed(let code, let status):
-            if let answered = answered(code, event.index) { failed(answered, status, now) }
-        case .indexAdded: add(event.index)
-        case .indexRemoved: remove(event.index, now)
-        case .newSettings(let settings): settle(settings, of: event.index, now)
+            return answered(code, event.index).map { failed($0, status, now) } ?? []
+        case .indexAdded:
+            add(event.index)
+            return []
+        case .indexRemoved: return remove(event.index, now)
+        case .newSettings(let settings): return settle(settings, of: event.index, now)
+        case .found, .discovering, .advertisingAdded, .advertisingRemoved, .monitorRemoved,
+            .resumed, .other:
+            return event.index == adapter?.index ? happened(event.body, now) : []
+        }
+    }
+
+    /// To the controller in use.
+    private mutating func happened(_ body: ManagementEvent.Body, _ now: Instant) -> [Output] {
+        switch body {
         case .found(let address, let rssi, let data):
-            guard isOurs, isUp else { break }
-            carryOut(reception.handle(.found(data, from: address, rssi: rssi), now: now), now)
+            return isUp ? receive(.found(data, from: address, rssi: rssi), now) : []
         case .discovering(let isOn):
-            guard isOurs, !isOn, pending?.command != .stopDiscovery else { break }
-            carryOut(reception.handle(.discoveryEnded, now: now), now)
+            let isNews = !isOn && pending?.command != .stopDiscovery
+            return isNews ? receive(.discoveryEnded, now) : []
         case .advertisingAdded(let instance):
-            guard isOurs, pending?.command.code != .addAdvertising else { break }
-            carryOut(advertising.handle(.overwritten(instance: instance), now: now), now)
-        case .advertisingRemoved(let instance):
-            guard isOurs else { break }
-            carryOut(advertising.handle(.lost(instance: instance), now: now), now)
-        case .monitorRemoved(let handle):
-            guard isOurs else { break }
-            carryOut(reception.handle(.monitorRemoved(handle: handle), now: now), now)
-        case .resumed: if isOurs { carryOut(advertising.handle(.resumed, now: now), now) }
-        case .other: break
+            let isOurs = pending?.command.code == .addAdvertising
+            return isOurs ? [] : advertise(.overwritten(instance: instance), now)
+        case .advertisingRemoved(let instance): return advertise(.lost(instance: instance), now)
+        case .monitorRemoved(let handle): return receive(.monitorRemoved(handle: handle), now)
+        case .resumed: return advertise(.resumed, now)
+        case .completed, .failed, .indexAdded, .indexRemoved, .newSettings, .other: return []
         }
     }
 
@@ -42,42 +47,36 @@ extension AdapterMachine {
         setup.succeed()
     }
 
-    private mutating func remove(_ index: UInt16?, _ now: Instant) {
-        guard let index else { return }
+    private mutating func remove(_ index: UInt16?, _ now: Instant) -> [Output] {
+        guard let index else { return [] }
         if pending?.index == index { pending = nil }
-        guard controllers.remove(index) else { return }
-        carryOut(power.handle(.controllerRemoved, now: now), now)
-        carryOut(advertising.handle(.controllerRemoved, now: now), now)
-        carryOut(reception.handle(.controllerRemoved, now: now), now)
+        guard controllers.remove(index) else { return [] }
         setup.succeed()
-        notify(.gone)
+        return switchPower(.controllerRemoved, now) + advertise(.controllerRemoved, now)
+            + receive(.controllerRemoved, now) + notify(.gone)
     }
 
     private mutating func settle(
         _ settings: ControllerSettings, of index: UInt16?, _ now: Instant
-    ) {
+    ) -> [Output] {
         guard let index, let before = controllers.apply(settings, to: index),
             index == adapter?.index, isRunning
-        else { return }
+        else { return [] }
         switch (before.contains(.powered), settings.contains(.powered)) {
-        case (true, false): switchedOff(now)
+        case (true, false): return switchedOff(now)
         case (false, true):
-            carryOut(reception.handle(.poweredOn, now: now), now)
-            carryOut(power.handle(.switchedOn, now: now), now)
             setup.succeed()
-        case (false, false), (true, true): break
+            return receive(.poweredOn, now) + switchPower(.switchedOn, now)
+        case (false, false), (true, true): return []
         }
     }
 
-    private mutating func switchedOff(_ now: Instant) {
-        var reason = PowerMachine.Reason.others
+    private mutating func switchedOff(_ now: Instant) -> [Output] {
         if advertising.isExhausted {
-            reason = .freeingInstances
-            carryOut(advertising.handle(.freed, now: now), now)
-        } else if reception.isCycling {
-            reason = .restartingReception
+            return advertise(.freed, now) + switchPower(.switchedOff(.freeingInstances), now)
         }
-        carryOut(power.handle(.switchedOff(reason), now: now), now)
+        let isOurs = reception.isCycling
+        return switchPower(.switchedOff(isOurs ? .restartingReception : .others), now)
     }
 
     // MARK: Answers
@@ -91,71 +90,72 @@ extension AdapterMachine {
 
     private mutating func completed(
         _ answered: Pending, _ reply: ManagementEvent.Reply, _ now: Instant
-    ) {
+    ) -> [Output] {
         switch reply {
-        case .nothing where answered.command.code == .addAdvertising:
-            carryOut(advertising.handle(.added, now: now), now)
+        case .nothing where answered.command.code == .addAdvertising: return advertise(.added, now)
         case .nothing where answered.command.code == .removeAdvertising:
-            carryOut(advertising.handle(.removed, now: now), now)
+            return advertise(.removed, now)
         case .indices(let indices):
             controllers.list(indices)
             setup.succeed()
         case .information(let information):
             if let index = answered.index { controllers.record(information, of: index) }
         case .settings(let settings):
-            settle(settings, of: answered.index, now)
+            let outputs = settle(settings, of: answered.index, now)
             setup.succeed()
-        case .advertisingFeatures(let most):
-            carryOut(advertising.handle(.counted(most), now: now), now)
-        case .monitor, .nothing:
-            carryOut(reception.handle(.completed(answered.command, reply), now: now), now)
+            return outputs
+        case .advertisingFeatures(let most): return advertise(.counted(most), now)
+        case .monitor, .nothing: return receive(.completed(answered.command, reply), now)
         }
+        return []
     }
 
-    mutating func failed(_ answered: Pending, _ status: ManagementStatus, _ now: Instant) {
+    mutating func failed(
+        _ answered: Pending, _ status: ManagementStatus, _ now: Instant
+    ) -> [Output] {
         pending = nil
         switch phase {
-        case .preparing, .up: refused(answered, status, now)
+        case .preparing, .up: return refused(answered, status, now)
         case .stopping(let refused):
             phase = .stopping(refused: refused + [answered.command.code])
         case .idle, .denied, .stopped: break
         }
+        return []
     }
 
     private mutating func refused(
         _ answered: Pending, _ status: ManagementStatus, _ now: Instant
-    ) {
+    ) -> [Output] {
         // A monitor that cannot be removed is not there any more, whatever the reason.
         let isRemoval = answered.command.code == .removeMonitor
         switch status {
-        case .permissionDenied:
-            notify(.permissionDenied)
-            leave(for: .denied)
-        case .invalidIndex where !isRemoval: remove(answered.index, now)
+        case .permissionDenied: return notify(.permissionDenied) + leave(for: .denied)
+        case .invalidIndex where !isRemoval: return remove(answered.index, now)
         case .rfkilled where !isRemoval:
             // The kernel says nothing when the block is lifted.
             setup.postpone(until: now + Self.rfkillPeriod)
-            notify(.rfkilled)
-        default: refused(answered.command, status, now)
+            return notify(.rfkilled)
+        default: return refused(answered.command, status, now)
         }
     }
 
     private mutating func refused(
         _ command: ManagementCommand, _ status: ManagementStatus, _ now: Instant
-    ) {
+    ) -> [Output] {
         switch command {
-        case .setConnectable: controllers.refuseConnectable()
+        case .setConnectable:
+            controllers.refuseConnectable()
+            return []
         case .startDiscovery, .stopDiscovery, .addMonitor, .removeMonitor, .setPowered(false):
-            carryOut(reception.handle(.refused(command, status), now: now), now)
+            return receive(.refused(command, status), now)
         case .readAdvertisingFeatures where status.isLasting,
             .addAdvertising where status.isLasting || status == .invalidParameters:
-            carryOut(advertising.handle(.unsupported, now: now), now)
-            notify(.failed(command.code, status))
-        case .addAdvertising: carryOut(advertising.handle(.refused(status), now: now), now)
+            return advertise(.unsupported, now) + notify(.failed(command.code, status))
+        case .addAdvertising: return advertise(.refused(status), now)
         case .readIndexList, .readInformation, .readAdvertisingFeatures, .setPowered(true),
             .setLowEnergy, .removeAdvertising:
             setup.fail(now, using: &random)
-            if status != .notPowered { notify(.failed(command.code, status)) }
+            return status == .notPowered ? [] : notify(.failed(command.code, status))
         }
     }
 }

@@ -22,69 +22,80 @@ extension AdapterMachine {
     private static let steps = Step.allCases
 
     /// Sends the next command if none is under way.
-    mutating func advance(_ now: Instant) {
+    mutating func advance(_ now: Instant) -> [Output] {
+        var outputs: [Output] = []
         if isRunning {
             controllers.choose(selection, acceptsClassic: acceptsClassic)
-            announce(now)
+            outputs = announce(now)
         }
-        guard pending == nil else { return }
+        guard pending == nil else { return outputs }
         switch phase {
-        case .idle, .denied, .stopped: return
+        case .idle, .denied, .stopped: return outputs
         case .preparing, .up:
             for step in Self.steps {
-                guard go(through: step, now), pending == nil else { return }
+                outputs += take(step, now)
+                guard pending == nil, mayPass(step, now) else { break }
             }
+            return outputs
         case .stopping(let refused):
-            if let command = restoringCommand(unless: refused) { return send(command, now) }
+            if let command = restoringCommand(unless: refused) {
+                return outputs + [send(command, now)]
+            }
             phase = .stopped
-            outputs.append(.restored)
+            return outputs + [.restored]
         }
     }
 
     /// To the controller in use.
-    private mutating func send(_ command: ManagementCommand, _ now: Instant) {
+    private mutating func send(_ command: ManagementCommand, _ now: Instant) -> Output {
         send(command, to: adapter?.index, now)
     }
 
-    private mutating func send(_ command: ManagementCommand, to index: UInt16?, _ now: Instant) {
+    private mutating func send(
+        _ command: ManagementCommand, to index: UInt16?, _ now: Instant
+    ) -> Output {
         let time = command.code == .setPowered ? Self.powerTime : Self.commandTime
         pending = Pending(command: command, index: index, deadline: now + time)
-        outputs.append(.send(command, to: index))
+        return .send(command, to: index)
     }
 
     // MARK: Towards links
 
-    /// Sends the command that a step needs, if it needs one now.
-    ///
-    /// - Returns: whether the next step may follow where nothing was sent.
-    private mutating func go(through step: Step, _ now: Instant) -> Bool {
+    /// The command that a step needs, if it needs one now.
+    private mutating func take(_ step: Step, _ now: Instant) -> [Output] {
         switch step {
-        case .pause: return setup.isDue(now)
-        case .list: if !controllers.isListed { send(.readIndexList, to: nil, now) }
+        case .pause, .up, .listener: return []
+        case .list: return controllers.isListed ? [] : [send(.readIndexList, to: nil, now)]
         case .information:
-            if let index = controllers.unread { send(.readInformation, to: index, now) }
-        case .choice:
-            guard adapter == nil else { break }
-            notify(.noController)
-            return false
+            return controllers.unread.map { [send(.readInformation, to: $0, now)] } ?? []
+        case .choice: return adapter == nil ? notify(.noController) : []
         case .lowEnergy:
-            if hasLowEnergy, !current.contains(.lowEnergy) { send(.setLowEnergy(true), now) }
-        case .power:
-            guard !current.contains(.powered) else { break }
-            carryOut(power.handle(.switchOn, now: now), now)
-            return false
-        case .freeInstances:
-            if advertising.isExhausted { carryOut(power.handle(.freeInstances, now: now), now) }
-        case .connectable: if needsConnectable { send(.setConnectable(true), now) }
+            let isMissing = hasLowEnergy && !current.contains(.lowEnergy)
+            return isMissing ? [send(.setLowEnergy(true), now)] : []
+        case .power: return current.contains(.powered) ? [] : switchPower(.switchOn, now)
+        case .freeInstances: return advertising.isExhausted ? switchPower(.freeInstances, now) : []
+        case .connectable: return needsConnectable ? [send(.setConnectable(true), now)] : []
         case .countInstances:
-            if advertising.isUncounted, hasLowEnergy { send(.readAdvertisingFeatures, now) }
-        case .up: return isUp && hasLowEnergy
-        case .reception: carryOut(reception.handle(.turn, now: now), now)
-        case .listener: return psm != nil
-        case .advertisement: advertise(now)
-        case .scan: carryOut(reception.handle(.scanTurn, now: now), now)
+            let isNeeded = advertising.isUncounted && hasLowEnergy
+            return isNeeded ? [send(.readAdvertisingFeatures, now)] : []
+        case .reception: return receive(.turn, now)
+        case .advertisement: return advertise(now)
+        case .scan: return receive(.scanTurn, now)
         }
-        return true
+    }
+
+    /// Whether the next step may follow where nothing was sent.
+    private mutating func mayPass(_ step: Step, _ now: Instant) -> Bool {
+        switch step {
+        case .pause: setup.isDue(now)
+        case .choice: adapter != nil
+        case .power: current.contains(.powered)
+        case .up: isUp && hasLowEnergy
+        case .listener: psm != nil
+        case .list, .information, .lowEnergy, .freeInstances, .connectable, .countInstances,
+            .reception, .advertisement, .scan:
+            true
+        }
     }
 
     private var current: ControllerSettings { controllers.information?.current ?? [] }
@@ -100,11 +111,11 @@ extension AdapterMachine {
         if case .up(let psm) = phase { psm } else { nil }
     }
 
-    private mutating func advertise(_ now: Instant) {
+    private mutating func advertise(_ now: Instant) -> [Output] {
         guard let psm,
             let own = Advertisement(networkTag: networkTag, psm: psm, peerPrefix: peerPrefix)
-        else { return }
-        carryOut(advertising.handle(.turn(own), now: now), now)
+        else { return [] }
+        return advertise(.turn(own), now)
     }
 
     // MARK: Up and down
@@ -117,56 +128,58 @@ extension AdapterMachine {
             && information.current.contains(.lowEnergy) == hasLowEnergy
     }
 
-    private mutating func announce(_ now: Instant) {
-        guard isReady != isUp else { return }
+    private mutating func announce(_ now: Instant) -> [Output] {
+        guard isReady != isUp else { return [] }
         if let adapter, isReady {
             phase = .up(psm: nil)
-            carryOut(reception.handle(.adapterUp, now: now), now)
-            notify(.using(adapter))
-            outputs.append(.up(adapter))
-        } else {
-            leave(for: .preparing)
-            // The controller is off or gone, and with it what it did.
-            carryOut(advertising.handle(.adapterDown, now: now), now)
-            carryOut(reception.handle(.adapterDown, now: now), now)
+            return receive(.adapterUp, now) + notify(.using(adapter)) + [.up(adapter)]
         }
+        // The controller is off or gone, and with it what it did.
+        return leave(for: .preparing) + advertise(.adapterDown, now) + receive(.adapterDown, now)
     }
 
-    // MARK: What the machines want
+    // MARK: The machines
 
-    mutating func carryOut(_ outputs: [PowerMachine.Output], _ now: Instant) {
-        for output in outputs {
+    mutating func switchPower(_ input: PowerMachine.Input, _ now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        for output in power.handle(input, now: now) {
             switch output {
-            case .send(let command): send(command, now)
-            case .switchedOffByOthers: notify(.poweredOff)
+            case .send(let command): outputs.append(send(command, now))
+            case .switchedOffByOthers: outputs += notify(.poweredOff)
             }
         }
+        return outputs
     }
 
-    mutating func carryOut(_ outputs: [AdvertisingMachine.Output], _ now: Instant) {
-        for output in outputs {
+    mutating func advertise(_ input: AdvertisingMachine.Input, _ now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        for output in advertising.handle(input, now: now) {
             switch output {
-            case .send(let command): send(command, now)
+            case .send(let command): outputs.append(send(command, now))
             }
         }
+        return outputs
     }
 
-    mutating func carryOut(_ outputs: [Reception.Output], _ now: Instant) {
-        for output in outputs {
+    mutating func receive(_ input: Reception.Input, _ now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        for output in reception.handle(input, now: now) {
             switch output {
-            case .send(let command): send(command, now)
+            case .send(let command): outputs.append(send(command, now))
             case .heard(let advertisement, let address):
-                self.outputs.append(.heard(advertisement, from: address))
+                outputs.append(.heard(advertisement, from: address))
             case .advertisement(let data, let address, let rssi):
-                self.outputs.append(.advertisement(data, from: address, rssi: rssi))
+                outputs.append(.advertisement(data, from: address, rssi: rssi))
             case .otherNetwork(let prefix, let address):
-                self.outputs.append(.notice(.otherNetwork(prefix, address)))
-            case .cannotMonitor: notify(.cannotMonitor)
-            case .receptionLost: notify(.receptionLost)
-            case .cycling: notify(.cycling)
-            case .receptionRestored: notify(.receptionRestored)
+                outputs.append(.notice(.otherNetwork(prefix, address)))
+            case .cannotMonitor: outputs += notify(.cannotMonitor)
+            case .receptionLost: outputs += notify(.receptionLost)
+            case .cycling: outputs += notify(.cycling)
+            case .receptionRestored: outputs += notify(.receptionRestored)
+            case .drop(let reason, let count): outputs.append(.drop(reason, count: count))
             }
         }
+        return outputs
     }
 
     // MARK: Back to what was found

@@ -36,6 +36,7 @@ struct AdapterMachine: Sendable {
         case notice(Notice)
         /// After `stop`: everything is as it was found, as far as it can be.
         case restored
+        case drop(DropReason, count: Int = 1)
     }
 
     /// What a person should read in the log; each once until it has changed.
@@ -99,7 +100,6 @@ struct AdapterMachine: Sendable {
     /// The last notice, so that none comes twice in a row.
     private var lastNotice: Notice?
     var random: SeededGenerator
-    var outputs: [Output] = []
 
     init(
         selection: AdapterSelection, networkTag: UInt32, peerPrefix: UInt64, acceptsClassic: Bool,
@@ -118,24 +118,23 @@ struct AdapterMachine: Sendable {
     }
 
     mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        outputs = []
+        let outputs = apply(input, now)
+        return outputs + advance(now)
+    }
+
+    private mutating func apply(_ input: Input, _ now: Instant) -> [Output] {
         switch input {
         case .start: if phase == .idle { phase = .preparing }
-        case .event(let event): receive(event, now)
+        case .event(let event): return receive(event, now)
         case .listening(let psm): if isUp { phase = .up(psm: psm) }
-        case .setContent(let isContent):
-            carryOut(reception.handle(.setContent(isContent), now: now), now)
-        case .setConnecting(let isConnecting):
-            carryOut(reception.handle(.setConnecting(isConnecting), now: now), now)
-        case .setLinked(let isLinked):
-            carryOut(reception.handle(.setLinked(isLinked), now: now), now)
-        case .setMonitoring(let isWanted):
-            carryOut(reception.handle(.setMonitoring(isWanted), now: now), now)
-        case .deadlineReached: deadlineReached(now)
-        case .stop: stop()
+        case .setContent(let isContent): return receive(.setContent(isContent), now)
+        case .setConnecting(let isConnecting): return receive(.setConnecting(isConnecting), now)
+        case .setLinked(let isLinked): return receive(.setLinked(isLinked), now)
+        case .setMonitoring(let isWanted): return receive(.setMonitoring(isWanted), now)
+        case .deadlineReached: return deadlineReached(now)
+        case .stop: return stop()
         }
-        advance(now)
-        return outputs
+        return []
     }
 
     var nextDeadline: Instant? {
@@ -164,7 +163,6 @@ struct AdapterMachine: Sendable {
     var isConnecting: Bool { reception.isConnecting }
     var isLinked: Bool { reception.isLinked }
     var foreign: ForeignNodes { reception.foreign }
-    var drops: DropCounters { reception.drops }
 
     /// How often reception began anew because nobody was heard any more.
     var restarts: UInt64 { reception.restarts }
@@ -202,33 +200,33 @@ struct AdapterMachine: Sendable {
         if case .up = phase { true } else { false }
     }
 
-    private mutating func deadlineReached(_ now: Instant) {
+    private mutating func deadlineReached(_ now: Instant) -> [Output] {
+        var outputs: [Output] = []
         // No answer in time: as good as none at all.
-        if let pending, pending.deadline <= now { failed(pending, .busy, now) }
+        if let pending, pending.deadline <= now { outputs = failed(pending, .busy, now) }
         _ = setup.isDue(now)
-        carryOut(power.handle(.deadlineReached, now: now), now)
-        carryOut(advertising.handle(.deadlineReached, now: now), now)
-        carryOut(reception.handle(.deadlineReached(isUp: isUp), now: now), now)
+        return outputs + switchPower(.deadlineReached, now) + advertise(.deadlineReached, now)
+            + receive(.deadlineReached(isUp: isUp), now)
     }
 
-    private mutating func stop() {
+    private mutating func stop() -> [Output] {
         guard isRunning else {
             phase = .stopped
-            outputs.append(.restored)
-            return
+            return [.restored]
         }
-        leave(for: .stopping(refused: []))
+        return leave(for: .stopping(refused: []))
     }
 
     /// Ends running: links can use the controller no longer.
-    mutating func leave(for next: Phase) {
-        if isUp { outputs.append(.down) }
+    mutating func leave(for next: Phase) -> [Output] {
+        let wasUp = isUp
         phase = next
+        return wasUp ? [.down] : []
     }
 
-    mutating func notify(_ notice: Notice) {
-        guard lastNotice != notice else { return }
+    mutating func notify(_ notice: Notice) -> [Output] {
+        guard lastNotice != notice else { return [] }
         lastNotice = notice
-        outputs.append(.notice(notice))
+        return [.notice(notice)]
     }
 }

@@ -39,6 +39,7 @@ struct Reception: Sendable {
         case receptionLost
         case cycling
         case receptionRestored
+        case drop(DropReason, count: Int = 1)
     }
 
     private let networkTag: UInt32
@@ -47,8 +48,6 @@ struct Reception: Sendable {
     private var scans: ScanMachine
     private var watchdog = ReceptionWatchdog()
     private(set) var foreign = ForeignNodes()
-    private(set) var drops = DropCounters()
-    private var outputs: [Output] = []
 
     init(networkTag: UInt32, peerPrefix: UInt64, seed: UInt64) {
         self.networkTag = networkTag
@@ -59,41 +58,33 @@ struct Reception: Sendable {
     }
 
     mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        outputs = []
         switch input {
-        case .setContent(let isContent): scan(.setContent(isContent), now)
-        case .setConnecting(let isConnecting): scan(.setConnecting(isConnecting), now)
-        case .setLinked(let isLinked): watch(.setLinked(isLinked), now)
+        case .setContent(let isContent): return scan(.setContent(isContent), now)
+        case .setConnecting(let isConnecting): return scan(.setConnecting(isConnecting), now)
+        case .setLinked(let isLinked): return watch(.setLinked(isLinked), now)
         case .setMonitoring(let isWanted):
-            monitor(.setWanted(isWanted), now)
-            watch(.setWanted(isWanted), now)
+            return monitor(.setWanted(isWanted), now) + watch(.setWanted(isWanted), now)
         case .adapterUp:
-            scan(.adapterUp, now)
             // The kernel kept the monitor, but may have forgotten to scan.
-            monitor(.renew, now)
-            watch(.adapterUp, now)
-        case .adapterDown: scan(.adapterDown, now)
-        case .poweredOn: watch(.poweredOn, now)
+            return scan(.adapterUp, now) + monitor(.renew, now) + watch(.adapterUp, now)
+        case .adapterDown: return scan(.adapterDown, now)
+        case .poweredOn: return watch(.poweredOn, now)
         case .controllerRemoved:
-            monitor(.controllerRemoved, now)
-            scan(.controllerRemoved, now)
-            watch(.controllerRemoved, now)
-        case .turn:
-            if isCycling { outputs.append(.send(.setPowered(false))) } else { monitor(.turn, now) }
-        case .scanTurn: scan(.turn, now)
-        case .completed(let command, let reply): completed(command, reply, now)
-        case .refused(let command, let status): refused(command, status, now)
-        case .found(let data, let address, let rssi): found(data, address, rssi, now)
-        case .discoveryEnded: scan(.discoveryEnded, now)
+            return monitor(.controllerRemoved, now) + scan(.controllerRemoved, now)
+                + watch(.controllerRemoved, now)
+        case .turn: return isCycling ? [.send(.setPowered(false))] : monitor(.turn, now)
+        case .scanTurn: return scan(.turn, now)
+        case .completed(let command, let reply): return completed(command, reply, now)
+        case .refused(let command, let status): return refused(command, status, now)
+        case .found(let data, let address, let rssi): return found(data, address, rssi, now)
+        case .discoveryEnded: return scan(.discoveryEnded, now)
         case .monitorRemoved(let handle):
-            monitor(.removed(handle: handle), now)
-            scan(.monitorRemoved(handle: handle), now)
+            return monitor(.removed(handle: handle), now)
+                + scan(.monitorRemoved(handle: handle), now)
         case .deadlineReached(let isUp):
-            monitor(.deadlineReached, now)
-            scan(.deadlineReached, now)
-            if isUp { watch(.deadlineReached, now) }
+            let due = monitor(.deadlineReached, now) + scan(.deadlineReached, now)
+            return isUp ? due + watch(.deadlineReached, now) : due
         }
-        return outputs
     }
 
     /// Of all but scans. It counts while the adapter is up.
@@ -125,7 +116,7 @@ struct Reception: Sendable {
 
     private mutating func completed(
         _ command: ManagementCommand, _ reply: ManagementEvent.Reply, _ now: Instant
-    ) {
+    ) -> [Output] {
         switch (command, reply) {
         case (.startDiscovery, _): scan(.discoveryStarted, now)
         case (.stopDiscovery, _): scan(.stopped, now)
@@ -133,13 +124,13 @@ struct Reception: Sendable {
         case (.addMonitor(MonitorMachine.patterns), .monitor(let handle)):
             monitor(.added(handle: handle), now)
         case (.addMonitor, .monitor(let handle)): scan(.monitorAdded(handle: handle), now)
-        default: break
+        default: []
         }
     }
 
     private mutating func refused(
         _ command: ManagementCommand, _ status: ManagementStatus, _ now: Instant
-    ) {
+    ) -> [Output] {
         switch command {
         case .startDiscovery: scan(.discoveryRefused(status), now)
         case .stopDiscovery: scan(.stopped, now)
@@ -148,73 +139,73 @@ struct Reception: Sendable {
         case .addMonitor(MonitorMachine.patterns): monitor(.refused(status), now)
         case .addMonitor: scan(.monitorRefused, now)
         case .setPowered: watch(.powerOffRefused, now)
-        default: break
+        default: []
         }
     }
 
     /// The monitor that lasts, or that of a passive scan.
-    private mutating func removed(_ handle: UInt16, _ now: Instant) {
-        if handle == monitor.handle {
-            monitor(.removed(handle: handle), now)
-        } else {
-            scan(.stopped, now)
-        }
+    private mutating func removed(_ handle: UInt16, _ now: Instant) -> [Output] {
+        handle == monitor.handle
+            ? monitor(.removed(handle: handle), now) : scan(.stopped, now)
     }
 
     // MARK: What is heard
 
     private mutating func found(
         _ data: [UInt8], _ address: BluetoothAddress, _ rssi: Int8, _ now: Instant
-    ) {
-        watch(.heard, now)
+    ) -> [Output] {
+        var outputs = watch(.heard, now)
         do throws(WireError) {
             guard let advertisement = try Advertisement(parsing: data) else {
-                guard monitor.isWanted else { return }
-                return outputs.append(.advertisement(data, from: address, rssi: rssi))
+                guard monitor.isWanted else { return outputs }
+                return outputs + [.advertisement(data, from: address, rssi: rssi)]
             }
             guard advertisement.networkTag == networkTag else {
-                drops.count(.advertisementStrangeNetwork)
-                guard foreign.record(advertisement.peerPrefix, now) else { return }
-                return outputs.append(.otherNetwork(advertisement.peerPrefix, address))
+                outputs.append(.drop(.advertisementStrangeNetwork))
+                guard foreign.record(advertisement.peerPrefix, now) else { return outputs }
+                return outputs + [.otherNetwork(advertisement.peerPrefix, address)]
             }
-            guard advertisement.peerPrefix != peerPrefix else { return }
-            outputs.append(.heard(advertisement, from: address))
+            guard advertisement.peerPrefix != peerPrefix else { return outputs }
+            return outputs + [.heard(advertisement, from: address)]
         } catch {
-            drops.count(.advertisementMalformed)
+            return outputs + [.drop(.advertisementMalformed)]
         }
     }
 
     // MARK: The parts
 
-    private mutating func monitor(_ input: MonitorMachine.Input, _ now: Instant) {
+    private mutating func monitor(_ input: MonitorMachine.Input, _ now: Instant) -> [Output] {
+        var outputs: [Output] = []
         for output in monitor.handle(input, now: now) {
             switch output {
             case .send(let command): outputs.append(.send(command))
             case .cannotMonitor: outputs.append(.cannotMonitor)
             }
         }
-        scan(.setDuty(monitor.duty), now)
+        return outputs + scan(.setDuty(monitor.duty), now)
     }
 
-    private mutating func scan(_ input: ScanMachine.Input, _ now: Instant) {
+    private mutating func scan(_ input: ScanMachine.Input, _ now: Instant) -> [Output] {
+        var outputs: [Output] = []
         for output in scans.handle(input, now: now) {
             switch output {
             case .send(let command): outputs.append(.send(command))
-            case .cannotMonitor: monitor(.unsupported, now)
+            case .cannotMonitor: outputs += monitor(.unsupported, now)
             }
         }
+        return outputs
     }
 
-    private mutating func watch(_ input: ReceptionWatchdog.Input, _ now: Instant) {
+    private mutating func watch(_ input: ReceptionWatchdog.Input, _ now: Instant) -> [Output] {
+        var outputs: [Output] = []
         for output in watchdog.handle(input, now: now) {
             switch output {
-            case .restart:
-                monitor(.renew, now)
-                scan(.restart, now)
+            case .restart: outputs += monitor(.renew, now) + scan(.restart, now)
             case .receptionLost: outputs.append(.receptionLost)
             case .cycle: outputs.append(.cycling)
             case .receptionRestored: outputs.append(.receptionRestored)
             }
         }
+        return outputs
     }
 }
