@@ -138,6 +138,57 @@ struct AdapterMachineTests {
         #expect(world.machine.summary == "starting")
     }
 
+    /// A world whose numbers are all dead, on again after others had switched it off.
+    private func exhausting(current: ControllerSettings = []) -> AdapterWorld {
+        var world = AdapterWorld()
+        _ = world.kernel.plug(0, current: current)
+        world.handle(.start)
+        world.kernel.controllers[0]?.dead = [1, 2, 3, 4, 5]
+        let off = world.kernel.change(0) { $0.remove(.powered) }
+        world.handle(.event(off))
+        world.pass(.seconds(8))
+        return world
+    }
+
+    @Test func whatWillNotBeSwitchedOffIsAskedRarely() {
+        var world = exhausting()
+        world.kernel.refusals[.setPowered] = .busy
+        world.pass(.seconds(600))
+        let attempts = world.kernel.commands.filter { $0 == .setPowered(false) }.count
+        #expect((2...5).contains(attempts), "\(attempts)")
+        world.kernel.refusals = [:]
+        world.pass(.seconds(900))
+        #expect(world.machine.summary == "advertising")
+    }
+
+    @Test func stoppingWhileInstancesAreFreedLeavesItOnAsItWasFound() {
+        var world = exhausting(current: FakeKernel.both)
+        // It goes off, and does not come on again for now.
+        world.kernel.controllers[0]?.isBlocked = true
+        world.pass(.seconds(60))
+        #expect(world.kernel.commands.contains(.setPowered(false)))
+        #expect(world.kernel.controllers[0]?.information.current.contains(.powered) == false)
+        world.kernel.controllers[0]?.isBlocked = false
+        world.handle(.stop)
+        #expect(world.outputs.last == .restored)
+        #expect(world.kernel.controllers[0]?.information.current == FakeKernel.both)
+    }
+
+    @Test func stoppingBeforeTheAnswerToSwitchingOffLeavesItOnAsItWasFound() {
+        var world = exhausting(current: FakeKernel.both)
+        world.kernel.silent = [.setPowered]
+        while world.kernel.commands.last != .setPowered(false) {
+            world.now = world.machine.nextDeadline ?? .distantFuture
+            world.handle(.deadlineReached)
+        }
+        world.kernel.silent = []
+        world.handle(.stop)
+        let answer = world.kernel.answer(.setPowered(false), to: 0)!
+        world.handle(.event(answer))
+        #expect(world.outputs.last == .restored)
+        #expect(world.kernel.controllers[0]?.information.current == FakeKernel.both)
+    }
+
     @Test func whoIsSwitchedOffComesBackLaterAndLaterInATugOfWar() {
         var world = started()
         var waits: [Int64] = []

@@ -65,6 +65,25 @@ struct PowerMachineTests {
         #expect(third == [.send(.setPowered(false))])
     }
 
+    @Test func whatWouldNotBeSwitchedOffIsAskedLaterAndLater() throws {
+        var power = PowerMachine(seed: 1)
+        var now = Instant.zero
+        var waits: [Duration] = []
+        for _ in 0..<4 {
+            let asked = power.handle(.freeInstances, now: now)
+            #expect(asked == [.send(.setPowered(false))])
+            #expect(power.isFreeing)
+            _ = power.handle(.freeingRefused, now: now)
+            #expect(!power.isFreeing)
+            let again = power.handle(.freeInstances, now: now)
+            #expect(again == [])
+            let next = try #require(power.nextDeadline)
+            waits.append(next - now)
+            now = next
+        }
+        #expect(zip(waits, waits.dropFirst()).allSatisfy { $0 < $1 }, "\(waits)")
+    }
+
     @Test func theNextControllerStartsAfresh() {
         var power = PowerMachine(seed: 1)
         _ = power.handle(.switchedOff(.others), now: .zero)

@@ -146,6 +146,7 @@ extension AdapterMachine {
         case .setConnectable:
             controllers.refuseConnectable()
             return []
+        case .setPowered(false) where power.isFreeing: return switchPower(.freeingRefused, now)
         case .startDiscovery, .stopDiscovery, .addMonitor, .removeMonitor, .setPowered(false):
             return receive(.refused(command, status), now)
         case .readAdvertisingFeatures where status.isLasting,

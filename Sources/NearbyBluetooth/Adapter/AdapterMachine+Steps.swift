@@ -190,7 +190,8 @@ extension AdapterMachine {
         else { return nil }
         let added = current.subtracting(inUse.found)
         let isSwitchedOff =
-            reception.isCycling && inUse.found.contains(.powered) && !current.contains(.powered)
+            (reception.isCycling || power.isFreeing) && inUse.found.contains(.powered)
+            && !current.contains(.powered)
         let commands: [ManagementCommand?] = [
             advertising.advertised.map { .removeAdvertising(instance: $0) },
             acceptsClassic && added.contains(.connectable) ? .setConnectable(false) : nil,

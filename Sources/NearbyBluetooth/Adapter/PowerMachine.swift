@@ -10,6 +10,8 @@ struct PowerMachine: Sendable {
         case freeInstances
         case switchedOn
         case switchedOff(Reason)
+        /// The controller would not be switched off for its instances.
+        case freeingRefused
         case controllerRemoved
         case deadlineReached
     }
@@ -31,6 +33,8 @@ struct PowerMachine: Sendable {
     /// Against others who switch the controller off.
     private var contest = Backoff(first: .seconds(5), most: .seconds(300))
     private var freeing = Backoff(first: .seconds(60), most: .seconds(3_600))
+    /// It is to be switched off for its instances, or was, and is not on again.
+    private(set) var isFreeing = false
     private var switchedOnAt = Instant.zero
     private var random: SeededGenerator
 
@@ -39,8 +43,16 @@ struct PowerMachine: Sendable {
     mutating func handle(_ input: Input, now: Instant) -> [Output] {
         switch input {
         case .switchOn: return contest.isDue(now) ? [.send(.setPowered(true))] : []
-        case .freeInstances: return freeing.isDue(now) ? [.send(.setPowered(false))] : []
-        case .switchedOn: switchedOnAt = now
+        case .freeInstances:
+            guard freeing.isDue(now) else { return [] }
+            isFreeing = true
+            return [.send(.setPowered(false))]
+        case .freeingRefused:
+            isFreeing = false
+            freeing.fail(now, using: &random)
+        case .switchedOn:
+            isFreeing = false
+            switchedOnAt = now
         case .switchedOff(.freeingInstances): freeing.fail(now, using: &random)
         case .switchedOff(.restartingReception): contest.succeed()
         case .switchedOff(.others):
@@ -48,6 +60,7 @@ struct PowerMachine: Sendable {
             contest.fail(now, using: &random)
             return [.switchedOffByOthers]
         case .controllerRemoved:
+            isFreeing = false
             contest.succeed()
             freeing.succeed()
         case .deadlineReached:
