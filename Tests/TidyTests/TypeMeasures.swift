@@ -22,6 +22,13 @@ extension SourceFile {
         return lengths
     }
 
+    /// Whether it belongs to a state machine: `PowerMachine.swift`, `AvahiMachine+Names.swift`.
+    /// `MachineCheck` and `ThisMachine` are about the computer.
+    var isMachine: Bool {
+        let name = path.split(separator: "/").last?.prefix { $0 != "." && $0 != "+" } ?? ""
+        return path.hasPrefix("Sources/") && name.hasSuffix("Machine") && name != "ThisMachine"
+    }
+
     static var storedPropertyCounts: [String: Int] {
         var counts: [String: Int] = [:]
         for file in all where file.path.hasPrefix("Sources/") {
