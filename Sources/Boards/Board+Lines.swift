@@ -1,11 +1,11 @@
 /// A GPIO line, as libgpiod finds it.
 public struct GPIOLine: Equatable, Sendable {
     /// The kernel's label of the chip (`gpiodetect` shows it in brackets).
-    public var chipLabel: String
+    var chipLabel: String
     /// The platform device of the chip, where it is known (`44e07000.gpio`): what
     /// /sys/bus/gpio/devices/gpiochipN is a link into. It is right where labels change with the
     /// order in which chips were found.
-    public var chipDevice: String?
+    var chipDevice: String?
     /// The offset in the chip, from 0.
     public var line: Int
 }
@@ -36,7 +36,7 @@ extension Board {
     }
 
     /// Names of all GPIO pins, in the order of the headers: for messages about a wrong one.
-    public var lineNames: [String] {
+    var lineNames: [String] {
         headers.flatMap { $0.pins.filter { $0.line != nil }.map(\.name) }
     }
 }

@@ -14,14 +14,14 @@ public struct Board: Sendable {
     public var binary: Binary
     public var chips: [GPIOChip]
     /// In the order of the file; at most 4.
-    public var headers: [Header]
+    var headers: [Header]
     public var buses: [Bus]
     /// Types of its thermal zones, as /sys/class/thermal names them.
-    public var thermalZones: [String]
+    var thermalZones: [String]
     /// Names in /sys/class/leds; the status LED first.
     public var leds: [String]
     /// Files in which overlays are asked for; the first that exists counts.
-    public var bootFiles: [String]
+    var bootFiles: [String]
     public var overlays: [Overlay]
     public var traps: [String]
     /// Where the facts come from.

@@ -3,13 +3,13 @@ import Telemetry
 
 extension Limits {
     /// Runs of one agent that a collector keeps state for; that which was silent longest goes.
-    public static let collectorRunsMax = 16
+    static let collectorRunsMax = 16
     /// The same with those whose readings are on their way into the store, and which do not go: as
     /// many as an agent brings from its disk.
-    public static let collectorPendingRunsMax = 80
+    static let collectorPendingRunsMax = 80
     /// What the births of one agent may take in memory, bytes, and those of all.
-    public static let birthBytesPerPeerMax = 4 << 20
-    public static let birthBytesMax = 64 << 20
+    static let birthBytesPerPeerMax = 4 << 20
+    static let birthBytesMax = 64 << 20
 }
 
 /// What the collector knows of one agent.

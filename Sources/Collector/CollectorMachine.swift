@@ -98,9 +98,6 @@ public struct CollectorMachine: Sendable {
     /// What waits for the store or for births takes in memory, bytes, roughly.
     public var queuedByteCount: Int { ledger.byteCount + held.byteCount }
 
-    /// Whether the store refused what it was given last.
-    public var isStoreRefusing: Bool { ledger.isRefused }
-
     public var peerCount: Int { peers.count }
 
     /// Reports that wait for their birth.

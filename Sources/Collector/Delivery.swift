@@ -36,5 +36,5 @@ public struct Delivery: Hashable, Sendable {
     }
 
     /// When it was measured, on our clock.
-    public func eventTime(of reading: Reading) -> Instant { reading.time + offset }
+    func eventTime(of reading: Reading) -> Instant { reading.time + offset }
 }

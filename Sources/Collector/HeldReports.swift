@@ -3,13 +3,13 @@ import Telemetry
 
 extension Limits {
     /// Reports of one agent that wait for their birth.
-    public static let heldReportsPerPeerMax = 16
+    static let heldReportsPerPeerMax = 16
     /// Reports of all agents that wait for their births.
     public static let heldReportsMax = 1_024
     /// What these may take in memory, bytes: a report of one-byte readings takes most.
-    public static let heldReportBytesMax = 8 << 20
+    static let heldReportBytesMax = 8 << 20
     /// How long a report waits for its birth.
-    public static let heldReportTime: Duration = .seconds(10)
+    static let heldReportTime: Duration = .seconds(10)
 }
 
 /// A report with the circumstances of its arrival.

@@ -51,5 +51,5 @@ struct SequenceLedger: Sendable {
 
 extension Limits {
     /// Ranges of sequence numbers that a collector keeps for one run.
-    public static let sequenceRangesMax = 1_024
+    static let sequenceRangesMax = 1_024
 }

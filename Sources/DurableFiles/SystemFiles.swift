@@ -130,7 +130,7 @@ extension FileError: CustomStringConvertible {
     /// ENOENT
     public var isMissing: Bool { code == ENOENT || code == ENOTDIR }
     /// EEXIST
-    public var isExisting: Bool { code == EEXIST }
+    var isExisting: Bool { code == EEXIST }
     /// EACCES or EPERM
     public var isForbidden: Bool { code == EACCES || code == EPERM }
 }

@@ -3,9 +3,9 @@ import NearbyWire
 
 extension Limits {
     /// Lines about found, changed and lost peers in a minute.
-    public static let serviceNoticesPerMinute = 60
+    static let serviceNoticesPerMinute = 60
     /// Names tried before publishing rests for a while.
-    public static let serviceNamesMax = 16
+    static let serviceNamesMax = 16
 }
 
 /// What is done with the daemon: when to connect, under which name to publish, what to resolve, and

@@ -3,11 +3,11 @@ import NearbyWire
 
 extension Limits {
     /// Services in the table: a peer has one for each link and address family.
-    public static let servicesMax = 256
+    static let servicesMax = 256
     /// Services that are being resolved at once: each is a call that the daemon answers.
-    public static let servicesAskedMax = 8
+    static let servicesAskedMax = 8
     /// Addresses handed to the node at once, of all peers.
-    public static let serviceEndpointsMax = 48
+    static let serviceEndpointsMax = 48
 }
 
 /// One appearance of a service: on one link, over one protocol.
@@ -18,7 +18,7 @@ public struct ServiceKey: Hashable, Comparable, Sendable {
     public var family: Family
     /// As the daemon gave it, UTF-8 without zero, to be given back as it is.
     public var name: [UInt8]
-    public var domain: [UInt8]
+    var domain: [UInt8]
 
     public init(link: LinkID, family: Family, name: [UInt8], domain: [UInt8]) {
         self.link = link
@@ -34,7 +34,7 @@ public struct ServiceKey: Hashable, Comparable, Sendable {
         return left.domain.lexicographicallyPrecedes(right.domain)
     }
 
-    public var nameText: String { String(decoding: name, as: UTF8.self) }
+    var nameText: String { String(decoding: name, as: UTF8.self) }
 }
 
 /// What resolving a service gave.

@@ -2,8 +2,6 @@
 public enum Limits {
     /// The largest datagram on any link, bytes.
     public static let datagramBytesMax = 1_200
-    /// The largest handshake datagram on any path, bytes, our envelope included.
-    public static let handshakeBytesMax = 1_100
     /// The largest unreliable message, bytes.
     public static let messageBytesMax = 1_000
     /// The display name, bytes of UTF-8.

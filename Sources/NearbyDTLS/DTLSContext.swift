@@ -2,9 +2,8 @@ import COpenSSL
 import NearbyCore
 
 extension Limits {
-    /// The largest datagram of DTLS records, bytes: leaves 40 of `handshakeBytesMax` for the
-    /// envelope.
-    public static let handshakeRecordBytesMax = 1_060
+    /// The largest datagram of DTLS records, bytes: 1,100 with our envelope, on any path.
+    static let handshakeRecordBytesMax = 1_060
     /// The most bytes of certificates that the other side may make us hold before it is proved.
     static let certificateListBytesMax = 4_096
     /// The first retransmission of a flight; each further one waits twice as long, up to the

@@ -5,9 +5,9 @@ import NearbyEngine
 extension Limits {
     /// A handshake in which nothing moved for so long, by our own clock, has failed: longer than
     /// OpenSSL takes to give up by the wall clock (twelve retransmissions), which may jump.
-    public static let handshakeStallMax = Duration.seconds(12)
+    static let handshakeStallMax = Duration.seconds(12)
     /// And no handshake may go on for longer than this, whatever moves.
-    public static let handshakeLongest = Duration.seconds(60)
+    static let handshakeLongest = Duration.seconds(60)
 }
 
 /// One DTLS 1.2 handshake through OpenSSL.
@@ -15,8 +15,8 @@ extension Limits {
 /// Any failure is transient for the caller: a forged message can end an attempt, never more, and a
 /// fresh attempt starts with a fresh object. After it finished, the object still answers a client
 /// that lost our last flight; drop it once a sealed frame of the other side was opened.
-public final class DTLSHandshake: SecureChannel {
-    public private(set) var state = HandshakeState.running
+final class DTLSHandshake: SecureChannel {
+    private(set) var state = HandshakeState.running
     private let association: DTLSAssociation
     private var filter = RecordFilter()
     private let begun: Instant
@@ -44,7 +44,7 @@ public final class DTLSHandshake: SecureChannel {
         advance(now: now)
     }
 
-    public func receive(_ datagram: ArraySlice<UInt8>, now: Instant) {
+    func receive(_ datagram: ArraySlice<UInt8>, now: Instant) {
         switch state {
         case .running:
             let records = filter.pass(datagram, in: .handshake)
@@ -61,7 +61,7 @@ public final class DTLSHandshake: SecureChannel {
         }
     }
 
-    public func deadlineReached(now: Instant) {
+    func deadlineReached(now: Instant) {
         guard case .running = state else { return }
         if now >= lastProgress + Limits.handshakeStallMax || now >= begun + Limits.handshakeLongest
         {
@@ -79,15 +79,15 @@ public final class DTLSHandshake: SecureChannel {
         retransmission = now + left
     }
 
-    public var nextDeadline: Instant? {
+    var nextDeadline: Instant? {
         guard case .running = state else { return nil }
         let end = min(lastProgress + Limits.handshakeStallMax, begun + Limits.handshakeLongest)
         return min(end, retransmission ?? end)
     }
 
-    public func takeOutgoing() -> [[UInt8]] { association.takeOutput() }
+    func takeOutgoing() -> [[UInt8]] { association.takeOutput() }
 
-    public func takeDrops() -> DropCounters { filter.takeDrops() }
+    func takeDrops() -> DropCounters { filter.takeDrops() }
 
     private func advance(now: Instant) {
         // A stale entry in OpenSSL's error queue would turn "wants to read" into a failure.

@@ -4,7 +4,7 @@ import NearbyCore
 
 extension Limits {
     /// Descriptors that one pass of the event loop serves before it looks at the timers.
-    public static let eventsPerPassMax = 64
+    static let eventsPerPassMax = 64
     /// Timers of one event loop.
     public static let loopTimersMax = 64
 }

@@ -25,8 +25,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
     /// Becomes readable when there is something to take.
     public var descriptor: Int32 { bell.raw }
 
-    /// Queues a message, from any thread. False if the mailbox is full: the message was not taken
-    /// (`DropReason.mailboxFull`).
+    /// Queues a message, from any thread. False if the mailbox is full: the message was not taken.
     public func post(_ message: Message) -> Bool {
         let isTaken = queue.withLock { waiting in
             if waiting.count < capacity {

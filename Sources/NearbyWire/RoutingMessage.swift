@@ -101,7 +101,7 @@ public struct RoutingMessage: Hashable, Sendable {
     }
 
     /// An item's largest size, bytes: an update with its tag and its length.
-    public static let itemByteCountMax = Int(RouteUpdate.byteCount) + 2
+    static let itemByteCountMax = Int(RouteUpdate.byteCount) + 2
 
     private enum Tag: UInt8 {
         case update = 1

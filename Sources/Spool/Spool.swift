@@ -4,7 +4,7 @@ import Telemetry
 
 extension Limits {
     /// Earlier runs that are taken up from disk; the oldest go first.
-    public static let spooledRunsMax = 64
+    static let spooledRunsMax = 64
 }
 
 /// The agent's readings on disk, for the time when no collector is in reach: segment files in one

@@ -8,7 +8,7 @@ extension Store {
         public var isDone = true
         /// Windows computed, all channels of a run counted as one.
         public var windowCount = 0
-        public var deletedReadingCount = 0
+        var deletedReadingCount = 0
 
         public init() {}
     }

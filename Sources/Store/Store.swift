@@ -29,7 +29,7 @@ public final class Store {
         /// Windows are laid anew when their readings' dating moved by more than this. Mappings are
         /// refined all the time; what they then move by is no reason to read months of readings
         /// once more.
-        public var windowShift: Duration = .milliseconds(500)
+        var windowShift: Duration = .milliseconds(500)
         /// How long readings, windows and runs are kept; nil: for ever.
         public var keep: Duration?
 
@@ -46,7 +46,7 @@ public final class Store {
     var retention: Retention
     /// Readings that no legal report holds (sequence 0 or above Int64.max, times before the boot)
     /// and that were left out.
-    public private(set) var illegalReadingCount = 0
+    private(set) var illegalReadingCount = 0
 
     init(_ database: Database, _ settings: Settings) throws(StoreError) {
         self.database = database

@@ -66,7 +66,7 @@ public struct Journal: Sendable {
     }
 
     /// Whether anything waits to be sent.
-    public var hasPending: Bool {
+    var hasPending: Bool {
         !current.pending.isEmpty || earlier.contains { !$0.pending.isEmpty }
     }
 
@@ -282,9 +282,9 @@ public struct Journal: Sendable {
 
 extension Limits {
     /// Gaps that wait until a collector knows them.
-    public static let gapsMax = 64
+    static let gapsMax = 64
     /// How long a receipt is waited for before a gap is told again.
     static let gapPatience: Duration = .seconds(10)
     /// Blocks that go to disk at a time, bytes.
-    public static let spoolBatchBytesMax = 64 << 10
+    static let spoolBatchBytesMax = 64 << 10
 }

@@ -214,5 +214,5 @@ extension Limits {
     /// What a block costs in memory beside its bytes.
     static let journalBlockOverheadBytes = 112
     /// Blocks of a run, most of them on disk.
-    public static let journalBlocksMax = 32_768
+    static let journalBlocksMax = 32_768
 }

@@ -2,8 +2,8 @@ import NearbyCore
 
 /// Gathers readings into reports: a report is complete when the next reading does not fit, or when
 /// its oldest reading is `wait` old.
-public struct ReportBatcher: Sendable {
-    public enum Input: Sendable {
+struct ReportBatcher: Sendable {
+    enum Input: Sendable {
         case entry(Report.Entry)
         case flush
         /// Forget the open report.
@@ -11,7 +11,7 @@ public struct ReportBatcher: Sendable {
         case deadlineReached
     }
 
-    public enum Output: Sendable {
+    enum Output: Sendable {
         /// A report to be finished with the birth's number and sent.
         case complete(ReportEncoder)
     }
@@ -24,14 +24,14 @@ public struct ReportBatcher: Sendable {
     /// - Parameters:
     ///   - bytesMax: the size of a report, 64…`Limits.messageBytesMax` bytes; clamped.
     ///   - wait: how old the oldest reading of a report may grow; 0 sends each at once.
-    public init(bytesMax: Int, wait: Duration) {
+    init(bytesMax: Int, wait: Duration) {
         self.bytesMax = min(max(bytesMax, 64), Limits.messageBytesMax)
         self.wait = max(wait, .zero)
     }
 
-    public var nextDeadline: Instant? { open.count == 0 ? nil : oldestReading + wait }
+    var nextDeadline: Instant? { open.count == 0 ? nil : oldestReading + wait }
 
-    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
         var outputs: [Output] = []
         switch input {
         case .entry(let entry):

@@ -89,7 +89,7 @@ struct ResendPacer: Sendable {
 
 extension Limits {
     /// How long a receipt is waited for before readings are sent again: three commits.
-    public static let receiptPatience: Duration = .seconds(3)
+    static let receiptPatience: Duration = .seconds(3)
     /// Reports on their way again, at first and at most.
     static let resendWindowFirst = 8
     static let resendWindowMax = 512

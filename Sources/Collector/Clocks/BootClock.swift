@@ -3,17 +3,17 @@ import Telemetry
 
 extension Limits {
     /// Boots of one agent that a collector knows the clocks of; the oldest goes.
-    public static let clockBootsMax = 8
+    static let clockBootsMax = 8
     /// Runs of one boot that are known by name; the oldest goes.
     static let clockRunsMax = 4
     /// Stretches of one boot with offsets of their own; beyond, every second one goes.
     static let clockSegmentsMax = 64
     /// No board is up for longer: ten years. What its clock shows beyond that is absurd.
-    public static let uptimeMax: Duration = .seconds(3_653 * 86_400)
+    static let uptimeMax: Duration = .seconds(3_653 * 86_400)
     /// So far a reading's time may lie after the moment of its arrival.
     static let readingAheadMax: Duration = .seconds(3_600)
     /// A smaller move of a clock is no news.
-    public static let clockNews: Duration = .milliseconds(10)
+    static let clockNews: Duration = .milliseconds(10)
 }
 
 /// What is known of the clock of one boot of an agent.

@@ -16,8 +16,8 @@ import Telemetry
 /// What an agent says of its own clock dates its own readings. Our clock, by which all others are
 /// dated, follows it only as far as `ClockReference` allows, and where `sources` are named, only
 /// theirs.
-public struct ClockBook: Sendable {
-    public enum Input: Hashable, Sendable {
+struct ClockBook: Sendable {
+    enum Input: Hashable, Sendable {
         /// At the start, once a minute, and when the wall clock was set.
         case ownClock(ClockReading)
         /// Out of `ClockExchange`.
@@ -30,7 +30,7 @@ public struct ClockBook: Sendable {
         case stored(ClockMapping, from: PeerID)
     }
 
-    public enum Output: Hashable, Sendable {
+    enum Output: Hashable, Sendable {
         /// To be stored, as `ClockMapping` says, and in this order.
         case mapping(ClockMapping)
         /// For people.
@@ -58,12 +58,12 @@ public struct ClockBook: Sendable {
     /// - Parameters:
     ///   - boot: our own.
     ///   - sources: the only agents whose clocks ours may follow; empty: all.
-    public init(boot: BootID, sources: Set<PeerID> = []) {
+    init(boot: BootID, sources: Set<PeerID> = []) {
         ownBoot = boot
         self.sources = sources
     }
 
-    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
         switch input {
         case .ownClock(let reading):
             let own = ClockReference.Candidate(
@@ -99,29 +99,29 @@ public struct ClockBook: Sendable {
     /// The name under which the clock of an agent's boot is kept. It is the boot's own, unless
     /// another agent showed it first: what one says of its clock must not date another's readings,
     /// and nobody proves that they share a machine.
-    public func boot(_ boot: BootID, of peer: PeerID) -> BootID {
+    func boot(_ boot: BootID, of peer: PeerID) -> BootID {
         guard boot != ownBoot, let known = clocks[boot], known.peer != peer else { return boot }
         return BootID(high: boot.high ^ peer.high, low: boot.low ^ peer.low)
     }
 
     /// The latest stretch of a boot, ours or an agent's; nil where nothing is known.
-    public func mapping(for boot: BootID) -> ClockMapping? {
+    func mapping(for boot: BootID) -> ClockMapping? {
         boot == ownBoot ? ownPublished?.mapping : clocks[boot]?.published?.mapping
     }
 
     /// Add this to a boot's time to have it on our clock; nil where nothing is known.
-    public func offset(of boot: BootID) -> Duration? {
+    func offset(of boot: BootID) -> Duration? {
         if boot == ownBoot { return .zero }
         guard let clock = clocks[boot] else { return nil }
         return offset(of: boot, clock, depth: Limits.clockBootsMax)
     }
 
     /// How well the times of a boot are founded.
-    public func rank(of boot: BootID) -> ClockRank { mapping(for: boot)?.clock.rank ?? .none }
+    func rank(of boot: BootID) -> ClockRank { mapping(for: boot)?.clock.rank ?? .none }
 
     /// The latest time that a boot's clock can have shown by now: an hour after what it shows, for
     /// our measuring can be behind, and in any case `Limits.uptimeMax`.
-    public func latestTime(of boot: BootID, of peer: PeerID, now: Instant) -> Instant {
+    func latestTime(of boot: BootID, of peer: PeerID, now: Instant) -> Instant {
         let longest = Instant.zero + Limits.uptimeMax
         let boot = self.boot(boot, of: peer)
         if boot == ownBoot { return min(longest, now + Limits.readingAheadMax) }
@@ -130,7 +130,7 @@ public struct ClockBook: Sendable {
     }
 
     /// Boots of agents that something is known of.
-    public var bootCount: Int { clocks.count }
+    var bootCount: Int { clocks.count }
 
     // MARK: Taking in
 

@@ -3,14 +3,14 @@ import Telemetry
 
 extension Limits {
     /// Requests with which a boot that is new to us is met, and the time between them.
-    public static let clockBurstCount = 4
-    public static let clockBurstInterval: Duration = .seconds(1)
+    static let clockBurstCount = 4
+    static let clockBurstInterval: Duration = .seconds(1)
     /// Time between requests afterwards.
-    public static let clockInterval: Duration = .seconds(64)
+    static let clockInterval: Duration = .seconds(64)
     /// A longer round trip cannot be; after this time a request is given up.
-    public static let clockDelayMax: Duration = .seconds(60)
+    static let clockDelayMax: Duration = .seconds(60)
     /// Requests of one agent that wait for their answers; the oldest is given up.
-    public static let clockRequestsMax = 4
+    static let clockRequestsMax = 4
 }
 
 /// Asks the connected agents for their time and makes samples of the answers.
@@ -18,8 +18,8 @@ extension Limits {
 /// Each is asked four times, a second apart, when its boot is new to us, and then every 64 s at a
 /// moment of its own, so that a thousand agents are not asked at once. An answer counts once, and
 /// only if it was asked for: late, repeated and invented ones are counted and dropped.
-public struct ClockExchange: Sendable {
-    public enum Input: Equatable, Sendable {
+struct ClockExchange: Sendable {
+    enum Input: Equatable, Sendable {
         /// An agent can be asked. Repeated, it changes nothing.
         case connected(PeerID)
         case disconnected(PeerID)
@@ -27,7 +27,7 @@ public struct ClockExchange: Sendable {
         case deadlineReached
     }
 
-    public enum Output: Hashable, Sendable {
+    enum Output: Hashable, Sendable {
         /// To be sent unreliably, and without delay.
         case send([UInt8], to: PeerID)
         /// The best of the latest samples, after each answer.
@@ -45,14 +45,14 @@ public struct ClockExchange: Sendable {
 
     /// At most `Limits.collectorPeersMax`; more are not asked.
     private var agents: [PeerID: Agent] = [:]
-    public private(set) var nextDeadline: Instant?
+    private(set) var nextDeadline: Instant?
 
-    public init() {}
+    init() {}
 
     /// Agents that are asked.
-    public var agentCount: Int { agents.count }
+    var agentCount: Int { agents.count }
 
-    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
         defer { nextDeadline = agents.values.lazy.map(\.nextAsk).min() }
         switch input {
         case .connected(let peer):

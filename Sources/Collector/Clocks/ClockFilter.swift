@@ -3,24 +3,24 @@ import Telemetry
 
 extension Limits {
     /// Samples of one agent's clock that the best is chosen from (RFC 5905 §10).
-    public static let clockSamplesMax = 8
+    static let clockSamplesMax = 8
     /// Two clocks drift apart by one part in this at most: 100 ppm.
-    public static let clockDriftDivisor: Int64 = 10_000
+    static let clockDriftDivisor: Int64 = 10_000
 }
 
 /// How the clock of one boot of an agent stands against ours.
-public struct ClockSample: Hashable, Sendable {
-    public var boot: BootID
+struct ClockSample: Hashable, Sendable {
+    var boot: BootID
     /// Add this to the agent's time to have it on our clock.
-    public var offset: Duration
+    var offset: Duration
     /// At `taken` the error was at most this, if the agent told the truth.
-    public var uncertainty: Duration
+    var uncertainty: Duration
     /// Our clock.
-    public var taken: Instant
+    var taken: Instant
     /// What the agent knows of UTC, as the newest answer says.
-    public var clock: ClockReading
+    var clock: ClockReading
 
-    public init(
+    init(
         boot: BootID, offset: Duration, uncertainty: Duration, taken: Instant, clock: ClockReading
     ) {
         self.boot = boot
@@ -31,7 +31,7 @@ public struct ClockSample: Hashable, Sendable {
     }
 
     /// How far the clocks may have drifted apart besides by `now`.
-    public func uncertainty(at now: Instant) -> Duration {
+    func uncertainty(at now: Instant) -> Duration {
         uncertainty + ClockDrift.bound(over: now - taken)
     }
 }

@@ -3,13 +3,13 @@ import Telemetry
 
 extension Limits {
     /// A clock that moves further than this was set.
-    public static let clockStep: Duration = .seconds(1)
+    static let clockStep: Duration = .seconds(1)
     /// An agent whose clock we go by and that was silent so long can be replaced by an equal.
-    public static let clockSourceAge: Duration = .seconds(200)
+    static let clockSourceAge: Duration = .seconds(200)
     /// One foreign clock alone may lead ours no further than this from what is founded better.
-    public static let clockMoveMax: Duration = .seconds(60)
+    static let clockMoveMax: Duration = .seconds(60)
     /// A rank that was taken from an agent's clock lasts so long after its last answer.
-    public static let clockForeignAge: Duration = .seconds(86_400)
+    static let clockForeignAge: Duration = .seconds(86_400)
 }
 
 /// What our clock is against UTC by the best clock that we know of: our own, or an agent's.

@@ -6,15 +6,15 @@ extension Limits {
     public static let uncommittedReadingsMax = 200_000
     /// What waits for the store may take in memory, bytes, births and gaps included; and what of
     /// one agent may. What comes beyond is not taken.
-    public static let uncommittedBytesMax = 32 << 20
-    public static let uncommittedBytesPerPeerMax = 12 << 20
+    static let uncommittedBytesMax = 32 << 20
+    static let uncommittedBytesPerPeerMax = 12 << 20
     /// Clock mappings that wait for the store; the oldest go.
     static let uncommittedClocksMax = 4_096
     /// Runs that shall have a receipt although nothing of them is committed. Others get theirs
     /// when they send again.
     static let receiptsDueMax = 4_096
     /// From the first reading of a batch to its commit.
-    public static let commitInterval: Duration = .seconds(1)
+    static let commitInterval: Duration = .seconds(1)
     /// After the store refused a batch, at first and at most.
     static let commitPauses: ClosedRange<Duration> = .seconds(1)...(.seconds(30))
 }
@@ -62,9 +62,6 @@ struct CommitLedger: Sendable {
         readingCount >= Limits.uncommittedReadingsMax || byteCount >= Limits.uncommittedBytesMax
             || gathered[peer] + written[peer] >= Limits.uncommittedBytesPerPeerMax
     }
-
-    /// Whether the store refused the last batch.
-    var isRefused: Bool { pause != nil }
 
     var deadline: Instant? {
         switch writing {

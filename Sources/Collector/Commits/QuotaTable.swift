@@ -2,19 +2,19 @@ import NearbyCore
 
 extension Limits {
     /// How long an agent may have brought nothing to bring as much at once.
-    public static let readingBurst: Duration = .seconds(5)
+    static let readingBurst: Duration = .seconds(5)
     /// Births of one agent that are new, a minute. A bus of sensors that come and go raises one
     /// with each change; a restarted agent brings one for each run in its spool.
     public static let birthsPerMinuteMax = 60
     /// What a reading takes in the store, bytes: its row, its place in the index by time, and its
     /// part of a window's row.
-    public static let storedReadingBytes = 64
+    static let storedReadingBytes = 64
     /// One agent's share a day of what is free on the store's disk: one part in so many.
-    public static let storeShareDivisor = 4
+    static let storeShareDivisor = 4
     /// How long nothing of an agent was refused when its quota counts as kept again.
-    public static let quotaPause: Duration = .seconds(60)
+    static let quotaPause: Duration = .seconds(60)
     /// Agents whose use of their quotas is remembered; the one that used least goes.
-    public static let quotaPeersMax = 4_096
+    static let quotaPeersMax = 4_096
     /// Lines of the log that one agent may cause an hour, quotas apart.
     static let noticesPerHourMax = 60
 }

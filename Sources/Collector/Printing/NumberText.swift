@@ -15,7 +15,7 @@ package enum NumberText {
     }
 
     /// At most `width` columns: fewer places, then a letter for thousands; at worst an exponent.
-    package static func compact(_ value: Double, places: Int, width: Int) -> String {
+    static func compact(_ value: Double, places: Int, width: Int) -> String {
         guard value.isFinite else { return "-" }
         let most = min(max(places, 0), 15)
         if let text = fixed(value, most: most, width: width) { return text }
@@ -54,7 +54,7 @@ package enum NumberText {
     }
 
     /// The exact number where it fits, else as `compact`.
-    package static func compact(_ value: DecimalValue, width: Int) -> String {
+    static func compact(_ value: DecimalValue, width: Int) -> String {
         let exact = value.description
         if exact.utf8.count <= width { return exact }
         return compact(value.double, places: max(0, -Int(value.exponent)), width: width)

@@ -32,7 +32,7 @@ public struct TablePrinter: Sendable {
     public init(settings: Settings = Settings()) { self.settings = settings }
 
     /// The terminal's size changed.
-    public mutating func setSize(lines: Int, width: Int) {
+    mutating func setSize(lines: Int, width: Int) {
         settings.lines = lines
         settings.width = width
     }
@@ -48,7 +48,7 @@ public struct TablePrinter: Sendable {
     }
 
     /// The same window once more, as after a change of the terminal's size.
-    public mutating func redraw(
+    mutating func redraw(
         _ window: Window, clock: WallClock, footer: [String] = []
     ) -> String {
         draw([heading(window, clock: clock)] + table(window, footerCount: footer.count), footer)

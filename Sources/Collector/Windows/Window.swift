@@ -7,7 +7,7 @@ public struct Window: Hashable, Sendable {
     public var start: Instant
     public var width: Duration
     /// False for a look into a window that is still open.
-    public var isClosed: Bool
+    var isClosed: Bool
     /// By agent, then by channel number.
     public var rows: [Row]
 
@@ -31,7 +31,7 @@ public struct Window: Hashable, Sendable {
         public var age: Duration
         /// Readings of this channel that came since the last window closed and belong to closed
         /// ones.
-        public var lateCount: Int
+        var lateCount: Int
         /// Readings of this agent, all channels, that went missing since the last window closed.
         public var lostCount: UInt64
         public var hops: UInt8

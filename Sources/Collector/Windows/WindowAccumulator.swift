@@ -4,7 +4,7 @@ import Telemetry
 extension Limits {
     /// Values of one channel and window that are kept for quantiles; beyond it they are a random
     /// sample.
-    public static let windowValuesMax = 1_024
+    static let windowValuesMax = 1_024
 }
 
 /// What a window says about the values of one channel.

@@ -3,11 +3,11 @@ import Telemetry
 
 extension Limits {
     /// Windows that are open at a time.
-    public static let openWindowsMax: Int64 = 8
+    static let openWindowsMax: Int64 = 8
     /// Channels of all agents that windows are kept for.
-    public static let windowSeriesMax = 65_536
+    static let windowSeriesMax = 65_536
     /// As `WindowAggregator.Settings.seriesPerPeerMax`, unless it is configured.
-    public static let windowSeriesPerPeerMax = 4_096
+    static let windowSeriesPerPeerMax = 4_096
 }
 
 /// Sums up readings over windows of event time, all of one width, side by side.
@@ -21,7 +21,7 @@ public struct WindowAggregator: Sendable {
         /// How long readings are waited for after the end of a window.
         public var lateness: Duration = .seconds(1)
         /// A channel that was silent so long is left out.
-        public var forgetAfter: Duration = .seconds(600)
+        var forgetAfter: Duration = .seconds(600)
         /// Added to our clock before it is divided into windows; UTC's offset makes them begin at
         /// whole multiples of the width in UTC.
         public var phase: Duration = .zero
@@ -102,7 +102,7 @@ public struct WindowAggregator: Sendable {
     }
 
     /// Runs of all agents that windows are kept for.
-    public var runCount: Int { runs.count }
+    var runCount: Int { runs.count }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
         let closed = closeDue(now: now)

@@ -7,7 +7,7 @@ package struct WindowRecord {
     /// RFC 3339, UTC.
     package var start: String
     package var width: Duration
-    package var isClosed = true
+    var isClosed = true
     /// What the time rests on: a `ClockRank`'s name, or `unknown`.
     package var clock: String
     package var peer: PeerID
@@ -23,7 +23,7 @@ package struct WindowRecord {
     /// Of the run, all channels; nil where nobody counted.
     package var lostCount: UInt64?
     /// Nil out of a store: there late readings are in their windows.
-    package var lateCount: Int?
+    var lateCount: Int?
     package var hops: UInt8
 
     package init(

@@ -9,7 +9,7 @@ package final class MistakeList {
     /// their text.
     package var inOrder: [Mistake] { Self.inOrder(mistakes) }
 
-    package var warningsInOrder: [Mistake] { Self.inOrder(warnings) }
+    var warningsInOrder: [Mistake] { Self.inOrder(warnings) }
 
     private static func inOrder(_ list: [Mistake]) -> [Mistake] {
         list.sorted { ($0.mark, $0.message) < ($1.mark, $1.message) }
@@ -170,7 +170,7 @@ package struct Section {
     }
 
     /// That a path means what it seems to.
-    package func checkPath(_ key: String, _ text: String) {
+    func checkPath(_ key: String, _ text: String) {
         guard values[key] != nil else { return }
         if let fault = PathText.fault(text, key) { add(key, fault) }
         if let remark = PathText.remark(text, key) { warn(key, remark) }
@@ -242,7 +242,7 @@ package struct Section {
     package func duration(_ key: String) -> Duration { needed(key, durationIfGiven(key)) }
 
     /// The table's default if the key was not given, or is wrong; nil where it has none.
-    package func durationIfGiven(_ key: String) -> Duration? {
+    func durationIfGiven(_ key: String) -> Duration? {
         read(key) { form, text in
             guard case .duration(let range) = form else { return mismatch(key) }
             return Quantity.duration(text).flatMap { within(range, $0) }

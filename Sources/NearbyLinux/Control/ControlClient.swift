@@ -54,7 +54,7 @@ extension ControlError {
 
 extension Limits {
     /// A reply that the command line takes from an agent, bytes.
-    public static let controlReplyBytesMax = 16 << 20
+    static let controlReplyBytesMax = 16 << 20
 }
 
 /// The command line's side of the control socket. Blocks.

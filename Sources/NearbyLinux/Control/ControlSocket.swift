@@ -8,7 +8,7 @@ extension Limits {
     /// A request line, bytes.
     public static let controlRequestBytesMax = 1_024
     /// What waits for one client, bytes; a client that lets more gather is dropped.
-    public static let controlOutputBytesMax = 1 << 20
+    static let controlOutputBytesMax = 1 << 20
 }
 
 /// A unix stream socket on which local programs ask the agent: one line in, lines of text out.

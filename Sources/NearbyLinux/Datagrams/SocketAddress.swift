@@ -4,14 +4,14 @@ import NearbyCore
 
 /// A socket address in the kernel's form: `TransportAddress` to and from `sockaddr_in`,
 /// `sockaddr_in6`.
-public struct SocketAddress: Sendable {
+struct SocketAddress: Sendable {
     var storage = sockaddr_storage()
     /// Bytes of `storage` that are in use.
     let length: socklen_t
 
     /// `scope` is the interface index that a link-local IPv6 address needs, otherwise unused. Nil
     /// for an address that is not an IP address.
-    public init?(_ address: TransportAddress, scope: UInt32) {
+    init?(_ address: TransportAddress, scope: UInt32) {
         switch address {
         case .ipv4(let host, let port):
             var form = sockaddr_in()
@@ -34,7 +34,7 @@ public struct SocketAddress: Sendable {
 
     /// Reads what the kernel wrote: nil for another family or for fewer bytes than the family
     /// needs.
-    public static func transportAddress(_ bytes: UnsafeRawBufferPointer) -> TransportAddress? {
+    static func transportAddress(_ bytes: UnsafeRawBufferPointer) -> TransportAddress? {
         guard bytes.count >= MemoryLayout<sa_family_t>.size else { return nil }
         switch Int32(bytes.loadUnaligned(as: sa_family_t.self)) {
         case AF_INET where bytes.count >= MemoryLayout<sockaddr_in>.size:
@@ -51,7 +51,7 @@ public struct SocketAddress: Sendable {
     }
 
     /// The interface index inside an IPv6 address that the kernel wrote; 0 if there is none.
-    public static func scope(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    static func scope(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         guard bytes.count >= MemoryLayout<sockaddr_in6>.size,
             Int32(bytes.loadUnaligned(as: sa_family_t.self)) == AF_INET6
         else { return 0 }

@@ -6,9 +6,9 @@ extension Limits {
     /// Datagrams that one socket hands over in one pass of the event loop.
     public static let datagramsPerPassMax = 64
     /// How often another port is tried when the kernel's choice is free for one IP version only.
-    public static let portAttemptsMax = 16
+    static let portAttemptsMax = 16
     /// What we ask of the kernel as receive buffer of a data socket, bytes; it may grant less.
-    public static let receiveBufferBytes: Int32 = 1 << 20
+    static let receiveBufferBytes: Int32 = 1 << 20
 }
 
 /// What became of a datagram. Failures are counted by the transport; nothing waits for another

@@ -14,9 +14,9 @@ public struct Interface: Hashable, Sendable {
     /// Can be given IPv4 broadcasts: the link is of that kind and has an IPv4 address.
     public var hasBroadcast: Bool
     /// Part of a bridge or a bond, which has the addresses.
-    public var isEnslaved: Bool
+    var isEnslaved: Bool
     /// A tunnel, or another kind that leads to no neighbourhood of its own.
-    public var isTunnel: Bool
+    var isTunnel: Bool
     /// Our addresses on it, ports 0, in order; not those that are still being checked for
     /// duplicates.
     public var addresses: [TransportAddress]

@@ -4,9 +4,9 @@ import NearbyCore
 
 extension Limits {
     /// Interfaces that we keep in view; further ones are not seen.
-    public static let interfacesMax = 256
+    static let interfacesMax = 256
     /// Addresses that we keep of one interface.
-    public static let interfaceAddressesMax = 32
+    static let interfaceAddressesMax = 32
 }
 
 /// The kernel's interfaces, from rtnetlink messages (rtnetlink(7)). Pure: bytes in.

@@ -21,7 +21,7 @@ public final class ClockChangeSource {
     public var descriptor: Int32 { file.raw }
 
     /// Whether the clock was set since the last call. Waits for the next time either way.
-    public func takeChange() throws(SystemError) -> Bool {
+    func takeChange() throws(SystemError) -> Bool {
         var expirations: UInt64 = 0
         let isChange = read(file.raw, &expirations, 8) < 0 && errno == ECANCELED
         if isChange { try arm() }

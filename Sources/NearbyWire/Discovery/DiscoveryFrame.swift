@@ -116,7 +116,7 @@ public struct DiscoveryFrame: Hashable, Sendable {
 
     /// First bytes of a discovery datagram.
     public static let kinds: ClosedRange<UInt8> = 0x60...0x64
-    public static let headByteCount = 36
+    static let headByteCount = 36
     public static let proofByteCount = 8
     /// A beacon or an answer as a whole, proof included.
     public static let beaconBytesMax =

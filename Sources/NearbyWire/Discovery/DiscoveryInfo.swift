@@ -96,7 +96,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
     public var digest: UInt64 { bytes.isEmpty ? 0 : max(1, FNV1a.hash(bytes)) }
 
     /// `key=value`.
-    public static let pairBytesMax = 255
+    static let pairBytesMax = 255
     public static let bytesMax = 400
 
     private static func isLegal(key: some Collection<UInt8>) -> Bool {

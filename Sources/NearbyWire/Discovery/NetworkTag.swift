@@ -44,7 +44,7 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
     public var description: String { name }
 
     /// RFC 6335 §5.1.
-    public static let byteCounts = 1...15
+    static let byteCounts = 1...15
 }
 
 /// FNV-1a, 64 bits (draft-eastlake-fnv): cheap and **not** cryptographic. Anybody can make two

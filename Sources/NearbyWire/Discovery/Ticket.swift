@@ -134,7 +134,7 @@ public struct Ticket: Hashable, Sendable {
 }
 
 extension Limits {
-    public static let ticketAddressesMax = 8
+    static let ticketAddressesMax = 8
     /// Characters, white space included.
-    public static let ticketTextMax = 1_024
+    static let ticketTextMax = 1_024
 }

@@ -24,7 +24,7 @@ public struct AdmitFrame: Hashable, Sendable {
     public var software: String
 
     public static let proofByteCount = 32
-    public static let softwareByteCountMax = 31
+    static let softwareByteCountMax = 31
 
     public init(
         versions: ClosedRange<UInt8>, role: Role, preference: EncryptionPreference, hasRoute: Bool,

@@ -8,7 +8,7 @@ public struct InviteFrame: Hashable, Sendable {
     public var timeout: Duration
     public var context: [UInt8]
 
-    public static let contextByteCountMax = 512
+    static let contextByteCountMax = 512
 
     public init(timeout: Duration, context: [UInt8]) {
         self.timeout = timeout

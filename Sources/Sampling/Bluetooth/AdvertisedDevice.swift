@@ -168,7 +168,7 @@ package struct AdvertisedDevice: Sendable {
 
 extension Limits {
     /// Channels that one advertiser may give.
-    public static let channelsPerAdvertiserMax = 32
+    static let channelsPerAdvertiserMax = 32
     /// Advertisers that are known at a time where all are taken.
     public static let advertisersMax = 32
 }

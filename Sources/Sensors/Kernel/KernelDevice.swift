@@ -3,7 +3,7 @@ import Telemetry
 
 extension Limits {
     /// Devices of one class that a driver looks at; those with higher numbers are left out.
-    public static let kernelDevicesMax = 64
+    static let kernelDevicesMax = 64
 }
 
 /// A device as a class of sysfs shows it: `/sys/bus/iio/devices/iio:device0`.

@@ -120,5 +120,5 @@ public struct StoredRunSummary: Hashable, Sendable {
     public var last: Int64?
     public var channelCount: Int
     /// Sequence numbers that are stored or lost for good.
-    public var settledCount: UInt64
+    var settledCount: UInt64
 }

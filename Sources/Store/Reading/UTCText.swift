@@ -2,11 +2,11 @@ import Collector
 import NearbyCore
 
 /// Times of day as people and programs write them (RFC 3339).
-public enum UTCText {
+enum UTCText {
     /// `2026-11-21T05:45:00.250Z`, `2026-11-21T06:45:00+01:00`, `2026-11-21T05:45Z`, or a day
     /// alone, which means its midnight in UTC. Nanoseconds since 1970; nil for anything else, and
     /// for years outside 1970–2200.
-    public static func parse(_ text: String) -> Int64? {
+    static func parse(_ text: String) -> Int64? {
         var rest = Array(text.utf8)[...]
         guard let year = number(4, &rest), (1970...2200).contains(year), take("-", &rest),
             let month = number(2, &rest), (1...12).contains(month), take("-", &rest),
@@ -21,7 +21,7 @@ public enum UTCText {
     }
 
     /// RFC 3339 with `Z`; milliseconds are written unless they are zero.
-    public static func text(_ utc: Int64) -> String {
+    static func text(_ utc: Int64) -> String {
         WallClock(unixOffset: .zero).timestamp(Instant(nanoseconds: utc))
     }
 

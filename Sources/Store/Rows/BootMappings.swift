@@ -4,7 +4,7 @@ import Telemetry
 
 extension Limits {
     /// Stretches of one boot that a store keeps.
-    public static let storedStretchesMax = 64
+    static let storedStretchesMax = 64
 }
 
 /// What the store keeps of one boot's clock: a mapping for each stretch.

@@ -1,13 +1,13 @@
 import NearbyCore
 
 extension Limits {
-    public static let labelsMax = 16
+    static let labelsMax = 16
     /// A label's key, bytes of UTF-8.
-    public static let labelKeyBytes = 1...63
+    static let labelKeyBytes = 1...63
     /// A label's value, bytes of UTF-8.
-    public static let labelValueBytesMax = 255
+    static let labelValueBytesMax = 255
     /// What a board calls itself, bytes of UTF-8.
-    public static let boardBytesMax = 128
+    static let boardBytesMax = 128
 }
 
 /// A pair that the owner gave a node: `site: north`.

@@ -2,7 +2,7 @@ import NearbyCore
 
 extension Limits {
     /// Missing ranges in one receipt, so that it fits an unreliable message.
-    public static let receiptRangesMax = 48
+    static let receiptRangesMax = 48
 }
 
 /// A collector's word that readings of one run are safe: committed, or known to be lost. Sent

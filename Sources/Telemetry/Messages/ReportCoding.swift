@@ -37,20 +37,20 @@ struct ReportState {
 }
 
 /// Builds a report reading by reading, so that it is known when the next does not fit.
-public struct ReportEncoder: Sendable {
+struct ReportEncoder: Sendable {
     private var body = ByteWriter(reserving: 400)
     private var state: ReportState?
     private var first: (sequence: UInt64, milliseconds: Int64) = (0, 0)
-    public private(set) var count = 0
+    private(set) var count = 0
 
-    public init() {}
+    init() {}
 
-    public var firstSequence: UInt64 { first.sequence }
-    public var lastSequence: UInt64 { state?.sequence ?? first.sequence }
+    var firstSequence: UInt64 { first.sequence }
+    var lastSequence: UInt64 { state?.sequence ?? first.sequence }
 
     /// Adds the entry unless the report, whatever its final header, could then exceed `bytesMax`;
     /// the first entry is always taken. Returns whether it was. Sequences must ascend.
-    public mutating func append(_ entry: Report.Entry, bytesMax: Int) -> Bool {
+    mutating func append(_ entry: Report.Entry, bytesMax: Int) -> Bool {
         var next =
             state ?? ReportState(sequence: entry.sequence &- 1, milliseconds: entry.milliseconds)
         precondition(
@@ -68,7 +68,7 @@ public struct ReportEncoder: Sendable {
     }
 
     /// The whole message, tag first. `lowestHeld` is at most the first sequence.
-    public func bytes(birth: BirthReference, lowestHeld: UInt64) -> [UInt8] {
+    func bytes(birth: BirthReference, lowestHeld: UInt64) -> [UInt8] {
         precondition(count > 0 && lowestHeld <= first.sequence, "lowest held \(lowestHeld)")
         var writer = ByteWriter(reserving: headerBytesMax(count: count) + body.count)
         writer.write(TelemetryTag.report.rawValue)

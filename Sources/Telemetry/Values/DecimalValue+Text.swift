@@ -11,7 +11,7 @@ public enum DecimalError: Error, Hashable, Sendable {
 
 extension Limits {
     /// The longest text taken for a number, bytes.
-    public static let decimalTextBytesMax = 64
+    static let decimalTextBytesMax = 64
 }
 
 extension DecimalValue {

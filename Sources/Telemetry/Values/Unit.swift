@@ -2,7 +2,7 @@ import NearbyCore
 
 extension Limits {
     /// A unit's name, bytes of UTF-8.
-    public static let unitBytesMax = 24
+    static let unitBytesMax = 24
 }
 
 /// A unit of measurement, named as in SenML (RFC 8428 §12.1, RFC 8798), else as in UCUM.
@@ -19,7 +19,7 @@ public struct Unit: Hashable, Sendable, CustomStringConvertible {
     public static let second = Unit(unchecked: "s")
     public static let byte = Unit(unchecked: "B")
     public static let count = Unit(unchecked: "count")
-    public static let ratio = Unit(unchecked: "/")
+    static let ratio = Unit(unchecked: "/")
     public static let percent = Unit(unchecked: "%")
     public static let volt = Unit(unchecked: "V")
     public static let ampere = Unit(unchecked: "A")

@@ -21,7 +21,7 @@ public struct GPIOSettings: Sendable {
     public var unit: String
     public var rate: Rate
     /// Of the rate; nil: `unit` by the rate's time.
-    public var rateUnit: String?
+    var rateUnit: String?
 
     public enum Edges: String, Sendable, CaseIterable { case rising, falling, both }
 
