@@ -72,7 +72,7 @@ let package = Package(
         library("NearbyWire", ["NearbyCore"]),
         library("NearbyEngine", ["NearbyCore", "NearbyWire"]),
         library("NearbyDTLS", ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"]),
-        library("NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),
+        library("NearbyLinux", ["NearbyCore", "CLinux"]),
         library("NearbyAvahi", ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi"]),
         library(
             "NearbyBluetooth", ["NearbyCore", "NearbyWire", "NearbyLinux", "CBluetooth"]),
@@ -102,7 +102,7 @@ let package = Package(
             [
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
                 "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sampling", "Sensors", "Boards",
-                "Spool", "Configuration", "CLinux", "DurableFiles",
+                "Spool", "Configuration", "DurableFiles",
             ]),
         library(
             "Collecting",
