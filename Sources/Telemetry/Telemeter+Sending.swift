@@ -62,7 +62,8 @@ extension Telemeter {
     mutating func batch(_ input: ReportBatcher.Input, now: Instant) -> [Output] {
         var outputs: [Output] = []
         for case .complete(let report) in batcher.handle(input, now: now) {
-            outputs += sendBirths(now: now)
+            let births = sendBirths(now: now)
+            if !births.isEmpty { outputs += births }
             let bytes = report.bytes(
                 birth: birth.reference, lowestHeld: lowestHeld(of: settings.run, for: report))
             for destination in destinations {

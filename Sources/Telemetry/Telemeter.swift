@@ -118,10 +118,11 @@ public struct Telemeter: Sendable {
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        var outputs = apply(input, now: now)
-        outputs += resend(now: now)
-        outputs += spool(now: now)
-        return outputs
+        let outputs = apply(input, now: now)
+        let resent = resend(now: now)
+        let spooled = spool(now: now)
+        // Adding nothing costs a sample a tenth of its time.
+        return resent.isEmpty && spooled.isEmpty ? outputs : outputs + resent + spooled
     }
 
     /// The birth as it would be sent now.
@@ -219,12 +220,12 @@ public struct Telemeter: Sendable {
             outcome: sample.outcome)
         let entry = Report.Entry(reading, scale: channel.scale)
         let lost = journal.append(entry, now: now)
-        var outputs: [Output] = lost > 0 ? [.drop(.journalFull, count: lost)] : []
-        guard !destinations.isEmpty else { return outputs }
+        let dropped: [Output] = lost > 0 ? [.drop(.journalFull, count: lost)] : []
+        guard !destinations.isEmpty else { return dropped }
         // It is on its way from here; an open report that is given up puts it back.
         if collector != nil { journal.sent(lastSequence..<lastSequence + 1) }
-        outputs += batch(.entry(entry), now: now)
-        outputs += batch(.deadlineReached, now: now)
-        return outputs
+        let full = batch(.entry(entry), now: now)
+        let due = batch(.deadlineReached, now: now)
+        return dropped.isEmpty && due.isEmpty ? full : dropped + full + due
     }
 }
