@@ -96,19 +96,23 @@ let package = Package(
         library(
             "Store", ["NearbyCore", "Telemetry", "Collector", "DurableFiles", "CSQLite"]),
 
+        // Whole agents and collectors, without sockets, threads and files: what the simulator runs.
+        library("AgentNode", ["NearbyCore", "NearbyEngine", "Telemetry", "Sampling"]),
+        library("CollectingNode", ["NearbyCore", "NearbyEngine", "Telemetry", "Collector"]),
+
         // The programs, and what both of them share.
         library(
             "Program",
             [
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
-                "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sampling", "Sensors", "Boards",
-                "Spool", "Configuration", "DurableFiles",
+                "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sampling", "Sensors", "AgentNode",
+                "Boards", "Spool", "Configuration", "DurableFiles",
             ]),
         library(
             "Collecting",
             [
                 "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
-                "Telemetry", "Collector", "Store",
+                "Telemetry", "Collector", "CollectingNode", "Store",
             ]),
         // How a machine becomes a node of a network: `rivulet init` and `rivulet join`.
         library(
@@ -131,7 +135,10 @@ let package = Package(
         // Tests. NearbySimulator is not shipped.
         .target(
             name: "NearbySimulator",
-            dependencies: ["NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry", "Collector"],
+            dependencies: [
+                "NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry", "Sampling", "AgentNode",
+                "Collector", "CollectingNode",
+            ],
             path: "Tests/NearbySimulator", swiftSettings: settings),
         // One-way times through real nodes, for Benchmarks/run.sh.
         .executableTarget(
@@ -203,10 +210,22 @@ let package = Package(
         tests(
             of: "Program",
             [
-                "Boards", "Configuration", "FailingFiles", "NearbyCore", "NearbyLinux", "Sampling",
-                "Sensors", "Telemetry",
+                "AgentNode", "Boards", "Configuration", "FailingFiles", "NearbyCore", "NearbyLinux",
+                "Sampling", "Sensors", "Telemetry",
             ]),
         tests(of: "Collector", ["NearbyCore", "Telemetry", "SlowStatistics"]),
+        tests(
+            of: "AgentNode",
+            [
+                "NearbyCore", "NearbyWire", "NearbyEngine", "NearbySimulator", "Sampling",
+                "Telemetry",
+            ]),
+        tests(
+            of: "CollectingNode",
+            [
+                "NearbyCore", "NearbyWire", "NearbyEngine", "NearbySimulator", "Collector",
+                "Telemetry",
+            ]),
         // What the tests kill while it writes.
         .executableTarget(
             name: "store-writer", dependencies: ["NearbyCore", "Telemetry", "Collector", "Store"],

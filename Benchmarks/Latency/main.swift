@@ -10,7 +10,8 @@ import Program
 // times in microseconds. Both must run on one machine: they share its clock.
 
 /// Sends or receives stamped messages over a node of its own.
-final class Probe {
+final class Probe: NodeOwner {
+    private(set) var node: Node
     private let program: NodeProgram
     private let isSender: Bool
     private let count: Int
@@ -23,17 +24,35 @@ final class Probe {
         program = try NodeProgram(
             settings, role: isSender ? .agent : .collector,
             log: StandardErrorLog(threshold: .warning))
+        node = program.runner.makeNode()
         self.isSender = isSender
         self.count = count
+        program.runner.owner = self
     }
 
     func run() throws(StartError) {
-        program.runner.onEvent = { [unowned self] in interpret($0, $1) }
         timer = program.loop.addTimer { [unowned self] in send($0) }
         try program.serve(until: MonotonicClock.now() + .seconds(30))
         guard !isSender, !times.isEmpty else { return }
         let sorted = times.sorted()
         print(sorted[sorted.count / 2] / 1_000, sorted[sorted.count * 99 / 100] / 1_000)
+    }
+
+    var nextDeadline: Instant? { node.nextDeadline }
+
+    func deadlineReached(now: Instant) { handle([.deadlineReached], now: now) }
+
+    func handle(_ inputs: [Node.Input], now: Instant) {
+        for input in inputs { node.handle(input, now: now) }
+        for output in node.flush(now: now) {
+            switch output {
+            case .transmit(let transmission): program.runner.carryOut(transmission, now)
+            case .event(let event):
+                program.runner.note(event, now)
+                interpret(event, now)
+            }
+        }
+        program.runner.settled(now)
     }
 
     private func interpret(_ event: Node.Event, _ now: Instant) {

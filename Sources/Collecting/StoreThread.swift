@@ -1,3 +1,4 @@
+import CollectingNode
 import Collector
 import Glibc
 import NearbyCore
@@ -10,10 +11,7 @@ import Telemetry
 /// logic thread only posts batches and takes answers.
 final class StoreThread: @unchecked Sendable {
     enum Answer: Sendable {
-        case opened([StoredRun], [ClockMapping], notices: [String])
-        /// Without these parts; and what the disk has left, bytes, if it can be known.
-        case committed(without: [StoreBatch.Refusal], freeBytes: Int?)
-        case refused(String)
+        case done(CollectorNode.StoreAnswer)
         /// Windows or retention had to be left for later.
         case untidy(String)
     }
@@ -34,13 +32,18 @@ final class StoreThread: @unchecked Sendable {
         answers = try Mailbox()
     }
 
-    /// Opens the store; `.opened` or `.refused` follows.
-    func open() { post { _ = self.openIfNeeded() } }
+    func post(_ job: CollectorNode.StoreJob) {
+        switch job {
+        case .open: run { _ = self.openIfNeeded() }
+        case .commit(let batch, let clock): commit(batch, clock)
+        case .tidy(let clock): run { if let store = self.store { self.tidy(store, clock) } }
+        }
+    }
 
-    /// Writes the batch, opening the store if that failed before; `.committed` or `.refused`
-    /// follows. Then does a bounded piece of what can wait.
-    func commit(_ batch: StoreBatch, clock: ClockReading) {
-        post {
+    /// Writes the batch, opening the store if that failed before. Then does a bounded piece of what
+    /// can wait.
+    private func commit(_ batch: StoreBatch, _ clock: ClockReading) {
+        run {
             guard self.openIfNeeded(), let store = self.store else { return }
             do throws(StoreError) {
                 let refused = try store.commit(batch)
@@ -52,11 +55,6 @@ final class StoreThread: @unchecked Sendable {
         }
     }
 
-    /// Computes windows and deletes what is old; otherwise only commits lead to that.
-    func tidy(clock: ClockReading) {
-        post { if let store = self.store { self.tidy(store, clock) } }
-    }
-
     /// A few short pieces: the next commit is a second away.
     private func tidy(_ store: Store, _ clock: ClockReading) {
         do throws(StoreError) {
@@ -64,7 +62,7 @@ final class StoreThread: @unchecked Sendable {
                 if try store.tidy(now: MonotonicClock.now(), clock: clock).isDone { break }
             }
         } catch {
-            answer(.untidy(error.description))
+            _ = answers.post(.untidy(error.description))
         }
     }
 
@@ -76,7 +74,7 @@ final class StoreThread: @unchecked Sendable {
         answer(.refused(error.description))
     }
 
-    private func post(_ job: @escaping @Sendable () -> Void) {
+    private func run(_ job: @escaping @Sendable () -> Void) {
         if !worker.run(job) { answer(.refused("the store is far behind")) }
     }
 
@@ -102,5 +100,5 @@ final class StoreThread: @unchecked Sendable {
         return isPast ? nil : bytes
     }
 
-    private func answer(_ answer: Answer) { _ = answers.post(answer) }
+    private func answer(_ answer: CollectorNode.StoreAnswer) { _ = answers.post(.done(answer)) }
 }

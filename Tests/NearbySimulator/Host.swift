@@ -2,13 +2,47 @@ import NearbyCore
 import NearbyEngine
 import NearbyWire
 
-/// A machine of the simulation: it keeps its key over crashes and nothing else.
+/// What a host is told.
+enum HostInput {
+    /// The process has just started, and its links are up.
+    case boot
+    case network(Node.Input)
+    case deadline
+    case event(HostEvent)
+}
+
+enum HostEvent {
+    /// Sensors are ready.
+    case sensors
+    /// The disk or the store has done what it was told.
+    case disk
+}
+
+enum HostEffect {
+    case node(Node.Output)
+    case later(HostEvent, after: Duration)
+}
+
+/// What is composed around a host's node, with what outlasts crashes.
+protocol HostSide: AnyObject {
+    var node: Node? { get }
+    var routesVersion: UInt64 { get }
+    var nextDeadline: Instant? { get }
+    func start(_ node: Node)
+    func handle(_ input: HostInput, now: Instant) -> [HostEffect]
+    func crash(now: Instant)
+}
+
+/// A machine of the simulation: it keeps its key over crashes, and its side what is on disk.
 public final class Host {
     public let number: Int
     public let role: Role
     public let peer: PeerID
     let lans: [Int]
-    public internal(set) var node: Node?
+    /// Of a host without a side.
+    private var bare: Node?
+    /// Where there are readings: the node is in there.
+    var side: (any HostSide)?
     public internal(set) var collector: PeerID?
     public internal(set) var viewers: [PeerID] = []
     /// How often it booted.
@@ -23,6 +57,8 @@ public final class Host {
     private let rekeyFrames: UInt64
     /// Alters what the node says; set before it boots.
     public internal(set) var liar: Liar?
+    /// The same, of its clock.
+    var clockLiar: ClockLiar?
     /// What is configured as `collectors`; set before it boots.
     public var collectors: Set<PeerID> = []
 
@@ -40,7 +76,13 @@ public final class Host {
         peer = PeerID(high: random.next(), low: random.next())
     }
 
-    public var isUp: Bool { node != nil }
+    public private(set) var isUp = false
+
+    public var node: Node? { side?.node ?? bare }
+
+    var routesVersion: UInt64 { side?.routesVersion ?? bare?.routesVersion ?? 0 }
+
+    var nextDeadline: Instant? { side?.nextDeadline ?? bare?.nextDeadline }
 
     public var isLiar: Bool { liar != nil }
 
@@ -60,13 +102,28 @@ public final class Host {
         configuration.rekeyAfter = rekeyAfter
         configuration.rekeyFrames = rekeyFrames
         configuration.collectors = collectors
-        node = Node(
+        let node = Node(
             configuration,
-            cryptography: SimulatedCryptography(peer: peer, seed: random.next(), liar: liar))
+            cryptography: SimulatedCryptography(
+                peer: peer, seed: random.next(), forger: liar ?? clockLiar))
+        isUp = true
+        if let side { side.start(node) } else { bare = node }
     }
 
-    func crash() {
-        node = nil
+    func handle(_ input: HostInput, now: Instant) -> [HostEffect] {
+        if let side { return side.handle(input, now: now) }
+        switch input {
+        case .network(let input): bare?.handle(input, now: now)
+        case .deadline: bare?.handle(.deadlineReached, now: now)
+        case .boot, .event: return []
+        }
+        return (bare?.flush(now: now) ?? []).map(HostEffect.node)
+    }
+
+    func crash(now: Instant) {
+        if isUp { side?.crash(now: now) }
+        isUp = false
+        bare = nil
         collector = nil
         viewers = []
         wakeUp = nil

@@ -37,7 +37,7 @@ public struct Invariants {
 
     mutating func check(_ hosts: [Host], at now: Instant) {
         guard checksEveryStep else { return }
-        let versions = hosts.map { $0.node?.routesVersion ?? 0 }
+        let versions = hosts.map(\.routesVersion)
         guard versions != routesVersions else { return }
         routesVersions = versions
         checkLoops(hosts, now)

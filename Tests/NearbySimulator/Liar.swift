@@ -4,7 +4,7 @@ import NearbyWire
 
 /// A member that lies: a real node whose frames are altered just before they are sealed. It knows
 /// the secret, and says of others what is not so.
-public final class Liar {
+public final class Liar: FrameForger {
     /// What it announces of the collector, always as the nearest to it.
     public enum Lie: CaseIterable, Sendable {
         /// The highest number there is.
@@ -73,7 +73,7 @@ public final class Liar {
     }
 
     /// What leaves instead of a frame's payload.
-    func altered(_ payload: ArraySlice<UInt8>) -> [UInt8] {
+    public func altered(_ payload: ArraySlice<UInt8>) -> [UInt8] {
         guard isLying else { return Array(payload) }
         let altered = alteredFrame(payload)
         return altered.count <= Limits.frameBytesMax ? altered : Array(payload)

@@ -1,17 +1,23 @@
 import NearbyCore
 import NearbyEngine
 
+/// Alters what a node is about to seal.
+public protocol FrameForger: AnyObject {
+    /// What leaves instead of a frame's payload.
+    func altered(_ payload: ArraySlice<UInt8>) -> [UInt8]
+}
+
 /// The deterministic double of OpenSSL: the same flights, sizes and failures, no secrecy.
 public final class SimulatedCryptography: Cryptography {
     public let ownPeer: PeerID
     private var generator: SeededGenerator
     private let cookieKey: UInt64
-    private let liar: Liar?
+    private let forger: (any FrameForger)?
 
-    /// - Parameter liar: alters the frames that this node seals.
-    public init(peer: PeerID, seed: UInt64, liar: Liar? = nil) {
+    /// - Parameter forger: alters the frames that this node seals.
+    public init(peer: PeerID, seed: UInt64, forger: (any FrameForger)? = nil) {
         ownPeer = peer
-        self.liar = liar
+        self.forger = forger
         generator = SeededGenerator(seed: seed)
         cookieKey = generator.next()
     }
@@ -44,7 +50,7 @@ public final class SimulatedCryptography: Cryptography {
     }
 
     public func makeCipher(key: ArraySlice<UInt8>, iv: ArraySlice<UInt8>) -> any FrameCipher {
-        SimulatedCipher(key: Array(key + iv), liar: liar)
+        SimulatedCipher(key: Array(key + iv), forger: forger)
     }
 
     public func hmac(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
@@ -74,16 +80,16 @@ public final class SimulatedCryptography: Cryptography {
 /// Leaves the payload readable and appends a keyed sum: detects every change, hides nothing.
 final class SimulatedCipher: FrameCipher {
     private let key: [UInt8]
-    private let liar: Liar?
+    private let forger: (any FrameForger)?
 
-    init(key: [UInt8], liar: Liar?) {
+    init(key: [UInt8], forger: (any FrameForger)?) {
         self.key = key
-        self.liar = liar
+        self.forger = forger
     }
 
     func seal(_ frame: inout [UInt8], headerByteCount: Int, sequence: UInt64, encrypted: Bool) {
-        if let liar {
-            frame = frame.prefix(headerByteCount) + liar.altered(frame[headerByteCount...])
+        if let forger {
+            frame = frame.prefix(headerByteCount) + forger.altered(frame[headerByteCount...])
         }
         frame += tag(frame, sequence, encrypted)
     }

@@ -13,7 +13,7 @@ public final class Simulator {
         case boot(host: Int)
         case partition(Cut)
         case heal(Cut)
-        case readings(ReadingsEvent, host: Int, generation: Int)
+        case side(HostEvent, host: Int, generation: Int)
     }
 
     /// Datagrams that do not arrive while it holds.
@@ -41,8 +41,6 @@ public final class Simulator {
     private var isFaulty = true
     /// Journals and stores, if this run has them: then readings are what flows.
     public private(set) var readings: ReadingsWorld?
-    /// The node whose outputs are being carried out.
-    private var handling: Int?
 
     /// Discovery frames that each host sent.
     public private(set) var discoveryFrameCounts: [Int]
@@ -95,6 +93,7 @@ public final class Simulator {
     /// Agents measure, collectors store; no other messages flow.
     public func measure(_ world: ReadingsWorld) {
         readings = world
+        for (host, side) in zip(hosts, world.sides) { host.side = side }
         trafficInterval = nil
     }
 
@@ -201,33 +200,34 @@ public final class Simulator {
         case .datagram(let bytes, let number, let source, let isMulticast):
             guard hosts[number].isUp else { return }
             mix(bytes, number)
-            handle(.datagram(bytes, from: source, isMulticast: isMulticast), at: number)
+            handle(.network(.datagram(bytes, from: source, isMulticast: isMulticast)), at: number)
         case .deadline(let number, let generation):
             // A deadline that was brought forward fires once, at its new time.
             guard hosts[number].isUp, hosts[number].generation == generation,
                 hosts[number].wakeUp == now
             else { return }
             hosts[number].wakeUp = nil
-            handle(.deadlineReached, at: number)
+            handle(.deadline, at: number)
         case .traffic(let number): traffic(from: number)
         case .crash(let number):
-            if hosts[number].isUp { readings?.crash(number, now: hosts[number].localTime(now)) }
-            hosts[number].crash()
+            hosts[number].crash(now: hosts[number].localTime(now))
         case .boot(let number): bootNow(number)
         case .partition(let cut): if isFaulty { cuts.append(cut) }
         case .heal(let cut): cuts.removeAll { $0 == cut }
-        case .readings(let event, let number, let generation):
+        case .side(let event, let number, let generation):
             guard hosts[number].isUp, hosts[number].generation == generation else { return }
-            give(.event(event), toSideOf: hosts[number])
+            handle(.event(event), at: number)
         }
     }
 
     private func bootNow(_ number: Int) {
         guard !hosts[number].isUp, isFaulty || !hosts[number].isLiar else { return }
         hosts[number].boot()
-        handle(.start, at: number)
-        for lan in hosts[number].lans { handle(.linkUp(Host.link(lan), .ethernet), at: number) }
-        give(.boot, toSideOf: hosts[number])
+        handle(.network(.start), at: number)
+        for lan in hosts[number].lans {
+            handle(.network(.linkUp(Host.link(lan), .ethernet)), at: number)
+        }
+        handle(.boot, at: number)
         if let trafficInterval {
             heap.insert(
                 .traffic(host: number), at: now + random.duration(in: .zero..<trafficInterval))
@@ -240,26 +240,23 @@ public final class Simulator {
         heap.insert(.traffic(host: number), at: now + trafficInterval)
         let host = hosts[number]
         for peer in [host.collector].compactMap({ $0 }) + host.viewers {
-            handle(.sendUnreliable(host.nextMessage(), to: peer, .fresh), at: number)
+            handle(.network(.sendUnreliable(host.nextMessage(), to: peer, .fresh)), at: number)
             if host.messagesSent % 4 == 0 {
-                handle(.sendReliable(host.nextMessage(), to: peer), at: number)
+                handle(.network(.sendReliable(host.nextMessage(), to: peer)), at: number)
             }
         }
     }
 
-    /// An output may lead to new inputs: they are settled in the same loop, as NodeRunner does.
-    private func handle(_ input: Node.Input, at number: Int) {
+    private func handle(_ input: HostInput, at number: Int) {
         let host = hosts[number]
-        let local = host.localTime(now)
-        host.node?.handle(input, now: local)
-        guard handling == nil else { return }
-        handling = number
-        var outputs = host.node?.flush(now: local) ?? []
-        while !outputs.isEmpty {
-            for output in outputs { carryOut(output, of: host) }
-            outputs = readings == nil ? [] : host.node?.flush(now: local) ?? []
+        for effect in host.handle(input, now: host.localTime(now)) {
+            switch effect {
+            case .node(let output): carryOut(output, of: host)
+            case .later(let event, let delay):
+                heap.insert(
+                    .side(event, host: number, generation: host.generation), at: now + delay)
+            }
         }
-        handling = nil
         invariants.toldAddressees(of: host)
         schedule(host)
     }
@@ -294,30 +291,10 @@ public final class Simulator {
             invariants.delivered(message, from: sender, isReliable: isReliable, at: host, hosts)
         case .peer, .notice: break
         }
-        give(.node(event), toSideOf: host)
-    }
-
-    /// What a host's telemetry side does in return goes into its node and into the heap.
-    private func give(_ input: ReadingsInput, toSideOf host: Host) {
-        guard let readings else { return }
-        let effects = readings.handle(input, host.number, now: host.localTime(now))
-        for effect in effects {
-            switch effect {
-            case .node(let input): handle(input, at: host.number)
-            case .later(let event, let delay): insert(event, of: host, at: now + delay)
-            case .wakeUp(let local):
-                insert(.deadline, of: host, at: max(host.globalTime(local), now + .microseconds(1)))
-            }
-        }
-    }
-
-    private func insert(_ event: ReadingsEvent, of host: Host, at time: Instant) {
-        heap.insert(
-            .readings(event, host: host.number, generation: host.generation), at: time)
     }
 
     private func schedule(_ host: Host) {
-        guard let deadline = host.node?.nextDeadline else { return }
+        guard let deadline = host.nextDeadline else { return }
         let time = max(host.globalTime(deadline), now + .microseconds(1))
         if let planned = host.wakeUp, planned <= time, planned > now { return }
         host.wakeUp = time

@@ -1,9 +1,9 @@
 import NearbyCore
 import Sampling
-import Sensors
 import Telemetry
 import Testing
 
+@testable import AgentNode
 @testable import Program
 
 /// When a sensor's failure is worth telling, and how.

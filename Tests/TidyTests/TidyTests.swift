@@ -61,7 +61,8 @@ struct TidyTests {
 
     @Test(arguments: Banned.inLogic) func bannedInLogic(_ banned: Banned) {
         let logic = [
-            "NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry", "Sampling", "Collector",
+            "NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry", "Sampling", "AgentNode",
+            "Collector", "CollectingNode",
         ]
         let files = SourceFile.all.filter { logic.contains($0.target) || $0.isMachine }
         expectAbsence(of: banned, in: files)
@@ -182,6 +183,8 @@ enum Imports {
         "Telemetry": ["NearbyCore"],
         "Spool": ["NearbyCore", "Telemetry", "DurableFiles"],
         "Sampling": ["NearbyCore", "Telemetry"],
+        "AgentNode": ["NearbyCore", "NearbyEngine", "Telemetry", "Sampling"],
+        "CollectingNode": ["NearbyCore", "NearbyEngine", "Telemetry", "Collector"],
         "Sensors": [
             "NearbyCore", "Telemetry", "Sampling", "DurableFiles", "CLinux", "CGPIOD", "COpenSSL",
             "Glibc", "Synchronization",
@@ -194,12 +197,12 @@ enum Imports {
         ],
         "Program": [
             "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
-            "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sampling", "Sensors", "Spool",
-            "Configuration", "Boards", "DurableFiles", "Glibc",
+            "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sampling", "Sensors", "AgentNode",
+            "Spool", "Configuration", "Boards", "DurableFiles", "Glibc",
         ],
         "Collecting": [
             "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux", "Telemetry",
-            "Collector", "Store", "Glibc",
+            "Collector", "CollectingNode", "Store", "Glibc",
         ],
         "Setup": [
             "Program", "Configuration", "Boards", "NearbyCore", "NearbyDTLS", "NearbyLinux",

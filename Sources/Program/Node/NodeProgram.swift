@@ -64,7 +64,7 @@ package final class NodeProgram {
         }
         for notice in identity.notices { log.write(.warning, notice) }
         Self.tell(settings, log)
-        let options = try Self.options(settings, role: role, run: run, identity)
+        let options = try NodeOptions(settings, role: role, run: run, identity)
         runner = try NodeRunner(options, identity: identity, loop: loop, log: log)
         do {
             // Without a place for the identity there is none for peers.
@@ -80,14 +80,13 @@ package final class NodeProgram {
                 "\(settings.state): no lock can be taken there; see to it that no other process "
                     + "uses this state directory")
         }
-        rememberPeers()
         tellIfUnnamed(role)
     }
 
     /// A collector that its own configuration does not name takes no readings of those who go by
     /// the same list.
     private func tellIfUnnamed(_ role: Role) {
-        let own = runner.node.ownPeer
+        let own = runner.identity.peer
         guard role == .collector, !settings.collectors.isEmpty, !settings.collectors.contains(own)
         else { return }
         log.write(
@@ -123,6 +122,7 @@ package final class NodeProgram {
             startWatchdog()
             giveBackPagesLater()
             try watchClock()
+            rememberPeers()
             try runner.start()
             startAvahi()
             log.write(
@@ -144,8 +144,14 @@ package final class NodeProgram {
         control?.close()
     }
 
-    /// Writes what a person should read; refusals that repeat as sums.
-    package func tell(_ notice: Node.Notice, _ now: Instant) {
+    /// Takes what the node told: writes what a person should read.
+    package func note(_ event: Node.Event, _ now: Instant) {
+        if case .notice(let notice) = event { tell(notice, now) }
+        runner.note(event, now)
+    }
+
+    /// Refusals that repeat are written as sums.
+    private func tell(_ notice: Node.Notice, _ now: Instant) {
         let line = notice.text(runner)
         guard case .refused(let peer, let reason, let endpoint, _) = notice else {
             return log.write(notice.level, line)
@@ -260,61 +266,6 @@ package final class NodeProgram {
             return [
                 "unknown request; there are status, summary, health, ticket, connect, connected"
             ]
-        }
-    }
-
-    // MARK: Options
-
-    private static func options(
-        _ settings: Settings, role: Role, run: RunID, _ identity: Identity
-    ) throws(StartError) -> NodeOptions {
-        let digest = OpenSSLCryptography(identity: identity).sha256(
-            Array("rivulet network ".utf8) + Array(settings.network.utf8))
-        // From the name alone: two secrets of one network must hear each other while they are
-        // changed.
-        let tag = NetworkTag(value: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
-        var configuration = NodeConfiguration(
-            name: settings.name, role: role, networkTag: tag, run: run, seed: systemRandom())
-        configuration.software = ProgramVersion.text
-        configuration.secrets = settings.secrets
-        configuration.preference = EncryptionPreference(settings.encryption)
-        configuration.collectors = Set(settings.collectors)
-        var options = NodeOptions(configuration: configuration)
-        options.port = settings.udp.port
-        options.interfaces = settings.udp.interfaces
-        options.beacon = settings.udp.beacon
-        options.usesUDP = settings.udp.isOn
-        options.bluetooth = BluetoothChoice(settings.bluetooth)
-        for peer in settings.udp.peers {
-            do throws(AddressText.Fault) {
-                options.staticPeers.append(try AddressText(parsing: peer.text))
-            } catch {
-                throw StartError(
-                    "line \(peer.mark.line), column \(peer.mark.column): "
-                        + "peer \(peer.text): \(error)", .configuration)
-            }
-        }
-        return options
-    }
-}
-
-extension EncryptionPreference {
-    init(_ configured: ConfiguredEncryption) {
-        switch configured {
-        case .none: self = .none
-        case .optional: self = .optional
-        case .required: self = .required
-        }
-    }
-}
-
-extension Role {
-    init(_ configured: ConfiguredRole) {
-        switch configured {
-        case .agent: self = .agent
-        case .relay: self = .relay
-        case .collector: self = .collector
-        case .viewer: self = .viewer
         }
     }
 }

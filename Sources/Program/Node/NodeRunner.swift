@@ -24,16 +24,27 @@ public struct NodeOptions {
     public init(configuration: NodeConfiguration) { self.configuration = configuration }
 }
 
-/// The thin shell around a `Node`: sockets, interfaces and time go in, datagrams go out, on one
+/// A program around a node, as its runner sees it.
+public protocol NodeOwner: AnyObject {
+    /// The node that runs, by itself or in a composition.
+    var node: Node { get }
+    /// When `deadlineReached` is wanted next.
+    var nextDeadline: Instant? { get }
+    /// Takes one batch of inputs for the node, and carries out what follows: transmissions and
+    /// events go to the runner, and `settled` ends it.
+    func handle(_ inputs: [Node.Input], now: Instant)
+    func deadlineReached(now: Instant)
+}
+
+/// The thin shell around a node: sockets, interfaces and time go in, datagrams go out, on one
 /// thread.
 public final class NodeRunner {
     public let loop: EventLoop
     public let log: StandardErrorLog
     public let identity: Identity
     public let options: NodeOptions
-    public private(set) var node: Node
-    /// What the node has to say, in order; called on the loop's thread.
-    public var onEvent: ((Node.Event, Instant) -> Void)?
+    /// Whose node it is; set before anything else is asked of the runner.
+    public weak var owner: (any NodeOwner)?
     /// Called when a peer became a neighbour, or moved, with its address.
     var onAdmitted: ((PeerID, AddressText, Instant) -> Void)?
     /// Where peers were admitted, in this run and before: tried where multicast is silent.
@@ -54,7 +65,8 @@ public final class NodeRunner {
     private var timer: EventLoop.TimerID?
     /// Addresses out of tickets, by peer; oldest first.
     private var ticketPeers: [(peer: PeerID, addresses: [TransportAddress], until: Instant)] = []
-    private var isHandling = false
+    /// Something was told that Bluetooth may care about.
+    private var isContentInDoubt = false
 
     public init(
         _ options: NodeOptions, identity: Identity, loop: EventLoop, log: StandardErrorLog
@@ -74,15 +86,24 @@ public final class NodeRunner {
         } catch {
             throw StartError(error)
         }
+    }
+
+    /// A node for these sockets; there is to be one.
+    public func makeNode() -> Node {
         var configuration = options.configuration
         configuration.dataPort = transport.port
         configuration.sendsBeacons = options.beacon
-        node = Node(configuration, cryptography: OpenSSLCryptography(identity: identity))
+        return Node(configuration, cryptography: OpenSSLCryptography(identity: identity))
+    }
+
+    public var node: Node {
+        guard let owner else { preconditionFailure("a runner without an owner has no node") }
+        return owner.node
     }
 
     /// Registers everything with the loop and sends the first beacons.
     public func start() throws(StartError) {
-        timer = loop.addTimer { [unowned self] now in give(.deadlineReached, at: now) }
+        timer = loop.addTimer { [unowned self] now in owner?.deadlineReached(now: now) }
         do {
             for descriptor in transport.descriptors {
                 try loop.register(descriptor) { [unowned self] _ in receiveData() }
@@ -103,8 +124,7 @@ public final class NodeRunner {
 
     /// Hands an input to the node and carries out what follows.
     public func give(_ input: Node.Input, at now: Instant) {
-        node.handle(input, now: now)
-        settle(now)
+        owner?.handle([input], now: now)
     }
 
     public func name(of link: LinkID) -> String {
@@ -138,14 +158,16 @@ public final class NodeRunner {
 
     private func receiveData() {
         let now = MonotonicClock.now()
-        transport.receive { node.handle(.init($0), now: now) }
-        settle(now)
+        var inputs: [Node.Input] = []
+        transport.receive { inputs.append(.init($0)) }
+        owner?.handle(inputs, now: now)
     }
 
     private func receiveBeacons() {
         let now = MonotonicClock.now()
-        beaconSocket?.receive { node.handle(.init($0), now: now) }
-        settle(now)
+        var inputs: [Node.Input] = []
+        beaconSocket?.receive { inputs.append(.init($0)) }
+        owner?.handle(inputs, now: now)
     }
 
     private func interfacesChanged() {
@@ -160,23 +182,24 @@ public final class NodeRunner {
         let now = MonotonicClock.now()
         transport.configuredLinks = monitor.configuredLinks
         beaconSocket?.configuredLinks = monitor.configuredLinks
+        var inputs: [Node.Input] = []
         for event in events {
             switch event {
             case .up(let interface):
                 log.write(.information, "\(interface.name): in use")
                 _ = beaconSocket?.join(interface.link)
-                node.handle(.linkUp(interface.link, interface.linkClass), now: now)
+                inputs.append(.linkUp(interface.link, interface.linkClass))
             case .changed(let interface):
                 _ = beaconSocket?.join(interface.link)
-                node.handle(.linkUp(interface.link, interface.linkClass), now: now)
+                inputs.append(.linkUp(interface.link, interface.linkClass))
             case .down(let interface):
                 log.write(.notice, "\(interface.name): no longer in use")
                 beaconSocket?.leave(interface.link)
-                node.handle(.linkDown(interface.link), now: now)
+                inputs.append(.linkDown(interface.link))
             }
         }
         guard !events.isEmpty else { return }
-        tryStaticPeers(now)
+        tryStaticPeers(after: inputs, now)
     }
 
     // MARK: Addresses to try
@@ -197,7 +220,7 @@ public final class NodeRunner {
         tryStaticPeers(MonotonicClock.now())
     }
 
-    private func tryStaticPeers(_ now: Instant) {
+    private func tryStaticPeers(after inputs: [Node.Input] = [], _ now: Instant) {
         ticketPeers.removeAll { $0.until <= now }
         var endpoints = options.staticPeers.compactMap(endpoint)
         for address in ticketPeers.flatMap(\.addresses) {
@@ -208,20 +231,18 @@ public final class NodeRunner {
                 endpoints.append(Endpoint(link: link, address: address))
             }
         }
-        node.handle(.staticPeers(endpoints), now: now)
-        tryRememberedPeers(now)
+        tryRememberedPeers(after: inputs + [.staticPeers(endpoints)], now)
         onLinks?()
     }
 
     /// At the port where a peer was last, and at the one where all listen for beacons: it may have
     /// restarted at another.
-    private func tryRememberedPeers(_ now: Instant) {
+    private func tryRememberedPeers(after inputs: [Node.Input] = [], _ now: Instant) {
         let last = rememberedPeers.compactMap(endpoint)
         let beacons = last.map {
             Endpoint(link: $0.link, address: $0.address.with(port: BeaconGroups.port))
         }
-        node.handle(.rememberedPeers(last + beacons), now: now)
-        settle(now)
+        owner?.handle(inputs + [.rememberedPeers(last + beacons)], now: now)
     }
 
     /// Where a configured address is reached now; nil while no link leads there.
@@ -235,53 +256,38 @@ public final class NodeRunner {
 
     // MARK: Outputs
 
-    private func transmit(_ bytes: [UInt8], _ endpoint: Endpoint, _ now: Instant) {
-        if case .bluetooth = endpoint.address {
-            bluetooth?.send(bytes, to: endpoint, now: now)
-        } else {
-            transport.send(bytes, to: endpoint)
+    public func carryOut(_ transmission: Node.Transmission, _ now: Instant) {
+        switch transmission {
+        case .unicast(let bytes, let endpoint):
+            if case .bluetooth = endpoint.address {
+                bluetooth?.send(bytes, to: endpoint, now: now)
+            } else {
+                transport.send(bytes, to: endpoint)
+            }
+        case .multicast(let bytes, let link): transport.multicast(bytes, on: link)
+        case .broadcast(let bytes, let link): transport.broadcast(bytes, on: link)
         }
     }
 
-    private func tellAdmitted(_ event: Node.Event, _ now: Instant) {
+    /// The node told this.
+    public func note(_ event: Node.Event, _ now: Instant) {
         switch event {
         case .notice(.neighbourUp(let peer, _, let endpoint)),
             .notice(.neighbourMoved(let peer, _, let endpoint)):
+            isContentInDoubt = true
             onAdmitted?(peer, addressText(endpoint), now)
-        default: break
+        case .peer, .collector, .notice: isContentInDoubt = true
+        case .viewers, .message: break
         }
     }
 
-    /// Carries out what the node wants, and sets the timer. An output may lead to new inputs: they
-    /// are settled in the same loop.
-    private func settle(_ now: Instant) {
-        guard !isHandling else { return }
-        isHandling = true
-        defer { isHandling = false }
-        var outputs = node.flush(now: now)
-        var isContentInDoubt = false
-        while !outputs.isEmpty {
-            for output in outputs {
-                switch output {
-                case .transmit(.unicast(let bytes, let endpoint)): transmit(bytes, endpoint, now)
-                case .transmit(.multicast(let bytes, let link)):
-                    transport.multicast(bytes, on: link)
-                case .transmit(.broadcast(let bytes, let link)):
-                    transport.broadcast(bytes, on: link)
-                case .event(let event):
-                    switch event {
-                    case .peer, .collector, .notice: isContentInDoubt = true
-                    case .viewers, .message: break
-                    }
-                    tellAdmitted(event, now)
-                    onEvent?(event, now)
-                }
-            }
-            if isContentInDoubt { tellBluetoothContent(now) }
+    /// All that followed from an input is carried out.
+    public func settled(_ now: Instant) {
+        if isContentInDoubt {
             isContentInDoubt = false
-            outputs = node.flush(now: now)
+            tellBluetoothContent(now)
         }
-        if let timer { loop.set(timer, to: node.nextDeadline) }
+        if let timer { loop.set(timer, to: owner?.nextDeadline) }
     }
 }
 

@@ -1,3 +1,4 @@
+import AgentNode
 import DurableFiles
 import NearbyCore
 import NearbyLinux
@@ -6,23 +7,8 @@ import Telemetry
 
 /// The spool's calls, one after another on the worker threads; what comes of each is posted back.
 final class SpoolQueue: @unchecked Sendable {
-    enum Job: Sendable {
-        case open
-        case append(birth: [UInt8], [SpoolBlock])
-        case fetch(RunRange, SpoolPlace)
-        case forget(RunID, NumberRanges)
-        /// The run ends in order, with this number.
-        case end(lastSequence: UInt64)
-    }
-
-    enum Answer: Sendable {
-        /// Beside the answer of the job that came first.
-        case opened([SpooledRun], PreviousRun?, notices: [String])
-        case appended(Spool.Appended)
-        case fetched(RunRange, [UInt8]?)
-        case done
-        case failed(Job, String)
-    }
+    typealias Job = Agent.SpoolJob
+    typealias Answer = Agent.SpoolAnswer
 
     struct Statistics: Sendable {
         /// Bytes of the spool's files, and bytes written since the start.
@@ -47,13 +33,15 @@ final class SpoolQueue: @unchecked Sendable {
     // Touched by one job at a time.
     private var spool: Spool?
 
-    init(
-        directory: String, run: RunID, bytesMax: Int, workers: WorkerPool
-    ) throws(SystemError) {
-        self.directory = directory
-        self.run = run
-        settings = Spool.Settings(bytesMax: bytesMax)
-        self.workers = workers
+    /// Nil where none is wanted. Without a place for its own identity an agent has none for
+    /// readings; and what a card brought along from another board is not ours to send.
+    init?(_ program: NodeProgram) throws(SystemError) {
+        let (settings, identity) = (program.settings, program.runner.identity)
+        guard settings.journalSpool > 0, !identity.ephemeral else { return nil }
+        directory = "\(settings.state)/spool/\(identity.peer)"
+        run = program.run
+        self.settings = Spool.Settings(bytesMax: settings.journalSpool)
+        workers = program.workers
         answers = try Mailbox()
     }
 
@@ -106,7 +94,8 @@ final class SpoolQueue: @unchecked Sendable {
             switch job {
             case .open: return .done
             case .append(let birth, let blocks):
-                return .appended(try spool.append(birth: birth, blocks))
+                let appended = try spool.append(birth: birth, blocks)
+                return .appended(appended.places, evicted: appended.evicted)
             case .fetch(let stretch, let place):
                 return .fetched(stretch, try spool.read(place))
             case .forget(let run, let unneeded):

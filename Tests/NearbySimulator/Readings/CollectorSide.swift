@@ -1,15 +1,16 @@
+import CollectingNode
 import Collector
 import NearbyCore
 import NearbyEngine
 import Telemetry
 
-/// The telemetry side of a collector, or of a viewer, wired as in `CollectorProgram`.
+/// A collector, or a viewer, as `CollectorProgram` runs it, and what must hold of it.
 final class CollectorSide: ReadingsSide {
-    private let host: Host
+    private unowned let host: Host
     private let truth: ReadingsTruth
     private var store: SimulatedStore
-    private var machine: CollectorMachine?
-    private var effects: [ReadingsEffect] = []
+    private var collector: CollectorNode?
+    private var effects: [HostEffect] = []
     var isCalm = false { didSet { store.isCalm = isCalm } }
 
     init(host: Host, faults: ReadingFaults, truth: ReadingsTruth, seed: UInt64) {
@@ -18,19 +19,30 @@ final class CollectorSide: ReadingsSide {
         store = SimulatedStore(faults, truth: truth, seed: seed)
     }
 
-    var nextDeadline: Instant? { machine?.nextDeadline }
+    var node: Node? { collector?.node }
 
-    var uncommittedCount: Int { machine?.uncommittedCount ?? 0 }
+    var routesVersion: UInt64 { collector?.node.routesVersion ?? 0 }
+
+    var nextDeadline: Instant? { collector?.nextDeadline }
+
+    var uncommittedCount: Int { collector?.machine.uncommittedCount ?? 0 }
 
     private var isDurable: Bool { host.role == .collector }
 
-    func handle(_ input: ReadingsInput, now: Instant) -> [ReadingsEffect] {
+    func start(_ node: Node) {
+        let number = UInt64(host.number)
+        let settings = CollectorNode.Settings(
+            isDurable: isDurable, boot: BootID(high: 9, low: number), seed: number)
+        collector = CollectorNode(node: node, settings: settings)
+    }
+
+    func handle(_ input: HostInput, now: Instant) -> [HostEffect] {
         switch input {
         case .boot: boot(now)
-        case .node(let event): interpret(event, now)
-        case .event(.deadline): give(.deadlineReached, now)
+        case .network(let input): give(.network([input]), now)
+        case .deadline: give(.deadlineReached, now)
         case .event(.disk): storeFinished(now)
-        case .event(.sample): break
+        case .event(.sensors): break
         }
         defer { effects = [] }
         return effects
@@ -38,60 +50,39 @@ final class CollectorSide: ReadingsSide {
 
     func crash(now: Instant) {
         store.crash()
-        machine = nil
+        collector = nil
     }
 
     private func boot(_ now: Instant) {
-        machine = CollectorMachine(
-            isDurable: isDurable, boot: BootID(high: 9, low: UInt64(host.number)))
-        if isDurable { post(.open) }
+        give(.start, now)
         // One in two keeps the date by itself.
         let rank: ClockRank = host.number % 2 == 0 ? .network : .none
         let clock = ClockReading(rank: rank, unixOffset: ReadingsTruth.unixOffset(of: host))
-        give(.ownClock(clock), now)
-    }
-
-    private func interpret(_ event: Node.Event, _ now: Instant) {
-        switch event {
-        case .message(let bytes, let peer, _, let hops):
-            give(.received(bytes, from: peer, hops: UInt8(clamping: hops)), now)
-        case .peer(let peer, .connected): give(.connected(peer), now)
-        case .peer(let peer, .notConnected): give(.disconnected(peer), now)
-        case .peer, .collector, .viewers, .notice: break
-        }
+        give(.clock(clock), now)
     }
 
     private func storeFinished(_ now: Instant) {
         guard let (answer, next) = store.finish() else { return }
         if let next { effects.append(.later(.disk, after: next)) }
-        switch answer {
-        case .opened(let runs, let clocks): give(.restored(runs, clocks), now)
-        case .committed: give(.committed, now)
-        case .refused: give(.refused, now)
-        }
+        give(.store(answer), now)
     }
 
-    private func give(_ input: CollectorMachine.Input, _ now: Instant) {
-        guard let outputs = machine?.handle(input, now: now) else { return }
-        for output in outputs {
+    private func give(_ input: CollectorNode.Input, _ now: Instant) {
+        for output in collector?.handle(input, now: now) ?? [] {
             switch output {
-            case .send(let bytes, let peer):
-                check(bytes)
-                effects.append(.node(.sendReliable(bytes, to: peer)))
-            case .sendUnreliable(let bytes, let peer):
-                check(bytes)
-                effects.append(.node(.sendUnreliable(bytes, to: peer, .control)))
-            case .commit(let batch):
-                if !isDurable { truth.fail("viewer \(host.number) wants to store") }
-                post(.commit(batch))
-            case .accepted(let delivery): store.accepted(delivery)
-            case .born, .notice, .drop: break
+            case .transmit(let transmission): effects.append(.node(.transmit(transmission)))
+            case .node(let event): effects.append(.node(.event(event)))
+            case .store(let job): post(job)
+            case .event(.accepted(let delivery)): store.accepted(delivery)
+            case .event(.said(let bytes, _)): check(bytes)
+            case .event: break
             }
         }
         checkTables()
     }
 
-    private func post(_ job: SimulatedStore.Job) {
+    private func post(_ job: CollectorNode.StoreJob) {
+        if !isDurable { truth.fail("viewer \(host.number) wants to store") }
         if let time = store.post(job) { effects.append(.later(.disk, after: time)) }
     }
 
@@ -105,7 +96,7 @@ final class CollectorSide: ReadingsSide {
     }
 
     private func checkTables() {
-        guard let machine else { return }
+        guard let machine = collector?.machine else { return }
         let sizes = [
             ("agents", machine.peerCount, Limits.collectorPeersMax),
             ("held reports", machine.heldReportCount, Limits.heldReportsMax),

@@ -13,6 +13,8 @@ final class ReadingsTruth {
 
     private struct Run {
         var measured: [Measurement] = []
+        /// Of each channel, by its name: that of its first value.
+        var scales: [String: Int8] = [:]
         /// In some store.
         var stored = NumberRanges()
         /// By receipts that its agent took.
@@ -68,6 +70,10 @@ final class ReadingsTruth {
     /// The next reading of a run.
     func measured(_ measurement: Measurement, _ sequence: UInt64, of key: RunKey) {
         runs[key, default: Run()].measured.append(measurement)
+        let channel = measurement.channel
+        if measurement.outcome.value != nil, runs[key]?.scales[channel.name] == nil {
+            runs[key]?.scales[channel.name] = channel.scale
+        }
         if runs[key]?.end != sequence + 1 { fail("\(key.run): \(sequence) is not the next number") }
     }
 
@@ -126,7 +132,7 @@ final class ReadingsTruth {
             }
             let measured = run.measured[Int(reading.sequence) - 1]
             let channel = birth.channel(reading.channel)?.description
-            if reading.outcome != measured.outcome || channel != measured.channel
+            if reading.outcome != measured.outcome || !Self.isTrue(channel, of: measured, run)
                 || reading.time.nanoseconds != measured.milliseconds * 1_000_000
             {
                 fail("\(part.key.run): \(reading.sequence) was stored otherwise than measured")
@@ -134,6 +140,17 @@ final class ReadingsTruth {
             run.stored.insert(reading.sequence..<reading.sequence + 1)
         }
         runs[part.key] = run
+    }
+
+    /// The scale of a channel is a guess while it has given nothing but nulls.
+    private static func isTrue(
+        _ channel: ChannelDescription?, of measured: Measurement, _ run: Run
+    ) -> Bool {
+        guard let channel, channel.name == measured.channel.name,
+            channel.unit == measured.channel.unit
+        else { return false }
+        return channel.scale == run.scales[channel.name]
+            || measured.outcome.value == nil && channel.scale == 0
     }
 
     /// A gap is in a store.

@@ -3,51 +3,22 @@ import NearbyCore
 import NearbyEngine
 import Telemetry
 
-/// What happens on the telemetry side of a host.
-enum ReadingsInput {
-    /// The process has just started.
-    case boot
-    case node(Node.Event)
-    case event(ReadingsEvent)
-}
-
-enum ReadingsEvent {
-    /// The machine's deadline.
-    case deadline
-    /// A sensor is due.
-    case sample
-    /// The disk or the store has done what it was told.
-    case disk
-}
-
-enum ReadingsEffect {
-    case node(Node.Input)
-    case later(ReadingsEvent, after: Duration)
-    /// A `.deadline` is to come, by the host's own clock.
-    case wakeUp(at: Instant)
-}
-
-/// The telemetry side of one host: the real machine, wired to its node as the programs do it, and
-/// a disk that outlasts crashes.
-protocol ReadingsSide: AnyObject {
-    var nextDeadline: Instant? { get }
+/// A host's side where there are readings: the composition that the programs run, and a disk that
+/// outlasts crashes.
+protocol ReadingsSide: HostSide {
     /// From here on disks neither fail nor dawdle.
     var isCalm: Bool { get set }
-    func handle(_ input: ReadingsInput, now: Instant) -> [ReadingsEffect]
-    func crash(now: Instant)
 }
 
 /// Agents with journals, collectors with stores, and viewers: what flows between them through a
 /// simulated network, and the truth about it.
 public final class ReadingsWorld {
     let truth = ReadingsTruth()
-    private var sides: [any ReadingsSide] = []
-    private var wakeUps: [Instant?]
+    private(set) var sides: [any ReadingsSide] = []
 
     public init(hosts: [Host], faults: ReadingFaults, seed: UInt64) {
         var random = SeededGenerator(seed: seed ^ 0x6a75_726e)
         var hasLiar = false
-        wakeUps = Array(repeating: nil, count: hosts.count)
         for host in hosts {
             let seed = random.next()
             switch host.role {
@@ -62,28 +33,6 @@ public final class ReadingsWorld {
                 sides.append(AgentSide(host: host, settings: settings, truth: truth, seed: seed))
             }
         }
-    }
-
-    func handle(_ input: ReadingsInput, _ number: Int, now: Instant) -> [ReadingsEffect] {
-        if case .event(.deadline) = input {
-            // A deadline that was brought forward fires once, at its new time. One on a drifting
-            // clock may fire a little early: then it is planned anew.
-            guard let planned = wakeUps[number], planned <= now + .milliseconds(1) else {
-                return []
-            }
-            wakeUps[number] = nil
-        }
-        var effects = sides[number].handle(input, now: now)
-        if let next = sides[number].nextDeadline, next < wakeUps[number] ?? .distantFuture {
-            wakeUps[number] = next
-            effects.append(.wakeUp(at: next))
-        }
-        return effects
-    }
-
-    func crash(_ number: Int, now: Instant) {
-        wakeUps[number] = nil
-        sides[number].crash(now: now)
     }
 
     func calm() {

@@ -1,23 +1,12 @@
+import AgentNode
 import NearbyCore
 import Telemetry
 
 /// An agent's spool: a table that keeps what it was told is durable. One job at a time, as
 /// `SpoolQueue` has it; blocks lie in segments that go whole, as in `Spool`.
 struct SimulatedDisk {
-    enum Job {
-        case open
-        case append(Birth, [SpoolBlock])
-        case fetch(RunRange, SpoolPlace)
-        case forget(RunID, NumberRanges)
-    }
-
-    enum Answer {
-        case opened([SpooledRun], PreviousRun?)
-        case appended([(range: Range<UInt64>, place: SpoolPlace)], evicted: [RunRange])
-        case appendFailed
-        case fetched(RunRange, [UInt8]?)
-        case done
-    }
+    typealias Job = Agent.SpoolJob
+    typealias Answer = Agent.SpoolAnswer
 
     private struct Segment {
         var number: UInt64
@@ -85,7 +74,7 @@ struct SimulatedDisk {
         case .open, .append:
             random.duration(in: isCalm ? ReadingFaults().delay : settings.faults.delay)
         case .fetch: random.duration(in: .milliseconds(1)..<Duration.milliseconds(50))
-        case .forget: .milliseconds(1)
+        case .forget, .end: .milliseconds(1)
         }
     }
 
@@ -94,7 +83,9 @@ struct SimulatedDisk {
         case .open: return open(run)
         case .append(let birth, let blocks):
             let evicted = makeRoom(for: blocks.reduce(0) { $0 + $1.bytes.count })
-            guard !chance(settings.faults.diskFailurePercent) else { return .appendFailed }
+            guard !chance(settings.faults.diskFailurePercent) else {
+                return .failed(job, "the disk has failed")
+            }
             return .appended(append(birth, blocks), evicted: evicted)
         case .fetch(let stretch, let place):
             guard !chance(settings.faults.damagePercent) else { return .fetched(stretch, nil) }
@@ -103,6 +94,7 @@ struct SimulatedDisk {
         case .forget(let run, let unneeded):
             forget(run, unneeded)
             return .done
+        case .end: return .done
         }
     }
 
@@ -113,9 +105,11 @@ struct SimulatedDisk {
     // MARK: Segments
 
     private mutating func append(
-        _ birth: Birth, _ blocks: [SpoolBlock]
+        _ birth: [UInt8], _ blocks: [SpoolBlock]
     ) -> [(range: Range<UInt64>, place: SpoolPlace)] {
-        births[birth.run] = birth
+        if case .birth(let birth)? = try? TelemetryMessage(parsing: birth) {
+            births[birth.run] = birth
+        }
         if !hasCurrent || segments.last?.byteCount ?? .max > Self.segmentBytesMax {
             lastNumber += 1
             segments.append(Segment(number: lastNumber))
@@ -181,6 +175,6 @@ struct SimulatedDisk {
                 endedInOrder: false)
         }
         lastRun = run
-        return .opened(runs, previous)
+        return .opened(runs, previous, notices: [])
     }
 }

@@ -1,3 +1,4 @@
+import CollectingNode
 import Collector
 import NearbyCore
 import Telemetry
@@ -5,16 +6,8 @@ import Telemetry
 /// A collector's store: a table that keeps what was committed. One job at a time, as `StoreThread`
 /// has it; a batch is durable as a whole or not at all.
 struct SimulatedStore {
-    enum Job {
-        case open
-        case commit(StoreBatch)
-    }
-
-    enum Answer {
-        case opened([StoredRun], [ClockMapping])
-        case committed
-        case refused
-    }
+    typealias Job = CollectorNode.StoreJob
+    typealias Answer = CollectorNode.StoreAnswer
 
     private let faults: ReadingFaults
     private let truth: ReadingsTruth
@@ -48,6 +41,8 @@ struct SimulatedStore {
 
     /// Returns how long the job will take, if it could begin at once.
     mutating func post(_ job: Job) -> Duration? {
+        // Nothing is old here.
+        if case .tidy = job { return nil }
         jobs.append(job)
         // To find what is there may take longer than to add to it.
         return jobs.count == 1 ? isOpen ? duration : duration * 2 : nil
@@ -64,20 +59,23 @@ struct SimulatedStore {
             let boots = Set(runs.values.map(\.birth.boot))
             clocks = clocks.filter { boots.contains($0.key) }
             let mappings = clocks.sorted { $0.key < $1.key }.map(\.value)
-            answer = .opened(order.compactMap { runs[$0] }, mappings)
-        case .commit(let batch):
+            answer = .opened(order.compactMap { runs[$0] }, mappings, notices: [])
+        case .commit(let batch, _):
             let isRefused =
                 !isCalm && faults.refusalPercent > 0
                 && Int.random(in: 0..<100, using: &random) < faults.refusalPercent
             if !isRefused { commit(batch) }
-            answer = isRefused ? .refused : .committed
+            answer =
+                isRefused
+                ? .refused("the disk is full") : .committed(without: [], freeBytes: nil)
+        case .tidy: return nil
         }
         return (answer, jobs.isEmpty ? nil : duration)
     }
 
     /// A batch that is being written is durable or not.
     mutating func crash() {
-        if case .commit(let batch)? = jobs.first, Bool.random(using: &random) { commit(batch) }
+        if case .commit(let batch, _)? = jobs.first, Bool.random(using: &random) { commit(batch) }
         jobs = []
         isOpen = false
         mayRepeat = [:]

@@ -1,11 +1,10 @@
 import NearbyCore
 import Sampling
-import Sensors
 import Telemetry
 
 /// How one sensor does: which of its channels have values, the last one, and since when.
-struct SensorHealth {
-    enum State: String {
+public struct SensorHealth: Sendable {
+    package enum State: String, Sendable {
         /// It has given nothing yet.
         case starting
         case good
@@ -19,11 +18,11 @@ struct SensorHealth {
         case recovered
     }
 
-    private(set) var state = State.starting
+    package private(set) var state = State.starting
     /// When the state changed last.
-    private(set) var since: Instant
+    package private(set) var since: Instant
     /// The newest value.
-    private(set) var last: (measurement: Measurement, time: Instant)?
+    package private(set) var last: (measurement: Measurement, time: Instant)?
     private var values: Set<String> = []
     private var nulls: [String: NullReason] = [:]
     /// The state that the log told of last; the worst that it told of, and when.
@@ -82,77 +81,12 @@ struct SensorHealth {
         return .failed
     }
 
-    // MARK: Text
-
     /// The first channel without a value, in the order of names, and how many there are.
-    var firstNull: (channel: String, reason: NullReason, count: Int)? {
+    package var firstNull: (channel: String, reason: NullReason, count: Int)? {
         nulls.min { $0.key < $1.key }.map { ($0.key, $0.value, nulls.count) }
     }
 
-    var channelCount: Int { values.count + nulls.count }
-
-    /// What is wrong, after the sensor's name; nil while nothing is.
-    ///
-    /// - Parameter detail: what the driver adds: an exit status, what a program wrote.
-    func problem(_ detail: String?, now: Instant) -> String? {
-        guard state == .failing || state == .partly, let null = firstNull else { return nil }
-        var text =
-            state == .failing
-            ? "no value (\(null.reason))"
-            : "\(null.count) of \(channelCount) channels without a value: \(null.channel) "
-                + "(\(null.reason))"
-        if let detail { text += ": \(detail)" }
-        guard state == .failing else { return text }
-        guard let last, let value = last.measurement.outcome.value else {
-            return text + "; never had one"
-        }
-        // Of several channels it is said whose value that was.
-        let name = channelCount > 1 ? "\(last.measurement.channel) " : ""
-        return text + "; the last was \(name)\(value)\(Self.unit(last.measurement)), "
-            + "\(AgeText.text(now - last.time)) ago"
-    }
-
-    private static func unit(_ measurement: Measurement) -> String {
-        guard measurement.unit != "1", let unit = Unit(measurement.unit) else { return "" }
-        return " \(unit.symbol)"
-    }
-
-    /// For programs.
-    func members(now: Instant) -> [(String, JSONValue)] {
-        let null = firstNull
-        return [
-            ("state", .string(state.rawValue)),
-            ("sinceSeconds", .integer((now - since).milliseconds / 1_000)),
-            ("channels", .integer(channelCount)),
-            ("channelsWithoutValue", .integer(nulls.count)),
-            ("reason", .text(null.map { "\($0.reason)" })),
-            (
-                "last",
-                last.map { last in
-                    .object([
-                        ("channel", .string(last.measurement.channel)),
-                        ("value", .text(last.measurement.outcome.value.map { "\($0)" })),
-                        ("unit", .string(last.measurement.unit)),
-                        ("ageSeconds", .integer((now - last.time).milliseconds / 1_000)),
-                    ])
-                } ?? .null
-            ),
-        ]
-    }
-}
-
-/// Spans of time for people.
-package enum AgeText {
-    /// `12 s`, `4 min`, `3 h`, `9 d`: whole units, rounded down.
-    package static func text(_ age: Duration) -> String {
-        let seconds = max(0, age.milliseconds / 1_000)
-        switch seconds {
-        case ..<60: return "\(seconds) s"
-        case ..<3_600: return "\(seconds / 60) min"
-        case ..<86_400: return "\(seconds / 3_600) h"
-        default: return "\(seconds / 86_400) d"
-        }
-    }
+    package var channelCount: Int { values.count + nulls.count }
 }
 
 extension Limits {

@@ -1,0 +1,57 @@
+import Glibc
+import NearbyCore
+import NearbyLinux
+import Program
+
+/// What a screen is told beside what the collector says: lines of the log, the terminal's size, and
+/// the seconds that pass.
+final class ScreenEvents {
+    let log: StandardErrorLog
+    private let hasScreen: Bool
+    /// Lines of the log for the screen.
+    private let lines: Mailbox<String>
+    private let resizes: SignalSource
+    private var timer: EventLoop.TimerID?
+
+    init(_ options: CollectOptions) throws(StartError) {
+        hasScreen = options.hasScreen
+        do throws(SystemError) {
+            lines = try Mailbox()
+            resizes = try SignalSource(options.hasScreen ? [SIGWINCH] : [])
+        } catch {
+            throw StartError(error)
+        }
+        // On a terminal the table has the screen; the log keeps to what matters.
+        log = StandardErrorLog(
+            threshold: options.logLevel ?? (options.hasScreen ? .warning : .information),
+            showsTimes: true, screen: options.hasScreen ? lines : nil)
+    }
+
+    /// Tells the output from now on; it stops the loop when nobody reads any more.
+    func open(_ output: WindowOutput, _ loop: EventLoop) throws(SystemError) {
+        output.onEnd = { [unowned loop] in loop.stop() }
+        guard hasScreen else { return }
+        try loop.register(resizes) { [unowned output] _ in output.resize(MonotonicClock.now()) }
+        try loop.register(lines) { [unowned output] in
+            output.tell(.message($0), MonotonicClock.now())
+        }
+        timer = loop.addTimer { [unowned self, unowned output, unowned loop] in
+            tick($0, output, loop)
+        }
+        tick(MonotonicClock.now(), output, loop)
+    }
+
+    /// What the log said since the loop ended, below the screen.
+    func tellLast() {
+        for line in lines.take() {
+            var bytes = Array((line + "\n").utf8)
+            _ = Glibc.write(STDERR_FILENO, &bytes, bytes.count)
+        }
+    }
+
+    private func tick(_ now: Instant, _ output: WindowOutput, _ loop: EventLoop) {
+        output.tell(.tick, now)
+        guard let timer, output.needsTicks else { return }
+        loop.set(timer, to: now + .seconds(1))
+    }
+}

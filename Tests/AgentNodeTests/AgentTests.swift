@@ -1,0 +1,126 @@
+import NearbyCore
+import NearbyEngine
+import NearbySimulator
+import NearbyWire
+import Sampling
+import Telemetry
+import Testing
+
+@testable import AgentNode
+
+struct AgentTests {
+    private var agent = Self.agent(spoolAfter: .seconds(1))
+    private var now = Instant.zero + .seconds(100)
+
+    private static func agent(spoolAfter: Duration?) -> Agent {
+        let configuration = NodeConfiguration(
+            name: "hut", role: .agent, networkTag: NetworkTag(value: 1), run: RunID(value: 7),
+            seed: 1)
+        let cryptography = SimulatedCryptography(peer: PeerID(high: 1, low: 1), seed: 1)
+        guard let description = try? NodeDescription(name: "hut") else {
+            preconditionFailure("hut is a name")
+        }
+        var telemetry = Telemeter.Settings(
+            run: RunID(value: 7), boot: BootID(high: 1, low: 1), node: description)
+        telemetry.journal.spoolAfter = spoolAfter
+        return Agent(
+            node: Node(configuration, cryptography: cryptography), telemetry: telemetry)
+    }
+
+    private func level(_ value: Int64) -> Measurement { Measurement("level", "1", value) }
+
+    /// Numbers and values of the readings among these.
+    private func readings(_ outputs: [Agent.Output]) -> [String] {
+        outputs.compactMap { output in
+            guard case .event(.reading(let number, let sample)) = output else { return nil }
+            let value = sample.outcome.value.map { "\($0)" } ?? "null"
+            return "\(number) \(sample.channel.name) \(value)"
+        }
+    }
+
+    private func events(_ outputs: [Agent.Output]) -> [Agent.Event] {
+        outputs.compactMap { output in
+            if case .event(let event) = output { event } else { nil }
+        }
+    }
+
+    @Test mutating func theSpoolIsOpenedFirstIfThereIsOne() {
+        #expect(agent.handle(.start, now: now) == [.spool(.open)])
+        var other = Self.agent(spoolAfter: nil)
+        #expect(other.handle(.start, now: now) == [])
+    }
+
+    @Test mutating func allSensorsAreAskedAtOnceAndWhatTheyGiveAreReadings() {
+        let plans = ["a", "b"].map { Agent.SensorPlan($0, period: .seconds(1)) }
+        #expect(
+            agent.handle(.use(plans), now: now) == [
+                .sample(0, generation: 1), .sample(1, generation: 1),
+            ])
+        let input = Agent.Input.measured(1, generation: 1, [level(5)], at: now)
+        #expect(readings(agent.handle(input, now: now)) == ["1 level 5"])
+        #expect(agent.telemeter.waitingCount == 1)
+        #expect(readings(agent.handle(.spoke(0, [level(6)]), now: now)) == ["2 level 6"])
+    }
+
+    @Test mutating func whatAnEarlierSensorGivesComesTooLate() {
+        _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
+        _ = agent.handle(.use([Agent.SensorPlan("b", period: .seconds(1))]), now: now)
+        let input = Agent.Input.measured(0, generation: 1, [level(5)], at: now)
+        #expect(agent.handle(input, now: now) == [])
+        #expect(agent.telemeter.readingCount == 0)
+    }
+
+    @Test mutating func aSensorThatHangsIsNullOnceItIsDueAgain() {
+        _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
+        let outputs = agent.handle(.deadlineReached, now: now + .seconds(1))
+        #expect(readings(outputs) == ["1 a null"])
+        #expect(events(outputs).first == .sensorFailed(0))
+        #expect(agent.sensors.status(of: 0)?.isOverdue == true)
+        #expect(agent.drops[.samplerQueueFull] == 1)
+    }
+
+    @Test mutating func aSensorThatNobodyWasFreeToAskHasItsTurnAgain() {
+        _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
+        #expect(agent.handle(.notAsked(0), now: now) == [])
+        let outputs = agent.handle(.deadlineReached, now: now + .seconds(1))
+        #expect(outputs == [.sample(0, generation: 1)])
+    }
+
+    @Test mutating func aSpoolThatFailsIsToldOnceAndThatItWorksAgainToo() {
+        let job = Agent.SpoolJob.append(birth: [], [])
+        let fault = Agent.SpoolAnswer.failed(job, "full")
+        #expect(events(agent.handle(.spool(fault), now: now)) == [.spoolFailed("full")])
+        #expect(events(agent.handle(.spool(fault), now: now)) == [])
+        #expect(agent.spoolFault == "full")
+        let answer = Agent.SpoolAnswer.appended([], evicted: [])
+        #expect(events(agent.handle(.spool(answer), now: now)) == [.spoolWorks])
+        #expect(agent.spoolFault == nil)
+    }
+
+    @Test mutating func theLastJobsOfTheSpoolAreWhatIsNotSettledAndTheEnd() {
+        _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
+        _ = agent.handle(.measured(0, generation: 1, [level(5)], at: now), now: now)
+        let jobs = agent.handle(.finish, now: now).compactMap { output in
+            if case .spool(let job) = output { job } else { nil }
+        }
+        #expect(jobs.count == 2)
+        guard case .append(_, let blocks)? = jobs.first else {
+            Issue.record("\(jobs)")
+            return
+        }
+        #expect(blocks.map(\.range) == [1..<2])
+        #expect(jobs.last == .end(lastSequence: 1))
+        // Sensors rest.
+        let late = Agent.Input.measured(0, generation: 1, [level(6)], at: now)
+        #expect(readings(agent.handle(late, now: now)) == [])
+    }
+
+    @Test mutating func nothingIsDueEarlyAndLateIsHarmless() throws {
+        _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
+        _ = agent.handle(.measured(0, generation: 1, [level(5)], at: now), now: now)
+        let next = try #require(agent.nextDeadline)
+        #expect(next > now)
+        #expect(agent.handle(.deadlineReached, now: now) == [])
+        #expect(agent.handle(.deadlineReached, now: now + .seconds(9)).isEmpty == false)
+    }
+}

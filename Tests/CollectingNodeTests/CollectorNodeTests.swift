@@ -1,0 +1,73 @@
+import CollectingNode
+import Collector
+import NearbyCore
+import NearbyEngine
+import NearbySimulator
+import NearbyWire
+import Telemetry
+import Testing
+
+struct CollectorNodeTests {
+    private let now = Instant.zero + .seconds(100)
+
+    private func collector(isDurable: Bool) -> CollectorNode {
+        let configuration = NodeConfiguration(
+            name: "base", role: isDurable ? .collector : .viewer,
+            networkTag: NetworkTag(value: 1), run: RunID(value: 7), seed: 1)
+        let cryptography = SimulatedCryptography(peer: PeerID(high: 1, low: 1), seed: 1)
+        return CollectorNode(
+            node: Node(configuration, cryptography: cryptography),
+            settings: CollectorNode.Settings(
+                isDurable: isDurable, boot: BootID(high: 1, low: 1), seed: 1))
+    }
+
+    private let network = ClockReading(rank: .network, unixOffset: .seconds(1_795_000_000))
+
+    @Test func onlyACollectorHasAStore() {
+        var collector = collector(isDurable: true)
+        #expect(collector.handle(.start, now: now) == [.store(.open)])
+        #expect(collector.handle(.clock(network), now: now).first == .store(.tidy(clock: network)))
+        var viewer = self.collector(isDurable: false)
+        #expect(viewer.handle(.start, now: now) == [])
+        #expect(viewer.handle(.clock(network), now: now) == [])
+        _ = viewer.handle(.finish, now: now)
+        #expect(viewer.isSettled)
+    }
+
+    @Test func aStoreThatRefusesIsToldOnceAndThatItWorksAgainToo() {
+        var collector = collector(isDurable: true)
+        #expect(
+            collector.handle(.store(.refused("full")), now: now) == [.event(.storeFailed("full"))])
+        #expect(collector.handle(.store(.refused("full")), now: now) == [])
+        #expect(collector.storeFault == "full")
+        let committed = CollectorNode.StoreAnswer.committed(without: [], freeBytes: nil)
+        #expect(collector.handle(.store(committed), now: now) == [.event(.storeWorks)])
+        #expect(collector.storeFault == nil)
+    }
+
+    /// A clock of the network's is a mapping to be stored.
+    @Test func theEndCommitsWhatWaitsUntilTheStoreHasIt() {
+        var collector = collector(isDurable: true)
+        _ = collector.handle(.store(.opened([], [], notices: [])), now: now)
+        _ = collector.handle(.clock(network), now: now)
+        #expect(!collector.isSettled)
+        let jobs = collector.handle(.finish, now: now)
+        guard case .store(.commit(_, network))? = jobs.last else {
+            Issue.record("\(jobs)")
+            return
+        }
+        let committed = CollectorNode.StoreAnswer.committed(without: [], freeBytes: nil)
+        #expect(collector.handle(.store(committed), now: now) == [])
+        #expect(collector.isSettled)
+    }
+
+    @Test func aClockThatMovesALittleMovesNoWindow() {
+        var collector = collector(isDurable: false)
+        _ = collector.handle(.clock(network), now: now)
+        #expect(collector.shownOffset == network.unixOffset)
+        var slewed = network
+        slewed.unixOffset += .milliseconds(50)
+        _ = collector.handle(.clock(slewed), now: now + .seconds(60))
+        #expect(collector.shownOffset == network.unixOffset)
+    }
+}
