@@ -10,8 +10,9 @@ import Telemetry
 /// `Node` carries these to whom they are for. What comes back over the network goes the other way.
 ///
 /// Its one queue is the node's. An input is taken by the part that it is for, and what that part
-/// wants by the next, at once; then the node is flushed: its transmissions leave, its events go to
-/// the telemeter, whose messages go into the node; and again, until the node has nothing more.
+/// wants by the next, at once. After each message, and in the end, the node is flushed: its
+/// transmissions leave, its events go to the telemeter, whose messages go into the node; and again,
+/// until the node has nothing more.
 public struct Agent {
     public private(set) var node: Node
     public private(set) var telemeter: Telemeter
@@ -24,6 +25,8 @@ public struct Agent {
     private var collector: PeerID?
     private var viewers: [PeerID] = []
     private let hasSpool: Bool
+    /// The node's outputs are being taken.
+    private var isSettling = false
     private var outputs: [Output] = []
 
     /// - Parameter telemetry: without `spoolAfter` there is no spool.
@@ -79,6 +82,9 @@ public struct Agent {
     // MARK: The node
 
     private mutating func settle(_ now: Instant) {
+        guard !isSettling else { return }
+        isSettling = true
+        defer { isSettling = false }
         var pending = node.flush(now: now)
         while !pending.isEmpty {
             for output in pending {
@@ -133,11 +139,9 @@ public struct Agent {
         for output in wanted {
             switch output {
             case .sendReliable(let bytes, let peer):
-                outputs.append(.event(.said(bytes, to: peer)))
-                node.handle(.sendReliable(bytes, to: peer), now: now)
+                say(bytes, to: peer, as: .sendReliable(bytes, to: peer), now)
             case .sendUnreliable(let bytes, let peer, let priority):
-                outputs.append(.event(.said(bytes, to: peer)))
-                node.handle(.sendUnreliable(bytes, to: peer, priority), now: now)
+                say(bytes, to: peer, as: .sendUnreliable(bytes, to: peer, priority), now)
             case .drop(let reason, let count): drops.count(reason, UInt64(clamping: count))
             case .spool(let birth, let blocks):
                 outputs.append(.spool(.append(birth: birth, blocks)))
@@ -145,6 +149,16 @@ public struct Agent {
             case .forget(let run, let unneeded): outputs.append(.spool(.forget(run, unneeded)))
             }
         }
+    }
+
+    /// What is said leaves before what is said next: a birth ahead of the report that needs it.
+    /// What answers the node's events waits for its next flush.
+    private mutating func say(
+        _ bytes: [UInt8], to peer: PeerID, as input: Node.Input, _ now: Instant
+    ) {
+        outputs.append(.event(.said(bytes, to: peer)))
+        node.handle(input, now: now)
+        settle(now)
     }
 
     private mutating func spoolAnswered(_ answer: SpoolAnswer, _ now: Instant) {

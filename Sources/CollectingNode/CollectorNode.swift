@@ -10,8 +10,9 @@ import Telemetry
 /// readings to the store, a receipt to the node, and what is new to `WindowAggregator`.
 ///
 /// Its one queue is the node's. An input is taken by the part that it is for, and what that part
-/// wants by the next, at once; then the node is flushed: its transmissions leave, its events go to
-/// the machine, whose messages go into the node; and again, until the node has nothing more.
+/// wants by the next, at once. After each message, and in the end, the node is flushed: its
+/// transmissions leave, its events go to the machine, whose messages go into the node; and again,
+/// until the node has nothing more.
 public struct CollectorNode {
     public private(set) var node: Node
     public private(set) var machine: CollectorMachine
@@ -26,6 +27,8 @@ public struct CollectorNode {
     private var ownClock = ClockReading(rank: .none, unixOffset: .zero)
     /// Nothing is taken any more.
     private var isFinishing = false
+    /// The node's outputs are being taken.
+    private var isSettling = false
     private var outputs: [Output] = []
 
     public init(node: Node, settings: Settings) {
@@ -90,6 +93,9 @@ public struct CollectorNode {
     // MARK: The node
 
     private mutating func settle(_ now: Instant) {
+        guard !isSettling else { return }
+        isSettling = true
+        defer { isSettling = false }
         var pending = node.flush(now: now)
         while !pending.isEmpty {
             for output in pending {
@@ -126,11 +132,9 @@ public struct CollectorNode {
                 sum(.delivery(delivery), now)
             case .born(let peer, let birth): outputs.append(.event(.born(peer, birth)))
             case .send(let bytes, let peer):
-                outputs.append(.event(.said(bytes, to: peer)))
-                node.handle(.sendReliable(bytes, to: peer), now: now)
+                say(bytes, to: peer, as: .sendReliable(bytes, to: peer), now)
             case .sendUnreliable(let bytes, let peer):
-                outputs.append(.event(.said(bytes, to: peer)))
-                node.handle(.sendUnreliable(bytes, to: peer, .control), now: now)
+                say(bytes, to: peer, as: .sendUnreliable(bytes, to: peer, .control), now)
             case .commit(let batch): outputs.append(.store(.commit(batch, clock: ownClock)))
             case .notice(let notice): outputs.append(.event(.notice(notice)))
             case .drop(let reason, let count):
@@ -138,6 +142,16 @@ public struct CollectorNode {
                 outputs.append(.event(.dropped(reason, count: count)))
             }
         }
+    }
+
+    /// What is said leaves before what is said next. What answers the node's events waits for
+    /// its next flush.
+    private mutating func say(
+        _ bytes: [UInt8], to peer: PeerID, as input: Node.Input, _ now: Instant
+    ) {
+        outputs.append(.event(.said(bytes, to: peer)))
+        node.handle(input, now: now)
+        settle(now)
     }
 
     private mutating func storeAnswered(_ answer: StoreAnswer, _ now: Instant) {
