@@ -13,7 +13,9 @@ import Telemetry
 /// wants by the next, at once. After each message, and in the end, the node is flushed: its
 /// transmissions leave, its events go to the telemeter, whose messages go into the node; and again,
 /// until the node has nothing more.
-public struct Agent {
+///
+/// A class: nobody copies an agent, and as a value it would bring code that copies a whole node.
+public final class Agent {
     public private(set) var node: Node
     public private(set) var telemeter: Telemeter
     public private(set) var sensors = AgentSensors()
@@ -43,7 +45,7 @@ public struct Agent {
         return earliest == .distantFuture ? nil : earliest
     }
 
-    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+    public func handle(_ input: Input, now: Instant) -> [Output] {
         switch input {
         case .start: if hasSpool { outputs.append(.spool(.open)) }
         case .network(let inputs): for input in inputs { node.handle(input, now: now) }
@@ -64,7 +66,7 @@ public struct Agent {
         return outputs
     }
 
-    private mutating func deadlineReached(_ now: Instant) {
+    private func deadlineReached(_ now: Instant) {
         if sensors.nextDeadline ?? .distantFuture <= now {
             interpret(sensors.handle(.deadlineReached, now: now), now)
         }
@@ -73,7 +75,7 @@ public struct Agent {
     }
 
     /// What is still being read comes too late.
-    private mutating func finish(_ now: Instant) {
+    private func finish(_ now: Instant) {
         interpret(sensors.handle(.use([]), now: now), now)
         tell(.flush, now)
         if hasSpool { outputs.append(.spool(.end(lastSequence: telemeter.readingCount))) }
@@ -81,25 +83,21 @@ public struct Agent {
 
     // MARK: The node
 
-    private mutating func settle(_ now: Instant) {
+    private func settle(_ now: Instant) {
         guard !isSettling else { return }
         isSettling = true
         defer { isSettling = false }
         var pending = node.flush(now: now)
         while !pending.isEmpty {
             for output in pending {
-                switch output {
-                case .transmit(let transmission): outputs.append(.transmit(transmission))
-                case .event(let event):
-                    interpret(event, now)
-                    outputs.append(.node(event))
-                }
+                if case .event(let event) = output { interpret(event, now) }
+                outputs.append(.node(output))
             }
             pending = node.flush(now: now)
         }
     }
 
-    private mutating func interpret(_ event: Node.Event, _ now: Instant) {
+    private func interpret(_ event: Node.Event, _ now: Instant) {
         switch event {
         case .collector(let peer):
             if let collector { tell(.destinationDown(collector), now) }
@@ -116,7 +114,7 @@ public struct Agent {
 
     // MARK: The sensors
 
-    private mutating func interpret(_ wanted: [AgentSensors.Output], _ now: Instant) {
+    private func interpret(_ wanted: [AgentSensors.Output], _ now: Instant) {
         for output in wanted {
             switch output {
             case .sample(let sensor):
@@ -130,7 +128,7 @@ public struct Agent {
 
     // MARK: The telemeter
 
-    private mutating func tell(_ input: Telemeter.Input, _ now: Instant) {
+    private func tell(_ input: Telemeter.Input, _ now: Instant) {
         let before = telemeter.readingCount
         let wanted = telemeter.handle(input, now: now)
         if case .sample(let sample) = input, telemeter.readingCount > before {
@@ -153,7 +151,7 @@ public struct Agent {
 
     /// What is said leaves before what is said next: a birth ahead of the report that needs it.
     /// What answers the node's events waits for its next flush.
-    private mutating func say(
+    private func say(
         _ bytes: [UInt8], to peer: PeerID, as input: Node.Input, _ now: Instant
     ) {
         outputs.append(.event(.said(bytes, to: peer)))
@@ -161,7 +159,7 @@ public struct Agent {
         settle(now)
     }
 
-    private mutating func spoolAnswered(_ answer: SpoolAnswer, _ now: Instant) {
+    private func spoolAnswered(_ answer: SpoolAnswer, _ now: Instant) {
         switch answer {
         case .opened(let runs, let previous, let notices):
             outputs += notices.map { .event(.spoolNotice($0)) }

@@ -30,13 +30,12 @@ extension Agent {
 
     /// In the order in which it happened.
     public enum Output: Equatable, Sendable {
-        case transmit(Node.Transmission)
+        /// To be sent; or for who looks on, once all parts have taken it.
+        case node(Node.Output)
         /// Ask this sensor for its measurements; `.measured` or `.notAsked` follows.
         case sample(Int, generation: Int)
         /// One job after another, in their order; an answer follows each.
         case spool(SpoolJob)
-        /// For who looks on: what the node told, once all parts have taken it.
-        case node(Node.Event)
         case event(Event)
     }
 
@@ -64,7 +63,7 @@ extension Agent {
     }
 
     /// What the journal wants of its part on disk.
-    public enum SpoolJob: Hashable, Sendable {
+    public enum SpoolJob: Equatable, Sendable {
         case open
         /// The birth of the present run (a birth message), and blocks of it.
         case append(birth: [UInt8], [SpoolBlock])

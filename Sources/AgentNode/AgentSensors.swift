@@ -13,7 +13,7 @@ public struct AgentSensors: Sendable {
         case deadlineReached
     }
 
-    enum Output: Equatable, Sendable {
+    enum Output: Sendable {
         case sample(Int)
         case reading(Sample)
         case event(Agent.Event)

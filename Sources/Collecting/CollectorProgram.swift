@@ -14,7 +14,7 @@ public final class CollectorProgram: NodeOwner {
     let program: NodeProgram
     let options: CollectOptions
     let log: StandardErrorLog
-    private(set) var collector: CollectorNode
+    let collector: CollectorNode
     let store: StoreThread?
     /// Nothing is taken any more; the loop runs until what came is committed.
     private var isStopping = false
@@ -99,9 +99,9 @@ public final class CollectorProgram: NodeOwner {
     private func give(_ input: CollectorNode.Input, _ now: Instant) {
         for output in collector.handle(input, now: now) {
             switch output {
-            case .transmit(let transmission): program.runner.carryOut(transmission, now)
+            case .node(.transmit(let transmission)): program.runner.carryOut(transmission, now)
             case .store(let job): store?.post(job)
-            case .node(let event):
+            case .node(.event(let event)):
                 program.note(event, now)
                 tell(event, now)
             case .event(.window(let window)): show(window, now)

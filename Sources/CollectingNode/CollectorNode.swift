@@ -13,7 +13,9 @@ import Telemetry
 /// wants by the next, at once. After each message, and in the end, the node is flushed: its
 /// transmissions leave, its events go to the machine, whose messages go into the node; and again,
 /// until the node has nothing more.
-public struct CollectorNode {
+///
+/// A class, as `Agent` is.
+public final class CollectorNode {
     public private(set) var node: Node
     public private(set) var machine: CollectorMachine
     /// Why the store takes nothing; nil: it does.
@@ -51,7 +53,7 @@ public struct CollectorNode {
     /// Whether nothing waits for the store any more, or it takes nothing.
     public var isSettled: Bool { !isDurable || !machine.isCommitting || storeFault != nil }
 
-    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+    public func handle(_ input: Input, now: Instant) -> [Output] {
         switch input {
         case .start: if isDurable { outputs.append(.store(.open)) }
         case .network(let inputs): for input in inputs { node.handle(input, now: now) }
@@ -74,7 +76,7 @@ public struct CollectorNode {
         return outputs
     }
 
-    private mutating func deadlineReached(_ now: Instant) {
+    private func deadlineReached(_ now: Instant) {
         if machine.nextDeadline ?? .distantFuture <= now { tell(.deadlineReached, now) }
         if windows.nextDeadline ?? .distantFuture <= now { sum(.deadlineReached, now) }
         if node.nextDeadline ?? .distantFuture <= now { node.handle(.deadlineReached, now: now) }
@@ -82,7 +84,7 @@ public struct CollectorNode {
 
     /// Windows begin at whole multiples of their width by the clock's first reading. A later one
     /// that differs by microseconds would show them a millisecond early.
-    private mutating func follow(_ offset: Duration?) {
+    private func follow(_ offset: Duration?) {
         guard let offset else { return }
         let difference = max(offset - shownOffset, shownOffset - offset)
         if difference >= Self.shownDifference { shownOffset = offset }
@@ -92,25 +94,21 @@ public struct CollectorNode {
 
     // MARK: The node
 
-    private mutating func settle(_ now: Instant) {
+    private func settle(_ now: Instant) {
         guard !isSettling else { return }
         isSettling = true
         defer { isSettling = false }
         var pending = node.flush(now: now)
         while !pending.isEmpty {
             for output in pending {
-                switch output {
-                case .transmit(let transmission): outputs.append(.transmit(transmission))
-                case .event(let event):
-                    interpret(event, now)
-                    outputs.append(.node(event))
-                }
+                if case .event(let event) = output { interpret(event, now) }
+                outputs.append(.node(output))
             }
             pending = node.flush(now: now)
         }
     }
 
-    private mutating func interpret(_ event: Node.Event, _ now: Instant) {
+    private func interpret(_ event: Node.Event, _ now: Instant) {
         switch event {
         case .message where isFinishing: break
         case .message(let bytes, let peer, _, let hops):
@@ -123,7 +121,7 @@ public struct CollectorNode {
 
     // MARK: The collector
 
-    private mutating func tell(_ input: CollectorMachine.Input, _ now: Instant) {
+    private func tell(_ input: CollectorMachine.Input, _ now: Instant) {
         for output in machine.handle(input, now: now) {
             switch output {
             case .accepted(let delivery):
@@ -146,7 +144,7 @@ public struct CollectorNode {
 
     /// What is said leaves before what is said next. What answers the node's events waits for
     /// its next flush.
-    private mutating func say(
+    private func say(
         _ bytes: [UInt8], to peer: PeerID, as input: Node.Input, _ now: Instant
     ) {
         outputs.append(.event(.said(bytes, to: peer)))
@@ -154,7 +152,7 @@ public struct CollectorNode {
         settle(now)
     }
 
-    private mutating func storeAnswered(_ answer: StoreAnswer, _ now: Instant) {
+    private func storeAnswered(_ answer: StoreAnswer, _ now: Instant) {
         switch answer {
         case .opened(let runs, let clocks, let notices):
             outputs += notices.map { .event(.storeNotice($0)) }
@@ -174,7 +172,7 @@ public struct CollectorNode {
 
     // MARK: Windows
 
-    private mutating func sum(_ input: WindowAggregator.Input, _ now: Instant) {
+    private func sum(_ input: WindowAggregator.Input, _ now: Instant) {
         for output in windows.handle(input, now: now) {
             switch output {
             case .window(let window): outputs.append(.event(.window(window)))

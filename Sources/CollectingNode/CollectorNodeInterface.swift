@@ -42,11 +42,10 @@ extension CollectorNode {
 
     /// In the order in which it happened.
     public enum Output: Equatable, Sendable {
-        case transmit(Node.Transmission)
+        /// To be sent; or for who looks on, once all parts have taken it.
+        case node(Node.Output)
         /// One job after another, in their order.
         case store(StoreJob)
-        /// For who looks on: what the node told, once all parts have taken it.
-        case node(Node.Event)
         case event(Event)
     }
 

@@ -11,7 +11,7 @@ public final class AgentProgram: NodeOwner {
     let program: NodeProgram
     private let path: String
     let log: StandardErrorLog
-    private(set) var agent: Agent
+    let agent: Agent
     let drivers: SensorDrivers
     let spool: SpoolQueue?
     let light: AgentLight?
@@ -81,11 +81,11 @@ public final class AgentProgram: NodeOwner {
     private func give(_ input: Agent.Input, _ now: Instant) {
         for output in agent.handle(input, now: now) {
             switch output {
-            case .transmit(let transmission): program.runner.carryOut(transmission, now)
+            case .node(.transmit(let transmission)): program.runner.carryOut(transmission, now)
             case .sample(let sensor, let generation):
                 if !drivers.sample(sensor, generation: generation) { give(.notAsked(sensor), now) }
             case .spool(let job): spool?.post(job)
-            case .node(let event):
+            case .node(.event(let event)):
                 program.note(event, now)
                 tell(event)
             case .event(let event): tell(event, now)

@@ -9,8 +9,8 @@ import Testing
 @testable import AgentNode
 
 struct AgentTests {
-    private var agent = Self.agent(spoolAfter: .seconds(1))
-    private var now = Instant.zero + .seconds(100)
+    private let agent = Self.agent(spoolAfter: .seconds(1))
+    private let now = Instant.zero + .seconds(100)
 
     private static func agent(spoolAfter: Duration?) -> Agent {
         let configuration = NodeConfiguration(
@@ -44,13 +44,13 @@ struct AgentTests {
         }
     }
 
-    @Test mutating func theSpoolIsOpenedFirstIfThereIsOne() {
+    @Test func theSpoolIsOpenedFirstIfThereIsOne() {
         #expect(agent.handle(.start, now: now) == [.spool(.open)])
-        var other = Self.agent(spoolAfter: nil)
+        let other = Self.agent(spoolAfter: nil)
         #expect(other.handle(.start, now: now) == [])
     }
 
-    @Test mutating func allSensorsAreAskedAtOnceAndWhatTheyGiveAreReadings() {
+    @Test func allSensorsAreAskedAtOnceAndWhatTheyGiveAreReadings() {
         let plans = ["a", "b"].map { Agent.SensorPlan($0, period: .seconds(1)) }
         #expect(
             agent.handle(.use(plans), now: now) == [
@@ -62,7 +62,7 @@ struct AgentTests {
         #expect(readings(agent.handle(.spoke(0, [level(6)]), now: now)) == ["2 level 6"])
     }
 
-    @Test mutating func whatAnEarlierSensorGivesComesTooLate() {
+    @Test func whatAnEarlierSensorGivesComesTooLate() {
         _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
         _ = agent.handle(.use([Agent.SensorPlan("b", period: .seconds(1))]), now: now)
         let input = Agent.Input.measured(0, generation: 1, [level(5)], at: now)
@@ -70,7 +70,7 @@ struct AgentTests {
         #expect(agent.telemeter.readingCount == 0)
     }
 
-    @Test mutating func aSensorThatHangsIsNullOnceItIsDueAgain() {
+    @Test func aSensorThatHangsIsNullOnceItIsDueAgain() {
         _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
         let outputs = agent.handle(.deadlineReached, now: now + .seconds(1))
         #expect(readings(outputs) == ["1 a null"])
@@ -79,14 +79,14 @@ struct AgentTests {
         #expect(agent.drops[.samplerQueueFull] == 1)
     }
 
-    @Test mutating func aSensorThatNobodyWasFreeToAskHasItsTurnAgain() {
+    @Test func aSensorThatNobodyWasFreeToAskHasItsTurnAgain() {
         _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
         #expect(agent.handle(.notAsked(0), now: now) == [])
         let outputs = agent.handle(.deadlineReached, now: now + .seconds(1))
         #expect(outputs == [.sample(0, generation: 1)])
     }
 
-    @Test mutating func aSpoolThatFailsIsToldOnceAndThatItWorksAgainToo() {
+    @Test func aSpoolThatFailsIsToldOnceAndThatItWorksAgainToo() {
         let job = Agent.SpoolJob.append(birth: [], [])
         let fault = Agent.SpoolAnswer.failed(job, "full")
         #expect(events(agent.handle(.spool(fault), now: now)) == [.spoolFailed("full")])
@@ -97,7 +97,7 @@ struct AgentTests {
         #expect(agent.spoolFault == nil)
     }
 
-    @Test mutating func theLastJobsOfTheSpoolAreWhatIsNotSettledAndTheEnd() {
+    @Test func theLastJobsOfTheSpoolAreWhatIsNotSettledAndTheEnd() {
         _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
         _ = agent.handle(.measured(0, generation: 1, [level(5)], at: now), now: now)
         let jobs = agent.handle(.finish, now: now).compactMap { output in
@@ -115,7 +115,7 @@ struct AgentTests {
         #expect(readings(agent.handle(late, now: now)) == [])
     }
 
-    @Test mutating func nothingIsDueEarlyAndLateIsHarmless() throws {
+    @Test func nothingIsDueEarlyAndLateIsHarmless() throws {
         _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
         _ = agent.handle(.measured(0, generation: 1, [level(5)], at: now), now: now)
         let next = try #require(agent.nextDeadline)

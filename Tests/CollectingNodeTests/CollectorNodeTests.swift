@@ -24,10 +24,10 @@ struct CollectorNodeTests {
     private let network = ClockReading(rank: .network, unixOffset: .seconds(1_795_000_000))
 
     @Test func onlyACollectorHasAStore() {
-        var collector = collector(isDurable: true)
+        let collector = collector(isDurable: true)
         #expect(collector.handle(.start, now: now) == [.store(.open)])
         #expect(collector.handle(.clock(network), now: now).first == .store(.tidy(clock: network)))
-        var viewer = self.collector(isDurable: false)
+        let viewer = self.collector(isDurable: false)
         #expect(viewer.handle(.start, now: now) == [])
         #expect(viewer.handle(.clock(network), now: now) == [])
         _ = viewer.handle(.finish, now: now)
@@ -35,7 +35,7 @@ struct CollectorNodeTests {
     }
 
     @Test func aStoreThatRefusesIsToldOnceAndThatItWorksAgainToo() {
-        var collector = collector(isDurable: true)
+        let collector = collector(isDurable: true)
         #expect(
             collector.handle(.store(.refused("full")), now: now) == [.event(.storeFailed("full"))])
         #expect(collector.handle(.store(.refused("full")), now: now) == [])
@@ -47,7 +47,7 @@ struct CollectorNodeTests {
 
     /// A clock of the network's is a mapping to be stored.
     @Test func theEndCommitsWhatWaitsUntilTheStoreHasIt() {
-        var collector = collector(isDurable: true)
+        let collector = collector(isDurable: true)
         _ = collector.handle(.store(.opened([], [], notices: [])), now: now)
         _ = collector.handle(.clock(network), now: now)
         #expect(!collector.isSettled)
@@ -62,7 +62,7 @@ struct CollectorNodeTests {
     }
 
     @Test func aClockThatMovesALittleMovesNoWindow() {
-        var collector = collector(isDurable: false)
+        let collector = collector(isDurable: false)
         _ = collector.handle(.clock(network), now: now)
         #expect(collector.shownOffset == network.unixOffset)
         var slewed = network

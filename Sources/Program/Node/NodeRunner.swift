@@ -44,7 +44,7 @@ public final class NodeRunner {
     public let identity: Identity
     public let options: NodeOptions
     /// Whose node it is; set before anything else is asked of the runner.
-    public weak var owner: (any NodeOwner)?
+    public unowned var owner: (any NodeOwner)?
     /// Called when a peer became a neighbour, or moved, with its address.
     var onAdmitted: ((PeerID, AddressText, Instant) -> Void)?
     /// Where peers were admitted, in this run and before: tried where multicast is silent.

@@ -101,12 +101,11 @@ final class AgentSide: ReadingsSide {
         var asked: [(sensor: Int, generation: Int)] = []
         for output in outputs {
             switch output {
-            case .transmit(let transmission): effects.append(.node(.transmit(transmission)))
             case .sample(let sensor, let generation): asked.append((sensor, generation))
             case .spool(let job): post(job)
-            case .node(let event):
-                effects.append(.node(.event(event)))
-                if observe(event) { isSettledAnew = true }
+            case .node(let output):
+                effects.append(.node(output))
+                if case .event(let event) = output, observe(event) { isSettledAnew = true }
             case .event(.reading(let number, let sample)): observe(number, sample, now)
             case .event(.said(let bytes, _)): check(bytes)
             case .event: break

@@ -70,8 +70,7 @@ final class CollectorSide: ReadingsSide {
     private func give(_ input: CollectorNode.Input, _ now: Instant) {
         for output in collector?.handle(input, now: now) ?? [] {
             switch output {
-            case .transmit(let transmission): effects.append(.node(.transmit(transmission)))
-            case .node(let event): effects.append(.node(.event(event)))
+            case .node(let output): effects.append(.node(output))
             case .store(let job): post(job)
             case .event(.accepted(let delivery)): store.accepted(delivery)
             case .event(.said(let bytes, _)): check(bytes)
