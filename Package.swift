@@ -97,37 +97,37 @@ let package = Package(
             "Store", ["NearbyCore", "Telemetry", "Collector", "DurableFiles", "CSQLite"]),
 
         // Whole agents and collectors, without sockets, threads and files: what the simulator runs.
-        library("AgentNode", ["NearbyCore", "NearbyEngine", "Telemetry", "Sampling"]),
-        library("CollectingNode", ["NearbyCore", "NearbyEngine", "Telemetry", "Collector"]),
+        library("AgentComposition", ["NearbyCore", "NearbyEngine", "Telemetry", "Sampling"]),
+        library("CollectorComposition", ["NearbyCore", "NearbyEngine", "Telemetry", "Collector"]),
 
-        // The programs, and what both of them share.
+        // The shells around them: what both share, with the agent's own; and the collector's.
         library(
-            "Program",
+            "NodeShell",
             [
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
-                "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sampling", "Sensors", "AgentNode",
-                "Boards", "Spool", "Configuration", "DurableFiles",
+                "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sampling", "Sensors",
+                "AgentComposition", "Boards", "Spool", "Configuration", "DurableFiles",
             ]),
         library(
-            "Collecting",
+            "CollectorShell",
             [
-                "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
-                "Telemetry", "Collector", "CollectingNode", "Store",
+                "NodeShell", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
+                "Telemetry", "Collector", "CollectorComposition", "Store",
             ]),
         // How a machine becomes a node of a network: `rivulet init` and `rivulet join`.
         library(
             "Setup",
             [
-                "Program", "Configuration", "Boards", "NearbyCore", "NearbyDTLS", "NearbyLinux",
+                "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyDTLS", "NearbyLinux",
                 "DurableFiles", "Spool",
             ]),
         .executableTarget(
-            name: "rivulet-agent", dependencies: ["Program"], swiftSettings: settings),
+            name: "rivulet-agent", dependencies: ["NodeShell"], swiftSettings: settings),
         .executableTarget(
             name: "rivulet",
             dependencies: [
-                "Program", "Collecting", "Configuration", "Boards", "NearbyCore", "NearbyLinux",
-                "Collector", "Store", "Setup", "CQREncode",
+                "NodeShell", "CollectorShell", "Configuration", "Boards", "NearbyCore",
+                "NearbyLinux", "Collector", "Store", "Setup", "CQREncode",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -136,15 +136,15 @@ let package = Package(
         .target(
             name: "NearbySimulator",
             dependencies: [
-                "NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry", "Sampling", "AgentNode",
-                "Collector", "CollectingNode",
+                "NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry", "Sampling",
+                "AgentComposition", "Collector", "CollectorComposition",
             ],
             path: "Tests/NearbySimulator", swiftSettings: settings),
         // One-way times through real nodes, for Benchmarks/run.sh.
         .executableTarget(
             name: "latency",
             dependencies: [
-                "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
+                "NodeShell", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
             ],
             path: "Benchmarks/Latency", swiftSettings: settings),
         // Commits and queries of a store with ten million readings, for Benchmarks/run.sh.
@@ -158,7 +158,7 @@ let package = Package(
         // An agent that writes down what it measures, for Tests/soak.sh.
         .executableTarget(
             name: "soak-agent",
-            dependencies: ["Program", "Configuration", "NearbyCore", "NearbyLinux", "Telemetry"],
+            dependencies: ["NodeShell", "Configuration", "NearbyCore", "NearbyLinux", "Telemetry"],
             path: "Tests/Soak", swiftSettings: settings),
         // A member and an outsider that attack, for Tests/Hostile/run.sh.
         .executableTarget(
@@ -208,20 +208,20 @@ let package = Package(
         tests(of: "Configuration", ["Telemetry"]),
         tests(of: "Boards", ["Configuration"]),
         tests(
-            of: "Program",
+            of: "NodeShell",
             [
-                "AgentNode", "Boards", "Configuration", "FailingFiles", "NearbyCore", "NearbyLinux",
-                "Sampling", "Sensors", "Telemetry",
+                "AgentComposition", "Boards", "Configuration", "FailingFiles", "NearbyCore",
+                "NearbyLinux", "Sampling", "Sensors", "Telemetry",
             ]),
         tests(of: "Collector", ["NearbyCore", "Telemetry", "SlowStatistics"]),
         tests(
-            of: "AgentNode",
+            of: "AgentComposition",
             [
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbySimulator", "Sampling",
                 "Telemetry",
             ]),
         tests(
-            of: "CollectingNode",
+            of: "CollectorComposition",
             [
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbySimulator", "Collector",
                 "Telemetry",

@@ -104,7 +104,7 @@ case $target in
         architecture=arm64 release=13
         ;;
 esac
-version=$(sed -n 's/.*static let text = "\(.*\)".*/\1/p' Sources/Program/Starting/ProgramVersion.swift)
+version=$(sed -n 's/.*static let text = "\(.*\)".*/\1/p' Sources/NodeShell/Starting/ProgramVersion.swift)
 # The commit's time; without git the changelog's.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null ||
     date -d "$(sed -n 's/^ -- .*>  //p' deploy/debian/changelog | head -n 1)" +%s)

@@ -3,7 +3,7 @@ import Glibc
 import NearbyCore
 import NearbyEngine
 import NearbyLinux
-import Program
+import NodeShell
 
 // latency send|receive CONFIG COUNT: a node that sends COUNT messages of 100 bytes, one a
 // millisecond, to its collector; or one that receives them and prints `p50 p99` of their one-way

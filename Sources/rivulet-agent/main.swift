@@ -1,4 +1,4 @@
 import Glibc
-import Program
+import NodeShell
 
 exit(agentMain(Array(CommandLine.arguments.dropFirst())))

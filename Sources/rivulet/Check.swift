@@ -1,6 +1,6 @@
 import ArgumentParser
 import Configuration
-import Program
+import NodeShell
 import Setup
 
 struct Check: ParsableCommand {

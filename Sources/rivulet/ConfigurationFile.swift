@@ -3,7 +3,7 @@ import Configuration
 import Glibc
 import NearbyCore
 import NearbyLinux
-import Program
+import NodeShell
 
 /// Which configuration a command goes by: the one given, else this machine's own.
 struct ConfigurationFile: ParsableArguments {

@@ -1,6 +1,6 @@
 import Configuration
 import Glibc
-import Program
+import NodeShell
 
 /// What is written on standard error before the command ends with its status.
 struct Failure: Error, CustomStringConvertible {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Configuration
 import Glibc
-import Program
+import NodeShell
 
 /// The command line.
 @main

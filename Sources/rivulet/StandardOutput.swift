@@ -1,5 +1,5 @@
 import Glibc
-import Program
+import NodeShell
 
 /// Standard output in large pieces. A reader that went away is no fault: nothing more is written.
 final class StandardOutput {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import NearbyCore
 import NearbyLinux
-import Program
+import NodeShell
 
 struct MakeTicket: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,7 +2,7 @@ import Configuration
 import Glibc
 import NearbyCore
 import NearbyLinux
-import Program
+import NodeShell
 import Telemetry
 
 /// An agent as it is, that also writes down each reading before it leaves: what the store is

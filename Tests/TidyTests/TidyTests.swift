@@ -61,8 +61,8 @@ struct TidyTests {
 
     @Test(arguments: Banned.inLogic) func bannedInLogic(_ banned: Banned) {
         let logic = [
-            "NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry", "Sampling", "AgentNode",
-            "Collector", "CollectingNode",
+            "NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry", "Sampling", "AgentComposition",
+            "Collector", "CollectorComposition",
         ]
         let files = SourceFile.all.filter { logic.contains($0.target) || $0.isMachine }
         expectAbsence(of: banned, in: files)
@@ -183,8 +183,8 @@ enum Imports {
         "Telemetry": ["NearbyCore"],
         "Spool": ["NearbyCore", "Telemetry", "DurableFiles"],
         "Sampling": ["NearbyCore", "Telemetry"],
-        "AgentNode": ["NearbyCore", "NearbyEngine", "Telemetry", "Sampling"],
-        "CollectingNode": ["NearbyCore", "NearbyEngine", "Telemetry", "Collector"],
+        "AgentComposition": ["NearbyCore", "NearbyEngine", "Telemetry", "Sampling"],
+        "CollectorComposition": ["NearbyCore", "NearbyEngine", "Telemetry", "Collector"],
         "Sensors": [
             "NearbyCore", "Telemetry", "Sampling", "DurableFiles", "CLinux", "CGPIOD", "COpenSSL",
             "Glibc", "Synchronization",
@@ -195,23 +195,24 @@ enum Imports {
         "Store": [
             "NearbyCore", "Telemetry", "Collector", "DurableFiles", "CSQLite", "Glibc",
         ],
-        "Program": [
+        "NodeShell": [
             "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux",
-            "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sampling", "Sensors", "AgentNode",
+            "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Sampling", "Sensors",
+            "AgentComposition",
             "Spool", "Configuration", "Boards", "DurableFiles", "Glibc",
         ],
-        "Collecting": [
-            "Program", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux", "Telemetry",
-            "Collector", "CollectingNode", "Store", "Glibc",
+        "CollectorShell": [
+            "NodeShell", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux", "Telemetry",
+            "Collector", "CollectorComposition", "Store", "Glibc",
         ],
         "Setup": [
-            "Program", "Configuration", "Boards", "NearbyCore", "NearbyDTLS", "NearbyLinux",
+            "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyDTLS", "NearbyLinux",
             "DurableFiles", "Spool", "Glibc",
         ],
-        "rivulet-agent": ["Program", "Glibc"],
+        "rivulet-agent": ["NodeShell", "Glibc"],
         "rivulet": [
-            "Collecting", "Collector", "Setup",
-            "Program", "Configuration", "Boards", "NearbyCore", "NearbyLinux", "Store",
+            "CollectorShell", "Collector", "Setup",
+            "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyLinux", "Store",
             "ArgumentParser", "CQREncode", "Glibc",
         ],
     ]

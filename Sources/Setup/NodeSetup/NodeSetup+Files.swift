@@ -3,7 +3,7 @@ import DurableFiles
 import Glibc
 import NearbyCore
 import NearbyDTLS
-import Program
+import NodeShell
 
 /// Folders, secret, identity.
 extension NodeSetup {

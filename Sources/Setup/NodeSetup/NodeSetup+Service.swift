@@ -2,7 +2,7 @@ import Configuration
 import Glibc
 import NearbyCore
 import NearbyLinux
-import Program
+import NodeShell
 
 /// The service, and what the next board needs.
 extension NodeSetup {

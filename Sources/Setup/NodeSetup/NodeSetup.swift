@@ -2,7 +2,7 @@ import Boards
 import Configuration
 import Glibc
 import NearbyCore
-import Program
+import NodeShell
 
 /// What a node shall be. Nil: as it is already, else as usual.
 public struct NodeWish: Equatable, Sendable {

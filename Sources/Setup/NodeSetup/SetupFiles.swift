@@ -1,6 +1,6 @@
 import DurableFiles
 import Glibc
-import Program
+import NodeShell
 
 /// Small files and folders, made whole or not at all; what is wrong is for people.
 struct SetupFiles {

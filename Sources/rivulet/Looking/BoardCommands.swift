@@ -3,7 +3,7 @@ import Boards
 import Configuration
 import Glibc
 import NearbyLinux
-import Program
+import NodeShell
 
 struct ShowBoard: ParsableCommand {
     static let configuration = CommandConfiguration(

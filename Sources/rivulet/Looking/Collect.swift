@@ -1,11 +1,11 @@
 import ArgumentParser
-import Collecting
 import Collector
+import CollectorShell
 import Configuration
 import Glibc
 import NearbyCore
 import NearbyLinux
-import Program
+import NodeShell
 
 struct Collect: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,7 +4,7 @@ import Configuration
 import Glibc
 import NearbyCore
 import NearbyLinux
-import Program
+import NodeShell
 import Store
 
 struct Query: ParsableCommand {

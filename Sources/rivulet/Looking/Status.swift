@@ -1,5 +1,5 @@
 import ArgumentParser
-import Program
+import NodeShell
 
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(

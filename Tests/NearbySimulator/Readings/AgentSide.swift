@@ -1,4 +1,4 @@
-import AgentNode
+import AgentComposition
 import Collector
 import NearbyCore
 import NearbyEngine

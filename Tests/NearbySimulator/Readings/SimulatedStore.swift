@@ -1,5 +1,5 @@
-import CollectingNode
 import Collector
+import CollectorComposition
 import NearbyCore
 import Telemetry
 

@@ -1,7 +1,7 @@
 import NearbyCore
 import Testing
 
-@testable import Program
+@testable import NodeShell
 
 struct NodeTableTests {
     @Test func columnsAreAsWideAsTheirWidestCell() {

@@ -6,7 +6,7 @@ import Synchronization
 import Telemetry
 import Testing
 
-@testable import Program
+@testable import NodeShell
 
 /// What `rivulet sensors --read` prints.
 struct SensorTrialTests {

@@ -2,7 +2,7 @@ import NearbyCore
 import NearbyLinux
 import Testing
 
-@testable import Program
+@testable import NodeShell
 
 struct RememberedPeersTests {
     private func entry(_ peer: UInt64, _ address: String) throws -> RememberedPeers.Entry {

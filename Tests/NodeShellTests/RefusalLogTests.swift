@@ -2,7 +2,7 @@ import NearbyCore
 import NearbyEngine
 import Testing
 
-@testable import Program
+@testable import NodeShell
 
 struct RefusalLogTests {
     private func refusal(

@@ -6,7 +6,7 @@ import Sampling
 import Telemetry
 import Testing
 
-@testable import AgentNode
+@testable import AgentComposition
 
 struct AgentTests {
     private let agent = Self.agent(spoolAfter: .seconds(1))

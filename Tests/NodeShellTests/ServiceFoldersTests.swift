@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Program
+@testable import NodeShell
 
 @Suite struct ServiceFoldersTests {
     @Test func theServicesGroupMayUseASocketInItsFolder() {

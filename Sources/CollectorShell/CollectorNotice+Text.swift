@@ -1,7 +1,7 @@
 import Collector
 import Configuration
 import NearbyCore
-import Program
+import NodeShell
 
 extension CollectorNotice {
     /// One line: what happened, with whom, and what to do.

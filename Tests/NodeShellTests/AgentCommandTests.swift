@@ -1,7 +1,7 @@
 import NearbyLinux
 import Testing
 
-@testable import Program
+@testable import NodeShell
 
 @Suite struct AgentCommandTests {
     @Test func withoutArgumentsItRunsTheMachinesOwnConfiguration() throws {

@@ -1,4 +1,4 @@
-import AgentNode
+import AgentComposition
 import Boards
 import Configuration
 import NearbyCore

@@ -1,11 +1,11 @@
-import CollectingNode
 import Collector
+import CollectorComposition
 import Configuration
 import Glibc
 import NearbyCore
 import NearbyEngine
 import NearbyLinux
-import Program
+import NodeShell
 import Store
 
 /// `rivulet collect`: the sockets, the store and the screen around a `CollectorNode`. Without a

@@ -3,8 +3,8 @@ import Sampling
 import Telemetry
 import Testing
 
-@testable import AgentNode
-@testable import Program
+@testable import AgentComposition
+@testable import NodeShell
 
 /// When a sensor's failure is worth telling, and how.
 struct SensorHealthTests {

@@ -1,4 +1,4 @@
-import AgentNode
+import AgentComposition
 import DurableFiles
 import NearbyCore
 import NearbyLinux

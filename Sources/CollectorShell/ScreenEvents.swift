@@ -1,7 +1,7 @@
 import Glibc
 import NearbyCore
 import NearbyLinux
-import Program
+import NodeShell
 
 /// What a screen is told beside what the collector says: lines of the log, the terminal's size, and
 /// the seconds that pass.

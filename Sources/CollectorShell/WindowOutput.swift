@@ -2,7 +2,7 @@ import Collector
 import Glibc
 import NearbyCore
 import NearbyLinux
-import Program
+import NodeShell
 
 /// Windows on standard output: a screen on a terminal, else tables, JSON or CSV.
 final class WindowOutput {

@@ -1,4 +1,4 @@
-import AgentNode
+import AgentComposition
 import NearbyCore
 import Sampling
 import Telemetry

@@ -1,10 +1,10 @@
-import CollectingNode
 import Collector
+import CollectorComposition
 import Glibc
 import NearbyCore
 import NearbyEngine
 import NearbyLinux
-import Program
+import NodeShell
 
 /// What the log, the screen and `rivulet status` say of a collector beside its node.
 extension CollectorProgram {

@@ -2,7 +2,7 @@ import FailingFiles
 import Glibc
 import Testing
 
-@testable import Program
+@testable import NodeShell
 
 struct StateLockTests {
     @Test func theSecondIsRefusedUntilTheFirstIsGone() throws {

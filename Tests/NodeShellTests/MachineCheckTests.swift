@@ -2,7 +2,7 @@ import Configuration
 import Glibc
 import Testing
 
-@testable import Program
+@testable import NodeShell
 
 /// What of a configuration does not fit a machine.
 final class MachineCheckTests {

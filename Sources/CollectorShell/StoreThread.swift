@@ -1,9 +1,9 @@
-import CollectingNode
 import Collector
+import CollectorComposition
 import Glibc
 import NearbyCore
 import NearbyLinux
-import Program
+import NodeShell
 import Store
 import Telemetry
 

@@ -4,7 +4,7 @@ import Sensors
 import Telemetry
 import Testing
 
-@testable import Program
+@testable import NodeShell
 
 /// The configuration knows units without asking a device; what it knows must be what comes.
 struct ChannelUnitTests {

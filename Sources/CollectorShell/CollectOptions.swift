@@ -1,6 +1,6 @@
 import Collector
 import NearbyLinux
-import Program
+import NodeShell
 
 /// How `rivulet collect` prints, and for how long.
 public struct CollectOptions {
