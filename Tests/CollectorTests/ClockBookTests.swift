@@ -196,6 +196,26 @@ import Testing
         }
     }
 
+    @Test func anAgentThatShowsSeveralBootsHasOneVoice() throws {
+        var book = book(.none)
+        let (honest, liar) = (Fixture.peer(1), Fixture.peer(2))
+        let steps: [(peer: PeerID, boot: BootID, rank: ClockRank, error: Int64, at: Int64)] = [
+            (honest, boot, .hardware, 0, 1_000), (liar, next, .satellite, -90_000_000, 2_000),
+            (liar, BootID(high: 1, low: 3), .satellite, -90_000_000, 3_000),
+            (liar, next, .satellite, -90_000_000, 5_000),
+        ]
+        for step in steps {
+            var birth = try birth(step.boot)
+            birth.sent = Fixture.at(step.at)
+            _ = book.handle(.born(birth, from: step.peer), now: Fixture.at(step.at - 100))
+            var sample = sample(step.boot, offset: -10, at: step.at)
+            sample.clock = ClockReading(
+                rank: step.rank, unixOffset: utc + .seconds(step.error - 10))
+            _ = book.handle(.measured(sample, from: step.peer), now: Fixture.at(step.at))
+            #expect(book.reference.current?.source == .agent(honest))
+        }
+    }
+
     @Test func anAgentThatClaimsAYearThatCannotBeHelpsNobody() {
         var book = book(.none)
         var sample = sample(boot, offset: -10, at: 1_000)

@@ -244,18 +244,31 @@ import Testing
         #expect(Set(boots).count == 2)
     }
 
-    /// The collector started, and the one who shows another's boot is there before the store is.
-    @Test func aBootThatTheStoreKnowsStaysItsOwners() throws {
+    /// A collector just started: who shows another's boot is there before the store is.
+    private func collectorMetByTheLiar(showing boot: BootID) -> CollectorMachine {
         var machine = CollectorMachine(isDurable: true, boot: ClockWorld.ownBoot)
         let utc = ClockReading(rank: .network, unixOffset: ClockWorld.epoch)
         _ = machine.handle(.ownClock(utc), now: .zero)
-        let birth = try Fixture.birth(channels: [("a", .celsius, -2)])
         _ = machine.handle(.connected(liar), now: Fixture.at(1_000))
         let answer = TimeAnswer(
             asked: Fixture.at(1_000), received: Fixture.at(900_000), answered: Fixture.at(900_000),
-            boot: birth.boot, clock: ClockReading(rank: .none, unixOffset: .zero))
+            boot: boot, clock: ClockReading(rank: .none, unixOffset: .zero))
         let message = TelemetryMessage.timeExchange(.answer(answer))
         _ = machine.handle(.received(message.bytes, from: liar, hops: 1), now: Fixture.at(1_001))
+        return machine
+    }
+
+    /// The boots that the machine has dated in the store at last.
+    private func datedBoots(_ machine: inout CollectorMachine) -> [BootID] {
+        let mappings = machine.handle(.flush, now: Fixture.at(2_001)).flatMap { output in
+            if case .commit(let batch) = output { batch.clocks } else { [ClockMapping]() }
+        }
+        return mappings.map(\.boot)
+    }
+
+    @Test func aBootThatTheStoreKnowsStaysItsOwners() throws {
+        let birth = try Fixture.birth(channels: [("a", .celsius, -2)])
+        var machine = collectorMetByTheLiar(showing: birth.boot)
         let stored = StoredRun(
             key: RunKey(peer: honest, run: birth.run), birth: birth, settled: NumberRanges())
         let mapping = ClockMapping(
@@ -264,11 +277,19 @@ import Testing
             uncertainty: .milliseconds(1))
         _ = machine.handle(.restored([stored], [mapping]), now: Fixture.at(2_000))
         #expect(machine.clocks.mapping(for: birth.boot) == mapping)
-        let told = machine.handle(.flush, now: Fixture.at(2_001)).flatMap { output in
-            if case .commit(let batch) = output { batch.clocks } else { [ClockMapping]() }
-        }
-        #expect(told.map(\.boot) == [ClockWorld.ownBoot])
+        #expect(datedBoots(&machine) == [ClockWorld.ownBoot])
         // The liar's next answer dates only what is its own.
+        #expect(machine.clocks.boot(birth.boot, of: liar) != birth.boot)
+        #expect(machine.clocks.boot(birth.boot, of: honest) == birth.boot)
+    }
+
+    @Test func aBootOfAStoredRunWithoutADateStaysItsOwnersToo() throws {
+        let birth = try Fixture.birth(channels: [("a", .celsius, -2)])
+        var machine = collectorMetByTheLiar(showing: birth.boot)
+        let stored = StoredRun(
+            key: RunKey(peer: honest, run: birth.run), birth: birth, settled: NumberRanges())
+        _ = machine.handle(.restored([stored], []), now: Fixture.at(2_000))
+        #expect(datedBoots(&machine) == [ClockWorld.ownBoot])
         #expect(machine.clocks.boot(birth.boot, of: liar) != birth.boot)
         #expect(machine.clocks.boot(birth.boot, of: honest) == birth.boot)
     }

@@ -28,6 +28,8 @@ struct ClockBook: Sendable {
         case arrived(boot: BootID, newest: Instant, arrival: Instant, from: PeerID)
         /// At the start, out of the store: the latest mapping of a boot of an agent.
         case stored(ClockMapping, from: PeerID)
+        /// At the start, out of the store: an agent's boot of which it has a run, and no mapping.
+        case storedUndated(BootID, from: PeerID)
     }
 
     enum Output: Hashable, Sendable {
@@ -90,6 +92,12 @@ struct ClockBook: Sendable {
             // As well founded as can be, so that what comes is added and does not replace it all.
             clocks[mapping.boot]?.published = BootClock.Published(
                 mapping: mapping, basis: .measured)
+        case .storedUndated(let boot, let peer):
+            giveBack(boot, to: peer)
+            guard register(boot, of: peer, now: now) else { break }
+            // What was told of it so far the store has not taken.
+            clocks[boot]?.published = nil
+            return publish(boot, now: now)
         }
         return []
     }
@@ -141,7 +149,8 @@ struct ClockBook: Sendable {
         guard register(boot, of: peer, now: now), var clock = clocks[boot] else { return [] }
         let isNews = clock.track.latest == nil || peers[peer]?.present != boot
         peers[peer]?.present = boot
-        if isNews { for ended in peers[peer]?.boots ?? [] { clocks[ended]?.candidate = nil } }
+        // One voice an agent, whatever boots it shows and births say in between.
+        for other in peers[peer]?.boots ?? [] { clocks[other]?.candidate = nil }
         clock.track.note(sample, now: now)
         clock.newest = max(clock.newest, now - sample.offset)
         clock.note(told: sample.clock)

@@ -65,16 +65,20 @@ extension CollectorMachine {
         {
             latest[mapping.boot] = mapping
         }
-        for run in runs {
-            guard let mapping = latest.removeValue(forKey: run.birth.boot) else { continue }
-            outputs += note(.stored(mapping, from: run.key.peer), now: now)
+        let early = earlyMappings ?? []
+        earlyMappings = nil
+        var stored: Set<BootID> = []
+        for run in runs where stored.insert(run.birth.boot).inserted {
+            let (boot, peer) = (run.birth.boot, run.key.peer)
+            let input = latest[boot].map { ClockBook.Input.stored($0, from: peer) }
+            outputs += note(input ?? .storedUndated(boot, from: peer), now: now)
         }
-        let stored = Set(mappings.map(\.boot))
-        for mapping in earlyMappings ?? []
-        where mapping.boot == clocks.ownBoot || !stored.contains(mapping.boot) {
+        for mapping in early
+        where mapping.boot == clocks.ownBoot
+            || latest[mapping.boot] == nil && !stored.contains(mapping.boot)
+        {
             outputs += store(mapping, now: now)
         }
-        earlyMappings = nil
         return outputs
     }
 
