@@ -162,7 +162,7 @@ public final class Agent {
     private func spoolAnswered(_ answer: SpoolAnswer, _ now: Instant) {
         switch answer {
         case .opened(let runs, let previous, let notices):
-            outputs += notices.map { .event(.spoolNotice($0)) }
+            for notice in notices { outputs.append(.event(.spoolNotice(notice))) }
             tell(.restore(runs, previous), now)
         case .appended(let places, let evicted):
             if spoolFault != nil { outputs.append(.event(.spoolWorks)) }

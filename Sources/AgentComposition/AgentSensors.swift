@@ -4,7 +4,7 @@ import Telemetry
 
 /// An agent's sensors: which to ask when, what of their measurements becomes a reading, and how
 /// they do.
-public struct AgentSensors: Sendable {
+public struct AgentSensors {
     enum Input: Sendable {
         case use([Agent.SensorPlan])
         case measured(Int, _ generation: Int, [Measurement], at: Instant)
@@ -20,7 +20,8 @@ public struct AgentSensors: Sendable {
         case drop(DropReason)
     }
 
-    private struct Sensor: Sendable {
+    /// A class, as `Agent` is: nobody copies one.
+    private final class Sensor {
         let plan: Agent.SensorPlan
         /// What it gave last.
         var channels: KnownChannels

@@ -69,12 +69,11 @@ final class SpoolQueue: @unchecked Sendable {
     }
 
     private func runNext() {
-        guard !isBusy, !waiting.isEmpty else { return }
-        let job = waiting.removeFirst()
+        guard !isBusy, let job = waiting.first else { return }
         isBusy = workers.run { [self] in
             send(perform(job))
         }
-        if !isBusy { waiting.insert(job, at: 0) }
+        if isBusy { waiting.removeFirst() }
     }
 
     private func send(_ answer: Answer) {
