@@ -24,15 +24,7 @@ struct AddresseeMachineTests {
     private func view(_ admitted: [(PeerID, Role)] = []) -> AddresseeMachine.View {
         var peers = Peers()
         for (peer, role) in admitted {
-            let terms = AdmitFrame(
-                versions: 1...1, role: role, preference: .required, hasRoute: false,
-                neighbourCount: 0, run: RunID(value: 1),
-                proof: [UInt8](repeating: 0, count: AdmitFrame.proofByteCount), name: "",
-                software: "")
-            peers.add(
-                Association(
-                    peer: peer, token: ChannelToken(value: 1), terms: terms,
-                    rekeyAt: .distantFuture, timers: NodeTimers(), now: .zero))
+            peers.add(Association.fresh(with: peer, as: role))
         }
         let configuration = NodeConfiguration(
             name: "", role: .agent, networkTag: NetworkTag(value: 1), run: RunID(value: 1), seed: 1)

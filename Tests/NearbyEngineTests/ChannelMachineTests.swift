@@ -50,7 +50,8 @@ private struct ChannelPair {
             case .transmit(let datagram, _): wire.append((datagram, 1 - side))
             case .keyed(let channel):
                 pass(
-                    machines[side].admit(channel, hasRoute: false, neighbourCount: 0, now: .zero),
+                    machines[side].admit(
+                        channel, holder: nil, hasRoute: false, neighbourCount: 0, now: .zero),
                     of: side)
             case .invited(let channel):
                 let decision = DecisionFrame(verdict: verdict, retryAfter: .zero)

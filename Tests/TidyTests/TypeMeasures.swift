@@ -1,8 +1,7 @@
 /// Types that are still larger than they should be: each number only falls.
 enum TypeLimits {
     static let lines = [
-        "NearbyEngine.Node": 1_423, "NodeShell.NodeProgram": 621,
-        "NearbyEngine.DiscoveryMachine": 637,
+        "NodeShell.NodeProgram": 621
     ]
     static let storedProperties = [
         "Configuration.Settings": 30, "NodeShell.NodeProgram": 26,

@@ -4,10 +4,16 @@ import NearbyWire
 /// From keys to an open channel, and the frames that a channel sends for itself.
 extension ChannelMachine {
     /// Says what we are to a peer whose handshake is finished.
+    ///
+    /// - Parameter holder: the peer of ours that has its short ID.
     mutating func admit(
-        _ channel: Channel, hasRoute: Bool, neighbourCount: Int, now: Instant
+        _ channel: Channel, holder: PeerID?, hasRoute: Bool, neighbourCount: Int, now: Instant
     ) -> [Output] {
         guard let peer = channel.peer else { return [] }
+        if let holder, holder != peer {
+            let text = "\(holder) has the same first 8 bytes"
+            return fail(channel, .admissionShortIDTaken, text)
+        }
         var terms = terms
         terms.hasRoute = hasRoute
         terms.neighbourCount = UInt8(clamping: neighbourCount)
@@ -44,6 +50,15 @@ extension ChannelMachine {
         }
     }
 
+    /// With a farewell, if there are keys for one.
+    mutating func close(_ channel: Channel, _ reason: CloseFrame.Reason) -> [Output] {
+        guard self[channel.token] != nil else { return [] }
+        let frame = CloseFrame(reason: reason).bytes
+        let farewell = channel.seal == nil ? [] : send(frame, on: channel)
+        remove(channel)
+        return farewell + [.closed(channel, byPeer: false)]
+    }
+
     /// Sealed at control priority, over the channel's own path.
     private func send(_ payload: [UInt8], on channel: Channel) -> [Output] {
         guard let datagram = channel.seal?.seal(payload, priority: .control) else {
@@ -51,4 +66,35 @@ extension ChannelMachine {
         }
         return [.transmit(datagram, over: channel.path)]
     }
+}
+
+extension CloseFrame.Reason {
+    var dropReason: DropReason {
+        switch self {
+        case .wrongSecret, .notAdmitted: .admissionSecret
+        case .version: .admissionVersion
+        case .preference: .admissionPreference
+        case .shortIDTaken: .admissionShortIDTaken
+        case .leaving, .replaced, .dropped: .handshakeFailed
+        }
+    }
+}
+
+extension DropReason {
+    /// What to do about a refusal, for people.
+    var explanation: String {
+        switch self {
+        case .admissionSecret: "the network secrets differ: put the same secret on both nodes"
+        case .admissionVersion: "no common wire version: update the older node"
+        case .admissionPreference: "one side requires encryption, the other refuses it"
+        case .admissionTimeout: "the handshake was right, but no proof of the network secret came"
+        case .invitationTimeout: "the invitation was not answered in time"
+        case .admissionShortIDTaken: "another peer has the same first 8 bytes of its PeerID"
+        default: rawValue
+        }
+    }
+}
+
+extension Limits {
+    public static let invitationTimeout = Duration.seconds(30)
 }

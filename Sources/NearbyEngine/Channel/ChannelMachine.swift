@@ -13,6 +13,10 @@ struct ChannelMachine {
             firstHop: PeerID?, isExpected: Bool)
         /// A frame of the admission.
         case admission(AdmissionMachine.Input, Channel)
+        /// Begin one beside the channel that there is, unless one is answered already.
+        case renew(PeerID, over: Path, attempt: UInt16, nonce: UInt32)
+        case close(Channel, CloseFrame.Reason)
+        case closeReceived(CloseFrame, Channel)
         case deadlineReached(ChannelToken, reachable: [Endpoint])
     }
 
@@ -34,6 +38,8 @@ struct ChannelMachine {
         case declined(Channel, DecisionFrame)
         /// The channel is gone, and the attempt with it.
         case failed(Channel, DropReason, String)
+        /// The open channel is gone.
+        case closed(Channel, byPeer: Bool)
         /// Somebody there has proved our own key.
         case ownIdentity(at: Endpoint)
         case drop(DropReason)
@@ -78,6 +84,19 @@ struct ChannelMachine {
                 key.path, firstHop: firstHop, isExpected: isExpected)
             return begun(records, key, introduction, from: origin, now)
         case .admission(let input, let channel): return advance(channel, input, now)
+        case .renew(let peer, let path, let attempt, let nonce):
+            let begun = attempts(with: peer, number: attempt)
+            for channel in begun where !channel.isAnswered { remove(channel) }
+            guard begun.allSatisfy({ !$0.isAnswered }) else { return [] }
+            return invite(peer, over: path, attempt, nonce, now)
+        case .close(let channel, let reason): return close(channel, reason)
+        case .closeReceived(let frame, let channel):
+            guard !channel.isAttempt else {
+                let reason = frame.reason.dropReason
+                return fail(channel, reason, "the other side refused: \(reason.explanation)")
+            }
+            table.remove(channel)
+            return [.closed(channel, byPeer: true)]
         case .deadlineReached(let token, let reachable):
             guard let channel = table[token] else { return [] }
             return deadlineReached(channel, reachable, now)
@@ -95,15 +114,29 @@ struct ChannelMachine {
     var inboundLimit: Int { table.inbound.limit }
 
     /// In no particular order.
-    func filter(_ isIncluded: (Channel) -> Bool) -> [Channel] { table.filter(isIncluded) }
+    private func filter(_ isIncluded: (Channel) -> Bool) -> [Channel] { table.filter(isIncluded) }
 
     func count(where isIncluded: (Channel) -> Bool) -> Int { table.count(where: isIncluded) }
 
     /// Ours with this peer under this number, not yet open.
-    func attempts(with peer: PeerID, number: UInt16) -> [Channel] {
+    private func attempts(with peer: PeerID, number: UInt16) -> [Channel] {
         filter {
             $0.isAttempt && $0.isClient && $0.expectedPeer == peer && $0.attemptNumber == number
         }
+    }
+
+    /// Forgets our attempts with this peer under this number.
+    mutating func abandon(_ peer: PeerID, attempt: UInt16) {
+        for channel in attempts(with: peer, number: attempt) { remove(channel) }
+    }
+
+    /// Forgets our handshakes over the mesh with this peer.
+    mutating func abandonCalls(to peer: PeerID) {
+        let begun = filter {
+            $0.isClient && $0.stage == .handshaking && $0.expectedPeer == peer
+                && $0.key.path.endpoint == nil
+        }
+        for channel in begun { remove(channel) }
     }
 
     func isKnown(_ key: Channel.AttemptKey) -> Bool { table[attempt: key] != nil }

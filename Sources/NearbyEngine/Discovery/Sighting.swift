@@ -68,6 +68,8 @@ struct CandidateList: Sendable {
         return .added
     }
 
+    func contains(_ endpoint: Endpoint) -> Bool { candidates.contains { $0.endpoint == endpoint } }
+
     func heardCount(at endpoint: Endpoint) -> UInt8 {
         candidates.first { $0.endpoint == endpoint }?.heardCount ?? 0
     }

@@ -5,58 +5,23 @@ import NearbyWire
 extension Node {
     public var ownPeer: PeerID { own }
 
-    public var dropCounters: DropCounters { drops }
+    public var dropCounters: DropCounters { outbox.drops }
 
     /// Grows with every change of a next hop.
-    public var routesVersion: UInt64 { routing.version }
+    public var routesVersion: UInt64 { mesh.routing.version }
 
     /// Where packets of others for this destination go.
     public func forwardingHop(to destination: PeerID, now: Instant) -> PeerID? {
-        routing.forwardingHop(to: destination.short, now: now)
+        mesh.routing.forwardingHop(to: destination.short, now: now)
     }
 
-    public var routes: [Route] { routing.routes }
-
-    public struct NeighbourStatus: Sendable {
-        public var peer: PeerID
-        public var name: String
-        public var role: Role?
-        public var endpoint: Endpoint
-        /// Links that would carry its channel, that in use among them.
-        public var linkCount: Int
-        public var cost: UInt16
-        public var waiting: [Int]
-    }
+    public var routes: [Route] { mesh.routing.routes }
 
     /// In the order of their PeerIDs.
-    public var neighbourStatus: [NeighbourStatus] {
-        peers.neighbourList.map { neighbour in
-            NeighbourStatus(
-                peer: neighbour.peer, name: neighbour.name, role: peers.role(of: neighbour.peer),
-                endpoint: neighbour.endpoint, linkCount: neighbour.hop.provedCount,
-                cost: neighbour.hop.cost, waiting: Priority.allCases.map(neighbour.queue.count(at:))
-            )
-        }
-    }
-
-    public struct PeerStatus: Sendable {
-        public var peer: PeerID
-        public var name: String
-        public var role: Role
-        public var isEncrypted: Bool
-        public var isNeighbour: Bool
-        public var since: Instant
-    }
+    public var neighbourStatus: [NeighbourStatus] { peers.neighbourStatus }
 
     /// Everybody with an open channel, in the order of their PeerIDs.
-    public var peerStatus: [PeerStatus] {
-        peers.associated.map { association in
-            PeerStatus(
-                peer: association.peer, name: association.terms.name, role: association.terms.role,
-                isEncrypted: channels[association.token]?.seal?.isEncrypted ?? true,
-                isNeighbour: peers.isNeighbour(association.peer), since: association.openedAt)
-        }
-    }
+    public var peerStatus: [PeerStatus] { peers.peerStatus }
 
     public func name(of peer: PeerID) -> String? { peers[peer]?.terms.name }
 
@@ -64,21 +29,21 @@ extension Node {
     public func role(of peer: PeerID) -> Role? { peers.role(of: peer) }
 
     /// Whom the program was told to address.
-    public var collector: PeerID? { addressees.collector }
+    public var collector: PeerID? { mesh.addressees.collector }
 
-    public var viewers: [PeerID] { addressees.viewers }
+    public var viewers: [PeerID] { mesh.addressees.viewers }
 
-    public var sightingCount: Int { discovery.peerCount }
+    public var sightingCount: Int { rendezvous.discovery.peerCount }
 
     /// Every table with its size and its limit.
     public var tableSizes: [(name: String, count: Int, limit: Int)] {
         [
-            ("sightings", discovery.peerCount, Limits.discoveryPeersMax),
-            ("pairs", invitation.pairCount, Limits.pairsMax),
+            ("sightings", rendezvous.discovery.peerCount, Limits.discoveryPeersMax),
+            ("pairs", rendezvous.invitation.pairCount, Limits.pairsMax),
             ("channels", channels.count, Limits.channelsMax),
             ("handshakes of others", channels.inboundCount, channels.inboundLimit),
-            ("destinations", routing.destinationCount, RoutingMachine.destinationsMax),
-            ("calls", addressees.callCount, 1 + Limits.viewersMax),
+            ("destinations", mesh.routing.destinationCount, RoutingMachine.destinationsMax),
+            ("calls", mesh.addressees.callCount, 1 + Limits.viewersMax),
             (
                 "neighbours", peers.neighbourCount,
                 configuration.role == .collector
@@ -88,16 +53,18 @@ extension Node {
     }
 
     /// Nodes in reach that cannot be neighbours, in the order of their PeerIDs.
-    public func refusedNodes(now: Instant) -> [RefusedNode] { refused.recent(now: now) }
+    public func refusedNodes(now: Instant) -> [RefusedNode] { rendezvous.refusals.recent(now: now) }
 
     /// Refusals for which the table had no place.
-    public var omittedRefusals: Int { refused.omittedCount }
+    public var omittedRefusals: Int { rendezvous.refusals.omittedCount }
 
     /// Why there is no channel to this peer, if it was refused.
-    public func refusal(of peer: PeerID) -> RefusedNode? { refused[peer] }
+    public func refusal(of peer: PeerID) -> RefusedNode? {
+        rendezvous.refusals[peer]
+    }
 
     /// The nodes of the network since our start, in the order of their PeerIDs.
-    public var knownNodes: [KnownNode] { book.nodes }
+    public var knownNodes: [KnownNode] { mesh.book.nodes }
 
-    public func knownNode(_ peer: PeerID) -> KnownNode? { book[peer] }
+    public func knownNode(_ peer: PeerID) -> KnownNode? { mesh.book[peer] }
 }

@@ -7,48 +7,37 @@ import NearbyWire
 /// neighbours leaves with `flush`, which the shell calls once after each batch of inputs, so that
 /// frames for one next hop coalesce and nothing waits while the link is idle.
 public struct Node {
+    public typealias Input = NodeInput
+    public typealias Output = NodeOutput
+    public typealias Event = NodeEvent
+    public typealias Notice = NodeNotice
+    typealias Work = NodeWork
+
     let configuration: NodeConfiguration
     let own: PeerID
-    let beacons: BeaconCodec
     var random: SeededGenerator
 
-    var discovery: DiscoveryMachine
-    var invitation: InvitationMachine
+    var rendezvous: RendezvousMachine
     var channels: ChannelMachine
-    var routing: RoutingMachine
-    var addressees: AddresseeMachine
-    var peers = Peers()
-    var refused = RefusedNodes()
-    var book = NodeBook()
+    var peering: PeerMachine
+    var mesh: MeshMachine
     /// Of neighbours, channels and associations.
     let timers = NodeTimers()
+    var outbox: Outbox
     var work = WorkStack<Work>()
 
-    /// Our links that are up.
-    var links: [LinkID: LinkClass] = [:]
-    /// What beacons were told of us last.
-    var presence: DiscoveryMachine.OwnState?
-    /// Between handshakes with those who send beacons in our name.
-    var clonePause = GrowingPause(
-        first: Limits.clonePauseFirst, longest: Limits.clonePauseMax)
-    var drops = DropCounters()
-    private var outputs: [Output] = []
+    var links = LinkTable()
     private var isStopped = false
 
     public init(_ configuration: NodeConfiguration, cryptography: any Cryptography) {
         self.configuration = configuration
         own = cryptography.ownPeer
-        beacons = BeaconCodec(configuration, cryptography)
+        outbox = Outbox(configuration, own: own)
         random = SeededGenerator(seed: configuration.seed)
-        discovery = configuration.makeDiscovery(own: own, seed: random.next())
-        invitation = InvitationMachine(
-            own: own, role: configuration.role, seed: random.next())
-        routing = RoutingMachine(
-            own: own, kind: DestinationKind(configuration.role), forwards: configuration.forwards,
-            firstSeqno: UInt32.random(in: 1...Limits.firstSeqnoMax, using: &random))
-        addressees = AddresseeMachine(
-            role: configuration.role, collectors: configuration.collectors,
-            scatter: configuration.seed, seed: random.next())
+        rendezvous = RendezvousMachine(configuration, cryptography, random: &random)
+        peering = PeerMachine(
+            own: own, rekeyAfter: configuration.rekeyAfter, timers: timers, seed: random.next())
+        mesh = MeshMachine(configuration, own: own, random: &random)
         channels = ChannelMachine(
             terms: AdmissionTerms(configuration, cryptography), cryptography: cryptography,
             inboundLimit: configuration.role.collects
@@ -71,22 +60,14 @@ public struct Node {
     /// Seals what waits for each neighbour and hands over everything to be done.
     public mutating func flush(now: Instant) -> [Output] {
         flushNeighbours(now)
-        defer { outputs.removeAll(keepingCapacity: true) }
-        return outputs
+        return outbox.takeOutputs()
     }
-
-    mutating func transmit(_ transmission: Transmission) {
-        outputs.append(.transmit(transmission))
-    }
-
-    mutating func tell(_ event: Event) { outputs.append(.event(event)) }
 
     /// When `deadlineReached` is wanted next.
     public var nextDeadline: Instant? {
         let earliest = min(
-            discovery.nextDeadline ?? .distantFuture, invitation.nextDeadline ?? .distantFuture,
-            routing.nextDeadline ?? .distantFuture, addressees.nextDeadline ?? .distantFuture,
-            book.nextDeadline ?? .distantFuture, timers.earliest(deadline(of:)) ?? .distantFuture)
+            rendezvous.nextDeadline ?? .distantFuture, mesh.nextDeadline ?? .distantFuture,
+            timers.earliest(deadline(of:)) ?? .distantFuture)
         return earliest == .distantFuture ? nil : earliest
     }
 
@@ -102,15 +83,13 @@ public struct Node {
 
     private mutating func receive(_ input: Input, _ now: Instant) {
         switch input {
-        case .start:
-            tellDiscovery(.start, now)
-            presenceChanged(now)
+        case .start: tellDiscovery(.start, now)
         case .linkUp(let link, let kind):
-            links[link] = kind
+            links.add(link, kind)
             let hasBroadcast = configuration.sendsBeacons && kind != .bluetooth
             tellDiscovery(.linkUp(link, hasBroadcast: hasBroadcast), now)
         case .linkDown(let link):
-            links[link] = nil
+            links.remove(link)
             tellDiscovery(.linkDown(link), now)
             for neighbour in peers.neighbourList { tell(neighbour, .linkDown(link), now) }
         case .datagram(let bytes, let source, let isMulticast):
@@ -120,55 +99,35 @@ public struct Node {
         case .advertisedPeers(let endpoints, let service):
             tellDiscovery(.advertisedPeers(endpoints, by: service), now)
         case .sendUnreliable(let message, let peer, let priority):
-            guard let association = peers[peer] else { return drops.count(.packetNoRoute) }
-            tell(association, .sendUnreliable(message, priority), now)
-        case .sendReliable(let message, let peer):
-            guard let association = peers[peer] else { return drops.count(.packetNoRoute) }
-            tell(association, .sendReliable(peers.number(message, for: peer)), now)
+            tell(.sendUnreliable(message, to: peer, priority), now)
+        case .sendReliable(let message, let peer): tell(.sendReliable(message, to: peer), now)
         case .deadlineReached: deadlineReached(now)
         case .stop: stop(now)
         }
     }
 
     private mutating func deadlineReached(_ now: Instant) {
-        for machine in Work.Machine.allCases { work.add(.due(machine)) }
+        work.add(.rendezvousIsDue)
+        work.add(.meshIsDue)
         for timer in timers.takeDue(now: now, deadline(of:)) { work.add(.timer(timer)) }
     }
 
-    /// Each machine has its turn when what the one before it said was done.
-    mutating func due(_ machine: Work.Machine, _ now: Instant) {
-        switch machine {
-        case .discovery where isDue(discovery.nextDeadline, now):
-            tellDiscovery(.deadlineReached, now)
-        case .invitation where isDue(invitation.nextDeadline, now):
-            tellInvitation(.deadlineReached, now)
-        case .routing where isDue(routing.nextDeadline, now): tellRouting(.deadlineReached, now)
-        case .addressees where isDue(addressees.nextDeadline, now):
-            tellAddressees(.deadlineReached, now)
-        case .book where isDue(book.nextDeadline, now):
-            work.add(book.deadlineReached(now: now), as: Work.book)
-        default: break
-        }
-    }
-
     mutating func due(_ timer: NodeTimers.Timer, _ now: Instant) {
-        guard isDue(deadline(of: timer), now) else { return }
+        guard deadline(of: timer) ?? .distantFuture <= now else { return }
         switch timer {
         case .neighbour(let peer):
             if let neighbour = peers.neighbour(peer) { tell(neighbour, .deadlineReached, now) }
         case .channel(let token): channelDeadlineReached(token, now)
         case .association(let peer):
-            if let association = peers[peer] { associationDeadlineReached(association, now) }
+            guard let association = peers[peer] else { return }
+            tell(association, .deadlineReached(isNeighbour: peers.isNeighbour(peer)), now)
         }
     }
 
-    private func isDue(_ deadline: Instant?, _ now: Instant) -> Bool {
-        deadline ?? .distantFuture <= now
-    }
-
     private mutating func stop(_ now: Instant) {
+        let farewell = CloseFrame(reason: .leaving).bytes
         for association in peers.associated {
-            enqueue(CloseFrame(reason: .leaving).bytes, to: association.peer, .control, now)
+            outbox.enqueue(farewell, to: association.peer, .control, seeing: outboxView, now: now)
         }
         flushNeighbours(now)
         tellDiscovery(.stop, now)
@@ -192,19 +151,4 @@ extension AdmissionTerms {
             run: configuration.run, name: configuration.name, hasRoute: false, neighbourCount: 0,
             software: configuration.software)
     }
-}
-
-extension DestinationKind {
-    init(_ role: Role) {
-        switch role {
-        case .agent, .relay: self = .node
-        case .collector: self = .collector
-        case .viewer: self = .viewer
-        }
-    }
-}
-
-extension Limits {
-    /// A run's first seqno is drawn from 1 to this.
-    static let firstSeqnoMax: UInt32 = 1 << 24
 }

@@ -48,75 +48,75 @@ public struct NodeConfiguration: Sendable {
     }
 }
 
-extension Node {
-    public enum Input: Sendable {
-        case start
-        case linkUp(LinkID, LinkClass)
-        /// The interface is gone, or has lost its carrier.
-        case linkDown(LinkID)
-        case datagram([UInt8], from: Endpoint, isMulticast: Bool)
-        /// Addresses to try without having heard of anybody there.
-        case staticPeers([Endpoint])
-        /// Addresses where peers were admitted in earlier runs: tried where multicast is silent.
-        case rememberedPeers([Endpoint])
-        /// All addresses that a service of the system names at present.
-        case advertisedPeers([Endpoint], by: AdvertisingService)
-        /// At most 1,000 bytes; lost if the network loses it.
-        case sendUnreliable([UInt8], to: PeerID, Priority)
-        /// At most 1 MiB; in order, exactly once while the channel lives or is renewed.
-        case sendReliable([UInt8], to: PeerID)
-        case deadlineReached
-        /// Says goodbye to all neighbours; nothing is to be expected of the node afterwards.
-        case stop
-    }
+/// What a node is told.
+public enum NodeInput: Sendable {
+    case start
+    case linkUp(LinkID, LinkClass)
+    /// The interface is gone, or has lost its carrier.
+    case linkDown(LinkID)
+    case datagram([UInt8], from: Endpoint, isMulticast: Bool)
+    /// Addresses to try without having heard of anybody there.
+    case staticPeers([Endpoint])
+    /// Addresses where peers were admitted in earlier runs: tried where multicast is silent.
+    case rememberedPeers([Endpoint])
+    /// All addresses that a service of the system names at present.
+    case advertisedPeers([Endpoint], by: AdvertisingService)
+    /// At most 1,000 bytes; lost if the network loses it.
+    case sendUnreliable([UInt8], to: PeerID, Priority)
+    /// At most 1 MiB; in order, exactly once while the channel lives or is renewed.
+    case sendReliable([UInt8], to: PeerID)
+    case deadlineReached
+    /// Says goodbye to all neighbours; nothing is to be expected of the node afterwards.
+    case stop
+}
 
-    /// In the order in which it happened.
-    public enum Output: Equatable, Sendable {
-        case transmit(Transmission)
-        case event(Event)
-    }
+/// What a node wants done, in the order in which it happened.
+public enum NodeOutput: Equatable, Sendable {
+    case transmit(Transmission)
+    case event(NodeEvent)
+}
 
-    /// For the network.
-    public enum Transmission: Equatable, Sendable {
-        case unicast([UInt8], to: Endpoint)
-        case multicast([UInt8], on: LinkID)
-        /// IPv4 broadcast, where multicast brings nothing.
-        case broadcast([UInt8], on: LinkID)
-    }
+/// What goes to the network.
+public enum Transmission: Equatable, Sendable {
+    case unicast([UInt8], to: Endpoint)
+    case multicast([UInt8], on: LinkID)
+    /// IPv4 broadcast, where multicast brings nothing.
+    case broadcast([UInt8], on: LinkID)
+}
 
-    /// For the program.
-    public enum Event: Equatable, Sendable {
-        case peer(PeerID, PeerState)
-        /// The collector to address now; nil while there is none.
-        case collector(PeerID?)
-        /// All viewers to send copies to now, in the order of their PeerIDs.
-        case viewers([PeerID])
-        /// `hops`: links that it crossed, at least 1.
-        case message([UInt8], from: PeerID, isReliable: Bool, hops: Int)
-        case notice(Notice)
-    }
+/// What the program is told.
+public enum NodeEvent: Equatable, Sendable {
+    case peer(PeerID, PeerState)
+    /// The collector to address now; nil while there is none.
+    case collector(PeerID?)
+    /// All viewers to send copies to now, in the order of their PeerIDs.
+    case viewers([PeerID])
+    /// `hops`: links that it crossed, at least 1.
+    case message([UInt8], from: PeerID, isReliable: Bool, hops: Int)
+    case notice(NodeNotice)
+}
 
-    public enum PeerState: String, Equatable, Sendable {
-        case notConnected = "not connected"
-        case connecting
-        case connected
-    }
+/// How a peer and this node stand.
+public enum PeerState: String, Equatable, Sendable {
+    case notConnected = "not connected"
+    case connecting
+    case connected
+}
 
-    /// What a person should read in the log.
-    public enum Notice: Equatable, Sendable {
-        case refused(PeerID?, DropReason, at: Endpoint?, text: String)
-        case neighbourUp(PeerID, name: String, at: Endpoint)
-        /// Another link carries the channel from now on.
-        case neighbourMoved(PeerID, name: String, at: Endpoint)
-        case neighbourLost(PeerID, name: String)
-        /// It calls itself a collector and was admitted as something else.
-        case noCollector(PeerID, name: String, role: Role)
-        /// A node in reach that cannot be a neighbour; once for each.
-        case nodeRefused(RefusedNode)
-        /// Nodes behind others that were in reach and no longer are, and those that are again.
-        case nodesVanished([KnownNode])
-        case nodesReturned([KnownNode])
-        /// Somebody has proved our own key there: two cards with one identity.
-        case ownIdentityElsewhere(Endpoint)
-    }
+/// What a person should read in the log.
+public enum NodeNotice: Equatable, Sendable {
+    case refused(PeerID?, DropReason, at: Endpoint?, text: String)
+    case neighbourUp(PeerID, name: String, at: Endpoint)
+    /// Another link carries the channel from now on.
+    case neighbourMoved(PeerID, name: String, at: Endpoint)
+    case neighbourLost(PeerID, name: String)
+    /// It calls itself a collector and was admitted as something else.
+    case noCollector(PeerID, name: String, role: Role)
+    /// A node in reach that cannot be a neighbour; once for each.
+    case nodeRefused(RefusedNode)
+    /// Nodes behind others that were in reach and no longer are, and those that are again.
+    case nodesVanished([KnownNode])
+    case nodesReturned([KnownNode])
+    /// Somebody has proved our own key there: two cards with one identity.
+    case ownIdentityElsewhere(Endpoint)
 }

@@ -1,46 +1,69 @@
 import NearbyCore
 import NearbyWire
 
-/// The open channel with a peer, whatever path its frames take, and the session over it.
+/// The open channel with a peer, whatever path its frames take, the session over it, and when both
+/// are renewed or given up.
 final class Association {
-    /// An invitation that tries the open channel on a link first.
-    struct Resumption {
+    enum Input {
+        /// The neighbour over which its frames leave from now on; nil: there is no way to it.
+        case nextHop(PeerID?)
+        /// An invitation tries the channel on a link before it begins another.
+        case resume(attempt: UInt16)
+        case abandonResumption
+        case deadlineReached(isNeighbour: Bool)
+    }
+
+    enum Output: Equatable {
+        case session(SessionMachine.Output)
+        /// The peer did not answer on the link where this attempt tried it.
+        case resumptionFailed(attempt: UInt16)
+        /// Begin a handshake beside the channel.
+        case renewKeys
+        /// Ask over the mesh whether the peer is there.
+        case askWhetherThere
+        /// It was out of reach, or silent, for too long.
+        case giveUp
+    }
+
+    private struct Resumption {
         var attempt: UInt16
         var until: Instant
     }
 
     let peer: PeerID
-    let token: ChannelToken
+    let channel: Channel
     /// What the peer said of itself.
     let terms: AdmitFrame
-    var session = SessionMachine() { didSet { timers.touch(.association(peer)) } }
+    let openedAt: Instant
     /// Addresses at which it was asked whether it answers.
     var probes = PathProbes()
-    var resumption: Resumption? { didSet { timers.touch(.association(peer)) } }
+    private var session = SessionMachine() { didSet { timers.touch(.association(peer)) } }
+    private var resumption: Resumption? { didSet { timers.touch(.association(peer)) } }
+    /// The neighbour over which its frames left last.
+    private var firstHop: PeerID?
     /// Since when the peer is neither a neighbour nor routed to.
-    var unreachableSince: Instant? { didSet { timers.touch(.association(peer)) } }
-    /// The neighbour over which its frames leave.
-    var firstHop: PeerID?
-    let openedAt: Instant
-    /// When the client of the channel begins a new one beside it.
-    var rekeyAt: Instant { didSet { timers.touch(.association(peer)) } }
-    var isRenewing = false
-    /// After the next attempt, so long until another.
-    var rekeyRetry = Limits.rekeyRetry
+    private var unreachableSince: Instant? { didSet { timers.touch(.association(peer)) } }
+    /// When the client of the channel begins a new one beside it; from the first time on every
+    /// `rekeyRetry`, which grows.
+    private var rekeyAt: Instant { didSet { timers.touch(.association(peer)) } }
+    private var isRenewing = false
+    private var rekeyRetry = Limits.rekeyRetry
     /// When to see whether a peer that is no neighbour has been silent for long.
-    var silenceCheckAt: Instant { didSet { timers.touch(.association(peer)) } }
+    private var silenceCheckAt: Instant { didSet { timers.touch(.association(peer)) } }
     /// Questions since it was heard last.
-    var silenceProbes = 0
+    private var silenceProbes = 0
     private let timers: NodeTimers
 
     init(
-        peer: PeerID, token: ChannelToken, terms: AdmitFrame, rekeyAt: Instant,
-        timers: NodeTimers, now: Instant
+        _ channel: Channel, with peer: PeerID, _ terms: AdmitFrame, firstHop: PeerID? = nil,
+        instead previous: Association? = nil, rekeyAt: Instant, timers: NodeTimers, now: Instant
     ) {
         self.peer = peer
-        self.token = token
+        self.channel = channel
         self.terms = terms
+        self.firstHop = firstHop
         self.rekeyAt = rekeyAt
+        resumption = previous?.resumption
         openedAt = now
         silenceCheckAt = now + Limits.meshSilenceMax
         self.timers = timers
@@ -49,11 +72,110 @@ final class Association {
 
     deinit { timers.touch(.association(peer)) }
 
+    var token: ChannelToken { channel.token }
+
+    /// The attempt that tries it on a link at present.
+    var resumingAttempt: UInt16? { resumption?.attempt }
+
     var nextDeadline: Instant? {
         var earliest = min(rekeyAt, silenceCheckAt)
         if let since = unreachableSince { earliest = min(earliest, since + Limits.unreachableTime) }
         if let resumption { earliest = min(earliest, resumption.until) }
         return min(earliest, session.nextDeadline ?? .distantFuture)
+    }
+
+    func handle(_ input: Input, now: Instant) -> [Output] {
+        switch input {
+        case .nextHop(let hop): return leaveOver(hop, now)
+        case .resume(let attempt):
+            resumption = Resumption(attempt: attempt, until: now + Limits.resumptionTime)
+            return []
+        case .abandonResumption:
+            resumption = nil
+            return []
+        case .deadlineReached(let isNeighbour): return deadlineReached(isNeighbour, now)
+        }
+    }
+
+    /// What goes through the session; its own deadlines are among those of `handle` above.
+    func handle(_ input: SessionMachine.Input, now: Instant) -> [SessionMachine.Output] {
+        session.handle(input, now: now)
+    }
+
+    /// The channel's keys have sealed as much as they should.
+    func keysWorn(now: Instant) { if !isRenewing { rekeyAt = min(rekeyAt, now) } }
+
+    /// Whole reliable messages that the peer may not have delivered, in order, for the association
+    /// in place of this one.
+    var unacknowledged: [[UInt8]] { session.takeUnacknowledged() }
+
+    /// Whether it stays in place of a channel that began over the mesh at the same time as this one
+    /// on a link: both sides keep the latter, in whatever order they were opened. Not one that the
+    /// other side said it has lost (`renewedAt`): the new channel is our answer to that.
+    func outlasts(_ new: Channel, renewedAt: Instant?, now: Instant) -> Bool {
+        if let renewedAt, renewedAt >= openedAt { return false }
+        return channel.stage == .open && channel.key.path.endpoint != nil
+            && new.key.path.endpoint == nil && channel.peerTerms?.run == new.peerTerms?.run
+            && now - openedAt < Limits.invitationTimeout
+    }
+
+    /// What was measured on the old path says nothing of the new one.
+    private func leaveOver(_ hop: PeerID?, _ now: Instant) -> [Output] {
+        guard let hop else {
+            if unreachableSince == nil { unreachableSince = now }
+            return []
+        }
+        unreachableSince = nil
+        let previous = firstHop
+        firstHop = hop
+        guard let previous, previous != hop else { return [] }
+        return tellSession(.pathReset, now)
+    }
+
+    private func tellSession(_ input: SessionMachine.Input, _ now: Instant) -> [Output] {
+        session.handle(input, now: now).map { .session($0) }
+    }
+
+    private func deadlineReached(_ isNeighbour: Bool, _ now: Instant) -> [Output] {
+        var outputs = tellSession(.deadlineReached, now)
+        if let resumption, resumption.until <= now {
+            self.resumption = nil
+            outputs.append(.resumptionFailed(attempt: resumption.attempt))
+        }
+        if now >= rekeyAt, renewKeys(now) { outputs.append(.renewKeys) }
+        if now >= silenceCheckAt { outputs += checkSilence(isNeighbour, now) }
+        if let since = unreachableSince, now >= since + Limits.unreachableTime {
+            outputs.append(.giveUp)
+        }
+        return outputs
+    }
+
+    /// Only the client of the channel begins. What got no answer within a second, then two and so
+    /// on, is begun anew.
+    private func renewKeys(_ now: Instant) -> Bool {
+        guard channel.isClient else {
+            rekeyAt = .distantFuture
+            return false
+        }
+        isRenewing = true
+        rekeyAt = now + rekeyRetry
+        rekeyRetry = min(rekeyRetry * 2, Limits.rekeyRetryMax)
+        return true
+    }
+
+    /// A peer that is no neighbour and silent is asked whether it is there, and given up if it does
+    /// not answer.
+    private func checkSilence(_ isNeighbour: Bool, _ now: Instant) -> [Output] {
+        silenceCheckAt = now + Limits.meshProbeInterval
+        let due = channel.heardAt + Limits.meshSilenceMax
+        if isNeighbour || now < due {
+            silenceProbes = 0
+            silenceCheckAt = max(due, silenceCheckAt)
+            return []
+        }
+        guard silenceProbes < Limits.meshProbesMax else { return [.giveUp] }
+        silenceProbes += 1
+        return [.askWhetherThere]
     }
 }
 
@@ -63,4 +185,11 @@ extension Limits {
     public static let unreachableTime = Duration.seconds(60)
     /// How long a peer may take to answer on a new link of an open channel.
     public static let resumptionTime = Duration.milliseconds(500)
+    /// Between attempts to renew the keys of a channel; doubles to the maximum.
+    static let rekeyRetry = Duration.seconds(1)
+    static let rekeyRetryMax = Duration.seconds(4)
+    /// How long nothing may come over a channel through the mesh before its peer is asked.
+    static let meshSilenceMax = Duration.seconds(120)
+    static let meshProbeInterval = Duration.seconds(10)
+    static let meshProbesMax = 3
 }

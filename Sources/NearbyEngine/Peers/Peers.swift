@@ -1,8 +1,7 @@
 import NearbyCore
 import NearbyWire
 
-/// The peers of a node: who has an open channel, who of them is a neighbour, and what waits for
-/// those.
+/// The peers of a node: who has an open channel, and who of them is a neighbour.
 ///
 /// Every neighbour has an association; `holders` has exactly the associated, by the first half of
 /// their PeerIDs. Numbers of reliable messages outlive associations.
@@ -11,10 +10,6 @@ struct Peers {
     private var holders: [ShortID: PeerID] = [:]
     private var neighbours: [PeerID: Neighbour] = [:]
     private var numbers: [PeerID: ReliableNumbers] = [:]
-    /// Neighbours with frames waiting, in the order of their first frame; those before `head` have
-    /// had their turn.
-    private var waiting: [PeerID] = []
-    private var head = 0
 
     // MARK: Associations
 
@@ -79,31 +74,5 @@ struct Peers {
 
     mutating func removeNeighbour(_ peer: PeerID) -> Neighbour? {
         neighbours.removeValue(forKey: peer)
-    }
-
-    // MARK: What waits
-
-    mutating func push(
-        _ payload: [UInt8], to neighbour: Neighbour, _ priority: Priority,
-        counting drops: inout DropCounters
-    ) {
-        neighbour.queue.push(payload, priority: priority, counting: &drops)
-        guard !neighbour.isWaiting else { return }
-        neighbour.isWaiting = true
-        waiting.append(neighbour.peer)
-    }
-
-    /// The next one whose frames are to leave.
-    mutating func popWaiting() -> Neighbour? {
-        while head < waiting.count {
-            let peer = waiting[head]
-            head += 1
-            guard let neighbour = neighbours[peer] else { continue }
-            neighbour.isWaiting = false
-            return neighbour
-        }
-        waiting.removeAll(keepingCapacity: true)
-        head = 0
-        return nil
     }
 }

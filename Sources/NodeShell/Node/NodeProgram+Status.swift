@@ -138,7 +138,7 @@ extension NodeProgram {
         ])
     }
 
-    private func neighbour(_ neighbour: Node.NeighbourStatus) -> JSONValue {
+    private func neighbour(_ neighbour: NeighbourStatus) -> JSONValue {
         let queues = zip(Priority.allCases, neighbour.waiting)
         return .object([
             ("peer", .string(neighbour.peer.description)),
@@ -152,7 +152,7 @@ extension NodeProgram {
         ])
     }
 
-    private func peer(_ peer: Node.PeerStatus) -> JSONValue {
+    private func peer(_ peer: PeerStatus) -> JSONValue {
         .object([
             ("peer", .string(peer.peer.description)),
             ("name", .string(peer.name)),

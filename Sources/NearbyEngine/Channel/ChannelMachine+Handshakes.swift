@@ -1,0 +1,70 @@
+import NearbyCore
+import NearbyWire
+
+/// Datagrams of handshakes, from their first byte, and which of them are answered at all.
+extension ChannelMachine {
+    /// What it sees of the rest of the node.
+    struct View {
+        let discovery: DiscoveryMachine
+        let routing: RoutingMachine
+    }
+
+    /// A datagram of a handshake: records in an envelope, or bare ones on a link.
+    mutating func received(
+        _ datagram: [UInt8], _ arrival: Arrival, isBare: Bool, seeing view: View, now: Instant
+    ) -> [Output] {
+        if isBare {
+            guard case .link = arrival.path else { return [.drop(.frameWrongLink)] }
+            let key = Channel.AttemptKey(path: arrival.path, attempt: nil, isClient: false)
+            return received(datagram[...], key, introduction: nil, arrival, view, now)
+        }
+        guard let envelope = try? HandshakeEnvelope(parsing: datagram[...]) else {
+            return [.drop(.handshakeMalformed)]
+        }
+        let key = Channel.AttemptKey(
+            path: arrival.path, attempt: envelope.attempt, isClient: envelope.isFromServer)
+        return received(
+            envelope.records, key, introduction: envelope.introduction, arrival, view, now)
+    }
+
+    private mutating func received(
+        _ records: ArraySlice<UInt8>, _ key: Channel.AttemptKey,
+        introduction: HandshakeEnvelope.Introduction?, _ arrival: Arrival, _ view: View,
+        _ now: Instant
+    ) -> [Output] {
+        var isExpected = false
+        if !key.isClient, !isKnown(key) {
+            if let reason = refusal(ofHandshakeOver: key.path, view.routing) {
+                return [.drop(reason)]
+            }
+            if let peer = introduction?.peer, let endpoint = key.path.endpoint {
+                isExpected = view.discovery.knows(endpoint, of: peer)
+            }
+        }
+        return handle(
+            .handshake(
+                records, key, introduction, firstHop: arrival.firstHop, isExpected: isExpected),
+            now: now)
+    }
+
+    /// Why a handshake that comes out of the mesh is not answered; nil for those that are.
+    ///
+    /// Agents and relays call collectors and viewers, and nobody calls them. Whoever stands between
+    /// can invent callers: each first hop fills a share of the table.
+    private func refusal(ofHandshakeOver path: Path, _ routing: RoutingMachine) -> DropReason? {
+        guard case .mesh(let source) = path else { return nil }
+        guard terms.role.collects else { return .invitationOverMesh }
+        guard count >= Limits.channelShareMax else { return nil }
+        let hop = routing.nextHop(to: source)
+        let share = count { channel in
+            guard case .mesh(let other) = channel.key.path else { return false }
+            return routing.nextHop(to: other) == hop
+        }
+        return share < Limits.channelShareMax ? nil : .channelShareFull
+    }
+}
+
+extension Limits {
+    /// Channels over the mesh whose frames leave by the same neighbour: half of all.
+    static let channelShareMax = channelsMax / 2
+}

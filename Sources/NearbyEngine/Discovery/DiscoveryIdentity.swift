@@ -1,0 +1,52 @@
+import NearbyCore
+import NearbyWire
+
+/// What beacons say of this node.
+public struct DiscoveryOwnState: Equatable, Sendable {
+    public var dataPort: UInt16
+    public var role: Role
+    public var flags: BeaconFlags
+    public var costToCollector: UInt16?
+    public var info: DiscoveryInfo
+
+    public init(
+        dataPort: UInt16, role: Role, flags: BeaconFlags, costToCollector: UInt16? = nil,
+        info: DiscoveryInfo = .empty
+    ) {
+        self.dataPort = dataPort
+        self.role = role
+        self.flags = flags
+        self.costToCollector = costToCollector
+        self.info = info
+    }
+}
+
+/// What does not change while the process runs.
+public struct DiscoveryIdentity: Equatable, Sendable {
+    public var peer: PeerID
+    public var run: RunID
+    public var versions: ClosedRange<UInt8>
+    /// In every frame of ours.
+    public var network: NetworkTag
+    /// Also accepted: older lines of the secret file.
+    public var otherNetworks: [NetworkTag]
+    /// The node adds a proof to what leaves; counted where an answer must not exceed what it
+    /// answers.
+    public var proves: Bool
+    /// Datagrams that leave for one `multicast`: 2 where the shell sends both IPv6 and IPv4.
+    /// They count in the budget of 10 a second.
+    public var datagramsPerBeacon: Int
+
+    public init(
+        peer: PeerID, run: RunID, versions: ClosedRange<UInt8> = 1...1, network: NetworkTag,
+        otherNetworks: [NetworkTag] = [], proves: Bool = false, datagramsPerBeacon: Int = 1
+    ) {
+        self.peer = peer
+        self.run = run
+        self.versions = versions
+        self.network = network
+        self.otherNetworks = otherNetworks
+        self.proves = proves
+        self.datagramsPerBeacon = datagramsPerBeacon
+    }
+}

@@ -1,0 +1,338 @@
+import NearbyCore
+import NearbyWire
+
+/// How a node and its neighbours come together: whom discovery finds, whom of them the tie-break
+/// invites, whom we refuse, and what beacons say of us.
+///
+/// What one part says the other hears before anybody else is told of anything.
+struct RendezvousMachine {
+    enum Input {
+        case discovery(DiscoveryMachine.Input)
+        case invitation(InvitationMachine.Input)
+        /// One with a frame of discovery.
+        case datagram([UInt8], from: Endpoint, isMulticast: Bool)
+        /// A frame of a channel that we do not have came from there.
+        case unknownChannel(at: Endpoint)
+        /// An attempt at a channel there ended so.
+        case refused(PeerID, at: Endpoint, RefusedNode.Cause)
+        /// The peer was admitted, whatever was said of it before.
+        case opened(PeerID)
+        /// What our way to the nearest collector costs; nil: there is none.
+        case costToCollector(UInt16?)
+        case deadlineReached
+    }
+
+    enum Output {
+        case transmit(Transmission)
+        /// Begin a handshake with the peer there.
+        case invite(PeerID, at: Endpoint, attempt: UInt16)
+        /// Ask over the channel that is open whether the peer answers there.
+        case resume(PeerID, at: Endpoint, attempt: UInt16)
+        case abandon(PeerID, attempt: UInt16)
+        // As the tie-break says.
+        case use(ChannelToken)
+        case keepForOpening(ChannelToken, until: Instant)
+        case close(ChannelToken, CloseFrame.Reason)
+        case probe(ChannelToken)
+        /// Where this peer was heard, best first.
+        case sighted(PeerID, [Endpoint])
+        /// Have whoever sends beacons in our name from there prove our key.
+        case seekClone(at: Endpoint)
+        case refused(RefusedNode)
+        case drop(DropReason)
+    }
+
+    /// What it sees of the rest of the node.
+    struct View {
+        let links: LinkTable
+        let peers: Peers
+    }
+
+    private let own: PeerID
+    private let configuration: NodeConfiguration
+    private let beacons: BeaconCodec
+    private(set) var discovery: DiscoveryMachine
+    private(set) var invitation: InvitationMachine
+    private(set) var refusals = RefusedNodes()
+    private var costToCollector: UInt16?
+    /// What beacons were told of us last: it follows from `costToCollector` and the tie-break.
+    private var presence: DiscoveryMachine.OwnState?
+    /// Between handshakes with those who send beacons in our name.
+    private var clonePause = GrowingPause(
+        first: Limits.clonePauseFirst, longest: Limits.clonePauseMax)
+
+    init(
+        _ configuration: NodeConfiguration, _ cryptography: any Cryptography,
+        random: inout SeededGenerator
+    ) {
+        own = cryptography.ownPeer
+        self.configuration = configuration
+        beacons = BeaconCodec(configuration, cryptography)
+        costToCollector = configuration.role == .collector ? 0 : nil
+        discovery = configuration.makeDiscovery(own: own, seed: random.next())
+        invitation = InvitationMachine(own: own, role: configuration.role, seed: random.next())
+    }
+
+    mutating func handle(_ input: Input, seeing view: View, now: Instant) -> [Output] {
+        switch input {
+        case .discovery(.start):
+            return tell(.start, view, now) + presenceChanged(view, now)
+        case .discovery(let input): return tell(input, view, now)
+        case .invitation(let input): return tell(input, view, now)
+        case .datagram(let bytes, let endpoint, let isMulticast):
+            return received(bytes, from: endpoint, isMulticast: isMulticast, view, now)
+        case .unknownChannel(let endpoint):
+            let nudge = nudge(attempt: nil, to: endpoint, now)
+            return [nudge ?? .drop(.beaconAnswerRate)]
+        case .refused(let peer, let endpoint, let cause):
+            return refuse(peer, at: endpoint, cause, now)
+        case .opened(let peer):
+            refusals.remove(peer)
+            return []
+        case .costToCollector(let cost):
+            costToCollector = cost
+            let outputs = tell(.routeToCollector(cost != nil), view, now)
+            return outputs + presenceChanged(view, now)
+        case .deadlineReached:
+            var outputs: [Output] = []
+            if discovery.nextDeadline ?? .distantFuture <= now {
+                outputs += tell(DiscoveryMachine.Input.deadlineReached, view, now)
+            }
+            if invitation.nextDeadline ?? .distantFuture <= now {
+                outputs += tell(InvitationMachine.Input.deadlineReached, view, now)
+            }
+            return outputs
+        }
+    }
+
+    var nextDeadline: Instant? {
+        let earliest = min(
+            discovery.nextDeadline ?? .distantFuture, invitation.nextDeadline ?? .distantFuture)
+        return earliest == .distantFuture ? nil : earliest
+    }
+
+    /// What to answer a peer that invites us. A neighbour needs a place in our table; over the mesh
+    /// only collectors and viewers are called.
+    mutating func decision(
+        on channel: Channel, reach: (PeerID) -> NeighbourReach, seeing view: View, now: Instant
+    ) -> (DecisionFrame, [Output]) {
+        guard let peer = channel.peer, let terms = channel.peerTerms, channel.path.endpoint != nil,
+            !view.peers.isNeighbour(peer)
+        else { return (DecisionFrame(verdict: .accepted, retryAfter: .zero), []) }
+        let (decision, steps) = invitation.decision(
+            forInvitationFrom: peer, hasRoute: terms.hasRoute,
+            neighbourCount: Int(terms.neighbourCount), reach: reach, now: now)
+        return (decision, steps.flatMap { perform($0, view, now) })
+    }
+
+    func endpoints(of peer: PeerID) -> [Endpoint] {
+        discovery.sighting(of: peer)?.endpoints ?? []
+    }
+
+    // MARK: The parts and what they say
+
+    @inline(never)
+    private mutating func tell(
+        _ input: DiscoveryMachine.Input, _ view: View, _ now: Instant
+    ) -> [Output] {
+        discovery.handle(input, now: now).flatMap { perform($0, view, now) }
+    }
+
+    @inline(never)
+    private mutating func tell(
+        _ input: InvitationMachine.Input, _ view: View, _ now: Instant
+    ) -> [Output] {
+        invitation.handle(input, now: now).flatMap { perform($0, view, now) }
+    }
+
+    private mutating func perform(
+        _ output: DiscoveryMachine.Output, _ view: View, _ now: Instant
+    ) -> [Output] {
+        switch output {
+        case .multicast(let frame, let link):
+            return [.transmit(.multicast(beacons.emit(frame), on: link))]
+        case .broadcast(let frame, let link):
+            return [.transmit(.broadcast(beacons.emit(frame), on: link))]
+        case .unicast(let frame, let endpoint):
+            return [.transmit(.unicast(beacons.emit(frame), to: endpoint))]
+        case .heard(let sighting): return sighted(sighting, view, now)
+        case .forgotten(let peer): return tell(.lost(peer), view, now)
+        case .found, .changed, .lost: return []
+        case .nudged(let peer, let run, let attempt):
+            return nudged(by: peer, run, attempt, view, now)
+        case .suspicion(_, let endpoint): return seekClone(at: endpoint, now)
+        case .drop(let reason): return [.drop(reason)]
+        }
+    }
+
+    private mutating func perform(
+        _ output: InvitationMachine.Output, _ view: View, _ now: Instant
+    ) -> [Output] {
+        switch output {
+        case .invite(let peer, let attempt): return invite(peer, attempt, view, now)
+        case .nudge(let peer, let attempt):
+            let reachable = view.links.reachable(endpoints(of: peer), attempt: attempt)
+            guard let endpoint = reachable.first else { return [] }
+            if let nudge = nudge(attempt: attempt, to: endpoint, now) { return [nudge] }
+            return [.drop(.beaconAnswerRate)] + tell(.nudgeHeldBack(peer), view, now)
+        case .abandon(let peer, let attempt): return [.abandon(peer, attempt: attempt)]
+        case .use(let token, _): return [.use(token)]
+        case .keepForOpening(let token, let until): return [.keepForOpening(token, until: until)]
+        case .close(let token, let reason): return [.close(token, reason)]
+        case .probe(let token): return [.probe(token)]
+        case .drop(let reason): return [.drop(reason)]
+        case .wantsChanged: return presenceChanged(view, now)
+        }
+    }
+
+    // MARK: Who is found
+
+    /// A neighbour whose sealed frames of the same run arrive has our channel: then somebody
+    /// replays nudges, or makes it send them.
+    private mutating func nudged(
+        by peer: PeerID, _ run: RunID, _ attempt: UInt16, _ view: View, _ now: Instant
+    ) -> [Output] {
+        if let neighbour = view.peers.neighbour(peer), view.peers[peer]?.terms.run == run,
+            neighbour.hop.wasJustHeard(now: now)
+        {
+            return [.drop(.beaconNeedless)]
+        }
+        return tell(.nudged(peer, run, attempt: attempt), view, now)
+    }
+
+    private mutating func sighted(
+        _ sighting: Sighting, _ view: View, _ now: Instant
+    ) -> [Output] {
+        let input = InvitationMachine.Input.sighted(
+            sighting.peer, run: sighting.run, role: sighting.role,
+            costToCollector: sighting.costToCollector)
+        return [.sighted(sighting.peer, sighting.endpoints)] + tell(input, view, now)
+    }
+
+    /// "I want you", or (`attempt` nil) "I know nothing of your channel"; nil where discovery's
+    /// limits forbid it now.
+    private mutating func nudge(
+        attempt: UInt16?, to endpoint: Endpoint, _ now: Instant
+    ) -> Output? {
+        discovery.nudge(attempt: attempt, to: endpoint, now: now).map {
+            .transmit(.unicast(beacons.emit($0), to: endpoint))
+        }
+    }
+
+    /// At most now and then: they may be a replay of our own past, and only a key that was proved
+    /// there is told.
+    private mutating func seekClone(at endpoint: Endpoint, _ now: Instant) -> [Output] {
+        guard clonePause.isOver(now) else { return [.drop(.beaconEcho)] }
+        clonePause.begin(now)
+        return [.seekClone(at: endpoint)]
+    }
+
+    // MARK: Who is invited
+
+    /// A channel that is open already needs no handshake: it gains the link, if the peer answers
+    /// there. A full peer would close it; in an invitation it can decline.
+    private mutating func invite(
+        _ peer: PeerID, _ attempt: UInt16, _ view: View, _ now: Instant
+    ) -> [Output] {
+        let reachable = view.links.reachable(endpoints(of: peer), attempt: attempt)
+        guard let endpoint = reachable.first else {
+            return tell(.failed(peer, attempt), view, now)
+        }
+        if attempt % 2 == 1, view.peers[peer] != nil, !view.peers.isNeighbour(peer),
+            discovery.sighting(of: peer)?.flags.contains(.full) != true
+        {
+            return [.resume(peer, at: endpoint, attempt: attempt)]
+        }
+        return [.invite(peer, at: endpoint, attempt: attempt)]
+    }
+
+    /// Tells beacons what changed about us.
+    private mutating func presenceChanged(_ view: View, _ now: Instant) -> [Output] {
+        var flags = BeaconFlags()
+        if invitation.wantsNeighbours { flags.insert(.wantsNeighbours) }
+        if invitation.isFull { flags.insert(.full) }
+        if costToCollector != nil { flags.insert(.hasRoute) }
+        if configuration.preference != .required { flags.insert(.offersPlain) }
+        if configuration.preference != .none { flags.insert(.offersEncryption) }
+        let state = DiscoveryMachine.OwnState(
+            dataPort: configuration.dataPort, role: configuration.role, flags: flags,
+            costToCollector: costToCollector, info: configuration.info)
+        guard state != presence else { return [] }
+        presence = state
+        let outputs = tell(.ownChanged(state), view, now)
+        return outputs + tell(.content(!invitation.wantsNeighbours), view, now)
+    }
+
+    // MARK: Who is refused
+
+    private mutating func received(
+        _ bytes: [UInt8], from endpoint: Endpoint, isMulticast: Bool, _ view: View, _ now: Instant
+    ) -> [Output] {
+        func refuse(_ frame: DiscoveryFrame, _ cause: RefusedNode.Cause) -> [Output] {
+            // A peer with a channel is none of these, whatever is said in its name.
+            guard frame.peer != own, view.peers[frame.peer] == nil else { return [] }
+            let address = isMulticast ? frame.dataEndpoint(from: endpoint) : endpoint
+            return self.refuse(frame.peer, at: address, cause, now)
+        }
+        do throws(BeaconCodec.Refusal) {
+            let frame = try beacons.parse(bytes)
+            let isOther = WireVersion.agreed(WireVersion.spoken, frame.versions) == nil
+            let outputs = isOther ? refuse(frame, .version) : []
+            let input = DiscoveryMachine.Input.received(
+                frame, from: endpoint, multicast: isMulticast)
+            return outputs + tell(input, view, now)
+        } catch {
+            switch error {
+            case .malformed: return [.drop(.beaconMalformed)]
+            case .unsupportedVersion: return [.drop(.beaconVersion)]
+            case .otherNetwork(let frame):
+                return [.drop(.beaconStrangeNetwork)] + refuse(frame, .otherNetwork)
+            case .unproved(let frame):
+                let cause: RefusedNode.Cause = frame.proof == nil ? .noSecret : .otherSecret
+                return [.drop(.beaconBadProof)] + refuse(frame, cause)
+            }
+        }
+    }
+
+    /// Told once, with the address at which it takes data.
+    private mutating func refuse(
+        _ peer: PeerID, at endpoint: Endpoint, _ cause: RefusedNode.Cause, _ now: Instant
+    ) -> [Output] {
+        guard refusals.record(peer, at: endpoint, cause, now: now), let node = refusals[peer] else {
+            return []
+        }
+        return [.refused(node)]
+    }
+}
+
+extension DiscoveryFrame {
+    /// Where its sender takes data, if it came by multicast from there.
+    fileprivate func dataEndpoint(from source: Endpoint) -> Endpoint {
+        var endpoint = source
+        switch body {
+        case .beacon(let beacon), .answer(let beacon):
+            endpoint.address = source.address.withPort(beacon.dataPort)
+        case .nudge, .infoRequest, .infoReply: break
+        }
+        return endpoint
+    }
+}
+
+extension NodeConfiguration {
+    func makeDiscovery(own: PeerID, seed: UInt64) -> DiscoveryMachine {
+        DiscoveryMachine(
+            identity: .init(
+                peer: own, run: run, versions: WireVersion.spoken, network: networkTag,
+                proves: !secrets.isEmpty, datagramsPerBeacon: 2),
+            own: .init(
+                dataPort: dataPort, role: role, flags: role == .collector ? [] : .wantsNeighbours,
+                costToCollector: role == .collector ? 0 : nil, info: info),
+            seed: seed)
+    }
+}
+
+extension Limits {
+    /// Between two handshakes with whoever uses our name.
+    static let clonePauseFirst = Duration.seconds(10)
+    static let clonePauseMax = Duration.seconds(640)
+}

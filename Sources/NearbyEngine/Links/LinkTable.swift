@@ -1,0 +1,37 @@
+import NearbyCore
+
+/// Our links that are up, and in which order the addresses of a peer are tried over them.
+struct LinkTable {
+    private var classes: [LinkID: LinkClass] = [:]
+
+    mutating func add(_ link: LinkID, _ linkClass: LinkClass) { classes[link] = linkClass }
+
+    mutating func remove(_ link: LinkID) { classes[link] = nil }
+
+    /// A link that we do not know counts as Ethernet.
+    func way(to endpoint: Endpoint) -> LinkWay {
+        LinkWay(endpoint: endpoint, linkClass: classes[endpoint.link] ?? .ethernet)
+    }
+
+    /// Those over links that are up, in the order of the endpoints.
+    func ways(to endpoints: [Endpoint]) -> [LinkWay] {
+        endpoints.filter { classes[$0.link] != nil }.map(way)
+    }
+
+    /// Whether frames can leave for it; those without a link leave as the system chooses.
+    func reaches(_ endpoint: Endpoint) -> Bool {
+        endpoint.link.value == 0 || classes[endpoint.link] != nil
+    }
+
+    /// Where to try to reach a peer: the cheapest links first, and in each class in the given
+    /// order. Every third attempt begins with the next.
+    func reachable(_ endpoints: [Endpoint], attempt: UInt16 = 0) -> [Endpoint] {
+        let endpoints = endpoints.filter(reaches)
+        let ordered = LinkClass.allCases.flatMap { linkClass in
+            endpoints.filter { way(to: $0).linkClass == linkClass }
+        }
+        guard !ordered.isEmpty else { return [] }
+        let first = Int(attempt) / 3 % ordered.count
+        return Array(ordered[first...] + ordered[..<first])
+    }
+}

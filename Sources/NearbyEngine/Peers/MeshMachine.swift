@@ -1,0 +1,153 @@
+import NearbyCore
+import NearbyWire
+
+/// The nodes of the network, also those behind others: the ways to them, who was in reach, and whom
+/// readings are addressed to.
+struct MeshMachine {
+    enum Input {
+        case routing(RoutingMachine.Input)
+        case addressees(AddresseeMachine.Input)
+        /// What the peer said of itself when its channel was opened.
+        case met(PeerID, AdmitFrame)
+        case deadlineReached
+    }
+
+    enum Output {
+        case send(RoutingMessage, to: PeerID)
+        /// The way to a peer with an open channel changed.
+        case nextHop(PeerID, PeerID?)
+        // As `AddresseeMachine` says.
+        case call(PeerID)
+        case giveUp(PeerID)
+        /// What a way to the nearest collector costs now.
+        case costToCollector(UInt16?)
+        case event(NodeEvent)
+        case drop(DropReason)
+    }
+
+    /// What it sees of the rest of the node.
+    struct View {
+        let peers: Peers
+        let discovery: DiscoveryMachine
+    }
+
+    private(set) var routing: RoutingMachine
+    private(set) var addressees: AddresseeMachine
+    private(set) var book = NodeBook()
+
+    init(_ configuration: NodeConfiguration, own: PeerID, random: inout SeededGenerator) {
+        routing = RoutingMachine(
+            own: own, kind: DestinationKind(configuration.role), forwards: configuration.forwards,
+            firstSeqno: UInt32.random(in: 1...Limits.firstSeqnoMax, using: &random))
+        addressees = AddresseeMachine(
+            role: configuration.role, collectors: configuration.collectors,
+            scatter: configuration.seed, seed: random.next())
+    }
+
+    var nextDeadline: Instant? {
+        let earliest = min(
+            routing.nextDeadline ?? .distantFuture, addressees.nextDeadline ?? .distantFuture,
+            book.nextDeadline ?? .distantFuture)
+        return earliest == .distantFuture ? nil : earliest
+    }
+
+    mutating func handle(_ input: Input, seeing view: View, now: Instant) -> [Output] {
+        switch input {
+        case .routing(let input): return tell(input, view, now)
+        case .addressees(let input): return tell(input, view, now)
+        case .met(let peer, let terms):
+            book.met(peer, terms, now: now)
+            return []
+        case .deadlineReached:
+            var outputs: [Output] = []
+            if routing.nextDeadline ?? .distantFuture <= now {
+                outputs += tell(RoutingMachine.Input.deadlineReached, view, now)
+            }
+            if addressees.nextDeadline ?? .distantFuture <= now {
+                outputs += tell(AddresseeMachine.Input.deadlineReached, view, now)
+            }
+            return outputs + book.deadlineReached(now: now).map { notice($0) }
+        }
+    }
+
+    /// A message of the peer came over so many links.
+    mutating func heard(_ peer: PeerID, hops: Int) { book.heard(peer, hops: hops) }
+
+    var costToCollector: UInt16? { addressees.costToCollector(routing) }
+
+    // MARK: The parts and what they say
+
+    @inline(never)
+    private mutating func tell(
+        _ input: RoutingMachine.Input, _ view: View, _ now: Instant
+    ) -> [Output] {
+        routing.handle(input, now: now).flatMap { perform($0, view, now) }
+    }
+
+    @inline(never)
+    private mutating func tell(
+        _ input: AddresseeMachine.Input, _ view: View, _ now: Instant
+    ) -> [Output] {
+        let seen = AddresseeMachine.View(
+            routing: routing, peers: view.peers, discovery: view.discovery)
+        return addressees.handle(input, seeing: seen, now: now).compactMap { perform($0, view) }
+    }
+
+    private mutating func perform(
+        _ output: RoutingMachine.Output, _ view: View, _ now: Instant
+    ) -> [Output] {
+        switch output {
+        case .send(let message, let peer): return [.send(message, to: peer)]
+        case .drop(let reason): return [.drop(reason)]
+        case .routeChanged(let peer, let hop, let metric, let kind):
+            var outputs = book.routeChanged(peer, nextHop: hop, kind, now: now).map { notice($0) }
+            if view.peers[peer] != nil {
+                outputs.append(.nextHop(peer, hop))
+            } else if hop != nil {
+                outputs += tell(.reachable(peer), view, now)
+            }
+            let input = AddresseeMachine.Input.routeChanged(
+                peer, kind, metric: hop == nil ? nil : metric)
+            return outputs + tell(input, view, now)
+        }
+    }
+
+    private func perform(_ output: AddresseeMachine.Output, _ view: View) -> Output? {
+        switch output {
+        case .call(let peer): return .call(peer)
+        case .giveUp(let peer): return .giveUp(peer)
+        case .collector(let peer): return .event(.collector(peer))
+        case .viewers(let viewers): return .event(.viewers(viewers))
+        case .routeToCollectorChanged: return .costToCollector(costToCollector)
+        case .noCollector(let peer):
+            return view.peers[peer].map {
+                .event(.notice(.noCollector(peer, name: $0.terms.name, role: $0.terms.role)))
+            }
+        case .drop(let reason): return .drop(reason)
+        }
+    }
+
+    private func notice(_ output: NodeBook.Output) -> Output {
+        switch output {
+        case .vanished(let gone):
+            .event(.notice(.nodesVanished(gone.compactMap { book[$0] })))
+        case .returned(let peer):
+            .event(.notice(.nodesReturned([peer].compactMap { book[$0] })))
+        }
+    }
+}
+
+extension DestinationKind {
+    init(_ role: Role) {
+        switch role {
+        case .agent, .relay: self = .node
+        case .collector: self = .collector
+        case .viewer: self = .viewer
+        }
+    }
+}
+
+extension Limits {
+    /// A run's first seqno is drawn from 1 to this.
+    static let firstSeqnoMax: UInt32 = 1 << 24
+}
