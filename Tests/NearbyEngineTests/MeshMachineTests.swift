@@ -11,7 +11,7 @@ struct MeshMachineTests {
 
     private var neighbour = RoutingMachine(own: Self.collector, kind: .collector)
     private var mesh: MeshMachine
-    private let view: MeshMachine.View
+    private let discovery: DiscoveryMachine
     private var said: [MeshMachine.Output] = []
 
     init() {
@@ -19,8 +19,7 @@ struct MeshMachineTests {
             name: "", role: .agent, networkTag: NetworkTag(value: 1), run: RunID(value: 1), seed: 1)
         var random = SeededGenerator(seed: 1)
         mesh = MeshMachine(configuration, own: Self.own, random: &random)
-        view = .init(
-            peers: Peers(), discovery: configuration.makeDiscovery(own: Self.own, seed: 1))
+        discovery = configuration.makeDiscovery(own: Self.own, seed: 1)
     }
 
     /// Both have each other, and what one says the other hears at once.
@@ -38,7 +37,8 @@ struct MeshMachineTests {
     }
 
     private mutating func tell(_ input: MeshMachine.Input, _ now: Instant) {
-        for output in mesh.handle(input, seeing: view, now: now) {
+        let outputs = mesh.handle(input, peers: Peers(), discovery: discovery, now: now)
+        for output in outputs {
             said.append(output)
             guard case .send(let message, _) = output else { continue }
             pass(

@@ -3,20 +3,16 @@ import NearbyWire
 
 /// Datagrams of handshakes, from their first byte, and which of them are answered at all.
 extension ChannelMachine {
-    /// What it sees of the rest of the node.
-    struct View {
-        let discovery: DiscoveryMachine
-        let routing: RoutingMachine
-    }
-
     /// A datagram of a handshake: records in an envelope, or bare ones on a link.
     mutating func received(
-        _ datagram: [UInt8], _ arrival: Arrival, isBare: Bool, seeing view: View, now: Instant
+        _ datagram: [UInt8], _ arrival: Arrival, isBare: Bool, discovery: DiscoveryMachine,
+        routing: RoutingMachine, now: Instant
     ) -> [Output] {
         if isBare {
             guard case .link = arrival.path else { return [.drop(.frameWrongLink)] }
             let key = Channel.AttemptKey(path: arrival.path, attempt: nil, isClient: false)
-            return received(datagram[...], key, introduction: nil, arrival, view, now)
+            return received(
+                datagram[...], key, introduction: nil, arrival, discovery, routing, now)
         }
         guard let envelope = try? HandshakeEnvelope(parsing: datagram[...]) else {
             return [.drop(.handshakeMalformed)]
@@ -24,21 +20,23 @@ extension ChannelMachine {
         let key = Channel.AttemptKey(
             path: arrival.path, attempt: envelope.attempt, isClient: envelope.isFromServer)
         return received(
-            envelope.records, key, introduction: envelope.introduction, arrival, view, now)
+            envelope.records, key, introduction: envelope.introduction, arrival, discovery,
+            routing, now)
     }
 
+    @inline(never)
     private mutating func received(
         _ records: ArraySlice<UInt8>, _ key: Channel.AttemptKey,
-        introduction: HandshakeEnvelope.Introduction?, _ arrival: Arrival, _ view: View,
-        _ now: Instant
+        introduction: HandshakeEnvelope.Introduction?, _ arrival: Arrival,
+        _ discovery: DiscoveryMachine, _ routing: RoutingMachine, _ now: Instant
     ) -> [Output] {
         var isExpected = false
         if !key.isClient, !isKnown(key) {
-            if let reason = refusal(ofHandshakeOver: key.path, view.routing) {
+            if let reason = refusal(ofHandshakeOver: key.path, routing) {
                 return [.drop(reason)]
             }
             if let peer = introduction?.peer, let endpoint = key.path.endpoint {
-                isExpected = view.discovery.knows(endpoint, of: peer)
+                isExpected = discovery.knows(endpoint, of: peer)
             }
         }
         return handle(

@@ -113,16 +113,18 @@ struct ChannelMachine {
 
     var inboundLimit: Int { table.inbound.limit }
 
-    /// In no particular order.
-    private func filter(_ isIncluded: (Channel) -> Bool) -> [Channel] { table.filter(isIncluded) }
-
     func count(where isIncluded: (Channel) -> Bool) -> Int { table.count(where: isIncluded) }
 
     /// Ours with this peer under this number, not yet open.
+    @inline(never)
     private func attempts(with peer: PeerID, number: UInt16) -> [Channel] {
-        filter {
-            $0.isAttempt && $0.isClient && $0.expectedPeer == peer && $0.attemptNumber == number
-        }
+        handshakes(with: peer).filter { $0.isAttempt && $0.attemptNumber == number }
+    }
+
+    /// Ours with this peer, in no particular order.
+    @inline(never)
+    private func handshakes(with peer: PeerID) -> [Channel] {
+        table.filter { $0.isClient && $0.expectedPeer == peer }
     }
 
     /// Forgets our attempts with this peer under this number.
@@ -132,11 +134,10 @@ struct ChannelMachine {
 
     /// Forgets our handshakes over the mesh with this peer.
     mutating func abandonCalls(to peer: PeerID) {
-        let begun = filter {
-            $0.isClient && $0.stage == .handshaking && $0.expectedPeer == peer
-                && $0.key.path.endpoint == nil
+        for channel in handshakes(with: peer)
+        where channel.stage == .handshaking && channel.key.path.endpoint == nil {
+            remove(channel)
         }
-        for channel in begun { remove(channel) }
     }
 
     func isKnown(_ key: Channel.AttemptKey) -> Bool { table[attempt: key] != nil }

@@ -88,6 +88,7 @@ struct ChannelTable {
         return true
     }
 
+    @inline(never)
     mutating func remove(_ channel: Channel) {
         channels[channel.token] = nil
         tokensByAttempt[channel.key] = nil

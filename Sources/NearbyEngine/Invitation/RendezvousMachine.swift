@@ -49,7 +49,8 @@ struct RendezvousMachine {
     }
 
     private let own: PeerID
-    private let configuration: NodeConfiguration
+    /// What beacons say of us whatever happens.
+    private let constant: DiscoveryMachine.OwnState
     private let beacons: BeaconCodec
     private(set) var discovery: DiscoveryMachine
     private(set) var invitation: InvitationMachine
@@ -66,7 +67,12 @@ struct RendezvousMachine {
         random: inout SeededGenerator
     ) {
         own = cryptography.ownPeer
-        self.configuration = configuration
+        var flags = BeaconFlags()
+        if configuration.preference != .required { flags.insert(.offersPlain) }
+        if configuration.preference != .none { flags.insert(.offersEncryption) }
+        constant = .init(
+            dataPort: configuration.dataPort, role: configuration.role, flags: flags,
+            info: configuration.info)
         beacons = BeaconCodec(configuration, cryptography)
         costToCollector = configuration.role == .collector ? 0 : nil
         discovery = configuration.makeDiscovery(own: own, seed: random.next())
@@ -248,15 +254,11 @@ struct RendezvousMachine {
 
     /// Tells beacons what changed about us.
     private mutating func presenceChanged(_ view: View, _ now: Instant) -> [Output] {
-        var flags = BeaconFlags()
-        if invitation.wantsNeighbours { flags.insert(.wantsNeighbours) }
-        if invitation.isFull { flags.insert(.full) }
-        if costToCollector != nil { flags.insert(.hasRoute) }
-        if configuration.preference != .required { flags.insert(.offersPlain) }
-        if configuration.preference != .none { flags.insert(.offersEncryption) }
-        let state = DiscoveryMachine.OwnState(
-            dataPort: configuration.dataPort, role: configuration.role, flags: flags,
-            costToCollector: costToCollector, info: configuration.info)
+        var state = constant
+        if invitation.wantsNeighbours { state.flags.insert(.wantsNeighbours) }
+        if invitation.isFull { state.flags.insert(.full) }
+        if costToCollector != nil { state.flags.insert(.hasRoute) }
+        state.costToCollector = costToCollector
         guard state != presence else { return [] }
         presence = state
         let outputs = tell(.ownChanged(state), view, now)

@@ -14,6 +14,7 @@ struct LinkTable {
     }
 
     /// Those over links that are up, in the order of the endpoints.
+    @inline(never)
     func ways(to endpoints: [Endpoint]) -> [LinkWay] {
         endpoints.filter { classes[$0.link] != nil }.map(way)
     }

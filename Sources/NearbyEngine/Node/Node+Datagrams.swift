@@ -26,9 +26,9 @@ extension Node {
     private mutating func handshakeReceived(
         _ datagram: [UInt8], _ arrival: Arrival, isBare: Bool, _ now: Instant
     ) {
-        let view = ChannelMachine.View(discovery: rendezvous.discovery, routing: mesh.routing)
         let outputs = channels.received(
-            datagram, arrival, isBare: isBare, seeing: view, now: now)
+            datagram, arrival, isBare: isBare, discovery: rendezvous.discovery,
+            routing: mesh.routing, now: now)
         work.add(outputs, as: Work.channel)
     }
 

@@ -38,8 +38,9 @@ extension Node {
     }
 
     @inline(never) mutating func tellMesh(_ input: MeshMachine.Input, _ now: Instant) {
-        let view = MeshMachine.View(peers: peers, discovery: rendezvous.discovery)
-        work.add(mesh.handle(input, seeing: view, now: now), as: Work.mesh)
+        let outputs = mesh.handle(
+            input, peers: peers, discovery: rendezvous.discovery, now: now)
+        work.add(outputs, as: Work.mesh)
     }
 
     mutating func tellRouting(_ input: RoutingMachine.Input, _ now: Instant) {

@@ -25,12 +25,6 @@ struct MeshMachine {
         case drop(DropReason)
     }
 
-    /// What it sees of the rest of the node.
-    struct View {
-        let peers: Peers
-        let discovery: DiscoveryMachine
-    }
-
     private(set) var routing: RoutingMachine
     private(set) var addressees: AddresseeMachine
     private(set) var book = NodeBook()
@@ -51,20 +45,22 @@ struct MeshMachine {
         return earliest == .distantFuture ? nil : earliest
     }
 
-    mutating func handle(_ input: Input, seeing view: View, now: Instant) -> [Output] {
+    mutating func handle(
+        _ input: Input, peers: Peers, discovery: DiscoveryMachine, now: Instant
+    ) -> [Output] {
         switch input {
-        case .routing(let input): return tell(input, view, now)
-        case .addressees(let input): return tell(input, view, now)
+        case .routing(let input): return tell(input, peers, discovery, now)
+        case .addressees(let input): return tell(input, peers, discovery, now)
         case .met(let peer, let terms):
             book.met(peer, terms, now: now)
             return []
         case .deadlineReached:
             var outputs: [Output] = []
             if routing.nextDeadline ?? .distantFuture <= now {
-                outputs += tell(RoutingMachine.Input.deadlineReached, view, now)
+                outputs += tell(RoutingMachine.Input.deadlineReached, peers, discovery, now)
             }
             if addressees.nextDeadline ?? .distantFuture <= now {
-                outputs += tell(AddresseeMachine.Input.deadlineReached, view, now)
+                outputs += tell(AddresseeMachine.Input.deadlineReached, peers, discovery, now)
             }
             return outputs + book.deadlineReached(now: now).map { notice($0) }
         }
@@ -79,40 +75,43 @@ struct MeshMachine {
 
     @inline(never)
     private mutating func tell(
-        _ input: RoutingMachine.Input, _ view: View, _ now: Instant
+        _ input: RoutingMachine.Input, _ peers: Peers, _ discovery: DiscoveryMachine,
+        _ now: Instant
     ) -> [Output] {
-        routing.handle(input, now: now).flatMap { perform($0, view, now) }
+        routing.handle(input, now: now).flatMap { perform($0, peers, discovery, now) }
     }
 
     @inline(never)
     private mutating func tell(
-        _ input: AddresseeMachine.Input, _ view: View, _ now: Instant
+        _ input: AddresseeMachine.Input, _ peers: Peers, _ discovery: DiscoveryMachine,
+        _ now: Instant
     ) -> [Output] {
         let seen = AddresseeMachine.View(
-            routing: routing, peers: view.peers, discovery: view.discovery)
-        return addressees.handle(input, seeing: seen, now: now).compactMap { perform($0, view) }
+            routing: routing, peers: peers, discovery: discovery)
+        return addressees.handle(input, seeing: seen, now: now).compactMap { perform($0, peers) }
     }
 
     private mutating func perform(
-        _ output: RoutingMachine.Output, _ view: View, _ now: Instant
+        _ output: RoutingMachine.Output, _ peers: Peers, _ discovery: DiscoveryMachine,
+        _ now: Instant
     ) -> [Output] {
         switch output {
         case .send(let message, let peer): return [.send(message, to: peer)]
         case .drop(let reason): return [.drop(reason)]
         case .routeChanged(let peer, let hop, let metric, let kind):
             var outputs = book.routeChanged(peer, nextHop: hop, kind, now: now).map { notice($0) }
-            if view.peers[peer] != nil {
+            if peers[peer] != nil {
                 outputs.append(.nextHop(peer, hop))
             } else if hop != nil {
-                outputs += tell(.reachable(peer), view, now)
+                outputs += tell(.reachable(peer), peers, discovery, now)
             }
             let input = AddresseeMachine.Input.routeChanged(
                 peer, kind, metric: hop == nil ? nil : metric)
-            return outputs + tell(input, view, now)
+            return outputs + tell(input, peers, discovery, now)
         }
     }
 
-    private func perform(_ output: AddresseeMachine.Output, _ view: View) -> Output? {
+    private func perform(_ output: AddresseeMachine.Output, _ peers: Peers) -> Output? {
         switch output {
         case .call(let peer): return .call(peer)
         case .giveUp(let peer): return .giveUp(peer)
@@ -120,7 +119,7 @@ struct MeshMachine {
         case .viewers(let viewers): return .event(.viewers(viewers))
         case .routeToCollectorChanged: return .costToCollector(costToCollector)
         case .noCollector(let peer):
-            return view.peers[peer].map {
+            return peers[peer].map {
                 .event(.notice(.noCollector(peer, name: $0.terms.name, role: $0.terms.role)))
             }
         case .drop(let reason): return .drop(reason)

@@ -127,6 +127,7 @@ struct PeerMachine {
         neighbour.hop.handle(input, now: now).flatMap { perform($0, of: neighbour, now) }
     }
 
+    @inline(never)
     private mutating func perform(
         _ output: SessionMachine.Output, of association: Association, hops: Int = 1
     ) -> Output? {
