@@ -71,13 +71,13 @@ public enum NodeInput: Sendable {
 }
 
 /// What a node wants done, in the order in which it happened.
-public enum NodeOutput: Equatable, Sendable {
+public enum NodeOutput: Sendable {
     case transmit(Transmission)
     case event(NodeEvent)
 }
 
 /// What goes to the network.
-public enum Transmission: Equatable, Sendable {
+public enum Transmission: Sendable {
     case unicast([UInt8], to: Endpoint)
     case multicast([UInt8], on: LinkID)
     /// IPv4 broadcast, where multicast brings nothing.
@@ -85,7 +85,7 @@ public enum Transmission: Equatable, Sendable {
 }
 
 /// What the program is told.
-public enum NodeEvent: Equatable, Sendable {
+public enum NodeEvent: Sendable {
     case peer(PeerID, PeerState)
     /// The collector to address now; nil while there is none.
     case collector(PeerID?)
@@ -104,7 +104,7 @@ public enum PeerState: String, Equatable, Sendable {
 }
 
 /// What a person should read in the log.
-public enum NodeNotice: Equatable, Sendable {
+public enum NodeNotice: Sendable {
     case refused(PeerID?, DropReason, at: Endpoint?, text: String)
     case neighbourUp(PeerID, name: String, at: Endpoint)
     /// Another link carries the channel from now on.
