@@ -71,6 +71,8 @@ let package = Package(
         library("NearbyCore", []),
         library("NearbyWire", ["NearbyCore"]),
         library("NearbyEngine", ["NearbyCore", "NearbyWire"]),
+        // Sessions of applications: knows nothing of nodes.
+        library("NearbyGroups", ["NearbyCore", "NearbyWire"]),
         library("NearbyDTLS", ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"]),
         library("NearbyLinux", ["NearbyCore", "CLinux"]),
         library("NearbyAvahi", ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi"]),
@@ -175,6 +177,7 @@ let package = Package(
             path: "Tests/SlowStatistics", swiftSettings: settings),
         tests(of: "NearbyCore"),
         tests(of: "NearbyWire", ["NearbyCore", "VectorFile"]),
+        tests(of: "NearbyGroups", ["NearbyCore", "NearbyWire", "VectorFile"]),
         tests(of: "NearbyEngine", ["NearbyCore", "NearbyWire", "NearbySimulator"]),
         // The clock that OpenSSL reads, and files that fail.
         .target(name: "CVirtualClock", path: "Tests/CVirtualClock"),

@@ -80,6 +80,12 @@ public enum DropReason: String, CaseIterable, Sendable {
     case segmentBeyondWindow = "segment-beyond-window"
     case segmentTableFull = "segment-table-full"
     case acknowledgementUnsent = "acknowledgement-unsent"
+    // Groups
+    case groupMalformed = "group-malformed"
+    case groupUnexpected = "group-unexpected"
+    case groupUnknownSession = "group-unknown-session"
+    case groupNotConnected = "group-not-connected"
+    case groupTableFull = "group-table-full"
     // Readings
     case reportMalformed = "report-malformed"
     case reportWithoutBirth = "report-without-birth"

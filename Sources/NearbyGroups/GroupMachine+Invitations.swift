@@ -1,0 +1,132 @@
+import NearbyCore
+import NearbyWire
+
+/// Inviting and being invited.
+extension GroupMachine {
+    mutating func invite(
+        _ peer: PeerID, into number: SessionNumber, _ context: [UInt8], _ timeout: Duration,
+        _ now: Instant
+    ) -> [Output] {
+        guard let session = sessions[number], peer != own else { return [] }
+        if let member = session.members[peer] {
+            // It comes back by itself, or is there.
+            guard case .lost = member.phase else { return [] }
+            remove(peer, from: number)
+        }
+        let wait = timeout > .zero ? min(timeout, Limits.invitationTimeMax) : Limits.invitationTime
+        guard context.count <= Limits.contextBytesMax, invitations.find(peer, number) == nil,
+            let invitation = invitations.add(peer, number, context, until: now + wait)
+        else { return [.event(.declined(peer, number, .noPlace))] }
+        wake(at: invitation.deadline)
+        return isReachable(peer) ? say(invitation, now) : [.call(peer)]
+    }
+
+    /// The invitation itself, with the time that is left.
+    mutating func say(_ invitation: InvitationTable.Own, _ now: Instant) -> [Output] {
+        guard let session = sessions[invitation.session] else { return [] }
+        invitations.sent(invitation)
+        let invite = GroupInvite(
+            number: invitation.number, session: session.id, preference: session.terms.preference,
+            timeout: max(invitation.deadline - now, .milliseconds(1)), context: invitation.context)
+        return [.sendReliable(GroupMessage.invite(invite).bytes, to: invitation.peer)]
+    }
+
+    /// An invitation of ours, or a connection that is being made, is not wanted any more.
+    mutating func cancel(_ peer: PeerID, _ number: SessionNumber) -> [Output] {
+        if let invitation = invitations.find(peer, number),
+            let taken = invitations.take(invitation.number, from: peer)
+        {
+            return cancelled(taken, nil)
+        }
+        guard let member = sessions[number]?.members[peer], !member.isConnected else { return [] }
+        return end(peer, number, .left, nil)
+    }
+
+    /// It was taken out of the table.
+    ///
+    /// - Parameter refusal: what the program is told; nil: it wanted so.
+    func cancelled(_ invitation: InvitationTable.Own, _ refusal: Refusal?) -> [Output] {
+        var outputs: [Output] = []
+        if invitation.isSent {
+            let cancel = GroupMessage.cancel(invitation: invitation.number)
+            outputs.append(.sendReliable(cancel.bytes, to: invitation.peer))
+        }
+        if let refusal {
+            outputs.append(.event(.declined(invitation.peer, invitation.session, refusal)))
+        }
+        return outputs + notConnected(invitation.peer, invitation.session)
+    }
+
+    /// What came to nothing, unless the two found together otherwise.
+    private func notConnected(_ peer: PeerID, _ number: SessionNumber) -> [Output] {
+        guard sessions[number]?.members[peer] == nil else { return [] }
+        return [.event(.state(peer, number, .notConnected))]
+    }
+
+    // MARK: Being invited
+
+    mutating func invited(_ invite: GroupInvite, by peer: PeerID, _ now: Instant) -> [Output] {
+        let id = InvitationID(peer: peer, number: invite.number)
+        switch invitations.arrived(id, invite, now: now) {
+        case .new(let deadline):
+            wake(at: deadline)
+            return [.event(.invited(id, context: invite.context))]
+        case .answered(let answer): return [say(answer, to: id)]
+        case .repeated: return []
+        case .noPlace: return [.drop(.groupTableFull), say(.refused(.full), to: id)]
+        }
+    }
+
+    mutating func answer(
+        _ id: InvitationID, with number: SessionNumber?, _ now: Instant
+    ) -> [Output] {
+        // It may have been withdrawn in the meantime.
+        guard let invite = invitations.open(id) else { return [] }
+        guard let number, let session = sessions[number] else {
+            invitations.answered(id, .declined)
+            return [say(.declined, to: id)]
+        }
+        let preference = session.terms.preference
+        guard EncryptionPreference.agreed(preference, invite.preference) != nil else {
+            invitations.answered(id, .refused(.preference))
+            return [
+                say(.refused(.preference), to: id),
+                .event(.declined(id.peer, number, .ended(.preference))),
+            ] + notConnected(id.peer, number)
+        }
+        let answer = GroupAnswer.accepted(session.id)
+        invitations.answered(id, answer)
+        // The inviter begins once it knows our session.
+        let (isPlaced, outputs) = place(
+            GroupMember(peer: id.peer, session: invite.session), in: number, introducer: nil, now)
+        return outputs + [say(isPlaced ? answer : .refused(.full), to: id)]
+    }
+
+    private func say(_ answer: GroupAnswer, to id: InvitationID) -> Output {
+        let message = GroupMessage.answer(invitation: id.number, answer)
+        return .sendReliable(message.bytes, to: id.peer)
+    }
+
+    mutating func answered(
+        _ answer: GroupAnswer, _ number: UInt32, by peer: PeerID, _ now: Instant
+    ) -> [Output] {
+        guard let invitation = invitations.take(number, from: peer) else {
+            return [.drop(.groupUnexpected)]
+        }
+        let session = invitation.session
+        switch answer {
+        case .accepted(let theirs):
+            return connect(to: peer, theirs, from: session, introducer: nil, now)
+        case .declined:
+            return [.event(.declined(peer, session, .declined))] + notConnected(peer, session)
+        case .refused(let reason):
+            return [.event(.declined(peer, session, .ended(reason)))]
+                + notConnected(peer, session)
+        }
+    }
+
+    mutating func withdrawn(_ number: UInt32, by peer: PeerID) -> [Output] {
+        let id = InvitationID(peer: peer, number: number)
+        return invitations.withdrawn(id) ? [.event(.withdrawn(id))] : []
+    }
+}

@@ -1,0 +1,50 @@
+import NearbyCore
+import NearbyWire
+
+/// What comes from other members, and what the program sends them.
+extension GroupMachine {
+    mutating func received(
+        _ bytes: [UInt8], from peer: PeerID, _ isReliable: Bool, _ now: Instant
+    ) -> [Output] {
+        let message: GroupMessage
+        do throws(WireError) {
+            message = try GroupMessage(parsing: bytes)
+        } catch {
+            return [.drop(.groupMalformed)]
+        }
+        if case .data(let number, let data) = message {
+            return received(Array(data), number, from: peer, isReliable)
+        }
+        // All else has an order.
+        guard isReliable else { return [.drop(.groupMalformed)] }
+        switch message {
+        case .invite(let invite): return invited(invite, by: peer, now)
+        case .answer(let number, let answer): return answered(answer, number, by: peer, now)
+        case .cancel(let number): return withdrawn(number, by: peer)
+        case .connect(let connect): return connectReceived(connect, from: peer, now)
+        case .ready(let pair): return readyReceived(pair, from: peer)
+        case .end(let pair, let reason): return endReceived(pair, reason, from: peer)
+        case .members(let pair, let members): return introduced(members, pair, by: peer, now)
+        case .data: return []
+        }
+    }
+
+    private func received(
+        _ data: [UInt8], _ number: UInt16, from peer: PeerID, _ isReliable: Bool
+    ) -> [Output] {
+        guard let target = numbers[number], target.peer == peer,
+            sessions[target.session]?.members[peer]?.isConnected == true
+        else { return [.drop(.groupNotConnected)] }
+        return [.event(.message(data, from: peer, target.session, isReliable: isReliable))]
+    }
+
+    func send(
+        _ data: [UInt8], to peer: PeerID, _ number: SessionNumber, _ isReliable: Bool
+    ) -> [Output] {
+        guard let member = sessions[number]?.members[peer],
+            case .connected(let theirNumber) = member.phase
+        else { return [.drop(.groupNotConnected)] }
+        let bytes = GroupMessage.data(number: theirNumber, data[...]).bytes
+        return [isReliable ? .sendReliable(bytes, to: peer) : .sendUnreliable(bytes, to: peer)]
+    }
+}

@@ -1,0 +1,210 @@
+import NearbyCore
+import NearbyWire
+
+/// Sessions as groups: whom a member invites and who accepts is connected with all members.
+///
+/// There is no list that all agree on, and nobody who keeps it. Two sessions are connected when each
+/// has said `connect` and `ready`. Then each tells the other who its members are, and the other
+/// connects with those whom it does not have. So groups grow together, and what was parted finds
+/// together again. The right to connect with a session is to know its name, which only members have:
+/// whoever leaves takes a new one.
+///
+/// A peer is in a session once, with one session of its own. Peers are called through the node,
+/// directly or over relays.
+public struct GroupMachine: Sendable {
+    public enum Input: Sendable {
+        /// `id` is random, and of no earlier session.
+        case open(SessionNumber, SessionID, SessionTerms)
+        /// Waits for `timeout`; 30 s where it is not positive.
+        case invite(PeerID, into: SessionNumber, context: [UInt8], timeout: Duration)
+        /// The program's answer to an invitation; nil: declined.
+        case answer(InvitationID, with: SessionNumber?)
+        /// With what the peer handed over by other means.
+        case connect(PeerID, SessionID, from: SessionNumber)
+        /// An invitation, or a connection that is being made, is given up.
+        case cancel(PeerID, SessionNumber)
+        /// The program's word about certificates that it was asked about.
+        case decide(PeerID, SessionNumber, isAccepted: Bool)
+        case send([UInt8], to: [PeerID], SessionNumber, isReliable: Bool)
+        /// The session goes on, empty and under a new name.
+        case leave(SessionNumber, renamed: SessionID)
+        case close(SessionNumber)
+        /// The node has a channel with the peer, or none any more.
+        case reachable(PeerID)
+        case unreachable(PeerID)
+        case received([UInt8], from: PeerID, isReliable: Bool)
+        case deadlineReached
+    }
+
+    public enum Output: Equatable, Sendable {
+        case sendReliable([UInt8], to: PeerID)
+        case sendUnreliable([UInt8], to: PeerID)
+        /// A channel with this peer is wanted.
+        case call(PeerID)
+        case event(Event)
+        case drop(DropReason)
+    }
+
+    /// For the program.
+    public enum Event: Equatable, Sendable {
+        case state(PeerID, SessionNumber, MemberState)
+        case invited(InvitationID, context: [UInt8])
+        /// Its time is over, or the inviter thought better of it.
+        case withdrawn(InvitationID)
+        case declined(PeerID, SessionNumber, Refusal)
+        /// Its certificates are to be judged: `decide` wants to know.
+        case certificates([[UInt8]], of: PeerID, SessionNumber)
+        case message([UInt8], from: PeerID, SessionNumber, isReliable: Bool)
+    }
+
+    public enum MemberState: Equatable, Sendable { case notConnected, connecting, connected }
+
+    /// Why an invitation, or a connection, came to nothing.
+    public enum Refusal: Equatable, Sendable {
+        case declined
+        case timedOut
+        case ended(GroupEnd)
+        /// One of our tables has no place.
+        case noPlace
+    }
+
+    let own: PeerID
+    let verifier: any ProofVerifier
+    var random: SeededGenerator
+    /// At most `Limits.sessionsMax`.
+    var sessions: [SessionNumber: LocalSession] = [:]
+    /// Ours, by their names.
+    var names: [SessionID: SessionNumber] = [:]
+    /// What is written before data for us: exactly one for each member of each session.
+    var numbers: [UInt16: DataTarget] = [:]
+    var invitations = InvitationTable()
+    private var peers: Set<PeerID> = []
+    /// Not later than the first deadline.
+    private var wakeUp: Instant = .distantFuture
+
+    struct DataTarget: Sendable {
+        var session: SessionNumber
+        var peer: PeerID
+    }
+
+    public init(own: PeerID, verifier: any ProofVerifier, seed: UInt64) {
+        self.own = own
+        self.verifier = verifier
+        random = SeededGenerator(seed: seed)
+    }
+
+    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        switch input {
+        case .open(let number, let id, let terms):
+            guard sessions.count < Limits.sessionsMax, names[id] == nil else {
+                return [.drop(.groupTableFull)]
+            }
+            sessions[number] = LocalSession(number: number, id: id, terms: terms)
+            names[id] = number
+            return []
+        case .invite(let peer, let number, let context, let timeout):
+            return invite(peer, into: number, context, timeout, now)
+        case .answer(let id, let number): return answer(id, with: number, now)
+        case .connect(let peer, let id, let number):
+            return connect(to: peer, id, from: number, introducer: nil, now)
+        case .cancel(let peer, let number): return cancel(peer, number)
+        case .decide(let peer, let number, let isAccepted):
+            return decided(peer, number, isAccepted, now)
+        case .send(let bytes, let peers, let number, let isReliable):
+            return peers.flatMap { send(bytes, to: $0, number, isReliable) }
+        case .leave(let number, let name): return leave(number, renamed: name)
+        case .close(let number): return leave(number, renamed: nil)
+        case .reachable(let peer): return reachable(peer, now)
+        case .unreachable(let peer): return unreachable(peer, now)
+        case .received(let bytes, let peer, let isReliable):
+            return received(bytes, from: peer, isReliable, now)
+        case .deadlineReached: return deadlineReached(now)
+        }
+    }
+
+    // MARK: Reading
+
+    public var nextDeadline: Instant? { wakeUp == .distantFuture ? nil : wakeUp }
+
+    /// The name that others connect with; nil: there is no such session.
+    public func id(of number: SessionNumber) -> SessionID? { sessions[number]?.id }
+
+    /// In the order of their PeerIDs.
+    public func connected(in number: SessionNumber) -> [PeerID] {
+        sessions[number]?.connected.map(\.peer) ?? []
+    }
+
+    /// Every table with its size and its limit.
+    public var tableSizes: [(name: String, count: Int, limit: Int)] {
+        let most = sessions.values.map(\.members.count).max() ?? 0
+        return [
+            ("sessions", sessions.count, Limits.sessionsMax),
+            ("members", most, Limits.sessionMembersMax),
+            ("invitations", invitations.incomingCount, Limits.invitationsMax),
+            ("own invitations", invitations.ownCount, Limits.ownInvitationsMax),
+        ]
+    }
+
+    // MARK: Reach
+
+    func isReachable(_ peer: PeerID) -> Bool { peers.contains(peer) }
+
+    private mutating func reachable(_ peer: PeerID, _ now: Instant) -> [Output] {
+        guard peers.insert(peer).inserted else { return [] }
+        var outputs = invitations.unsent(to: peer, now: now).flatMap { say($0, now) }
+        for number in sessions.keys.sorted() {
+            guard let member = sessions[number]?.members[peer] else { continue }
+            if case .lost = member.phase {
+                begin(peer, number, now)
+                outputs.append(.event(.state(peer, number, .connecting)))
+            }
+            outputs += sayConnect(peer, number, isAnswer: false)
+        }
+        return outputs
+    }
+
+    private mutating func unreachable(_ peer: PeerID, _ now: Instant) -> [Output] {
+        guard peers.remove(peer) != nil else { return [] }
+        invitations.lost(peer)
+        var outputs: [Output] = []
+        for number in sessions.keys.sorted() {
+            guard let member = sessions[number]?.members[peer], member.isConnected else { continue }
+            let until = now + Limits.lostMemberTime
+            sessions[number]?.members[peer]?.phase = .lost(until: until)
+            wake(at: until)
+            outputs.append(.event(.state(peer, number, .notConnected)))
+            outputs.append(.call(peer))
+        }
+        return outputs
+    }
+
+    // MARK: Deadlines
+
+    mutating func wake(at deadline: Instant) { wakeUp = min(wakeUp, deadline) }
+
+    private mutating func deadlineReached(_ now: Instant) -> [Output] {
+        guard now >= wakeUp else { return [] }
+        var outputs: [Output] = []
+        for invitation in invitations.takeOverdue(now: now) {
+            outputs += cancelled(invitation, .timedOut)
+        }
+        for id in invitations.takeOverdueIncoming(now: now) {
+            outputs.append(.event(.withdrawn(id)))
+        }
+        for number in sessions.keys.sorted() {
+            for (peer, member) in sessions[number]?.members.sorted(by: { $0.key < $1.key }) ?? []
+            where member.deadline ?? .distantFuture <= now {
+                if case .lost = member.phase {
+                    remove(peer, from: number)
+                } else {
+                    outputs += end(peer, number, .timedOut, .timedOut)
+                }
+            }
+        }
+        wakeUp = invitations.nextDeadline
+        for session in sessions.values {
+            for member in session.members.values { wake(at: member.deadline ?? .distantFuture) }
+        }
+        return outputs
+    }
+}

@@ -1,0 +1,129 @@
+import NearbyCore
+
+/// Invitations that are open: ours, and those of others.
+struct InvitationTable: Sendable {
+    /// One of ours.
+    struct Own: Sendable {
+        let number: UInt32
+        let peer: PeerID
+        let session: SessionNumber
+        let context: [UInt8]
+        let deadline: Instant
+        var isSent = false
+    }
+
+    private struct Incoming: Sendable {
+        var invite: GroupInvite
+        var deadline: Instant
+        /// What was said; the invitation is kept so that a copy of it gets the same answer.
+        var answer: GroupAnswer?
+    }
+
+    /// At most one for each peer and session.
+    private var own: [UInt32: Own] = [:]
+    private var incoming: [InvitationID: Incoming] = [:]
+    private var lastNumber: UInt32 = 0
+
+    var ownCount: Int { own.count }
+
+    var incomingCount: Int { incoming.count }
+
+    var nextDeadline: Instant {
+        min(
+            own.values.map(\.deadline).min() ?? .distantFuture,
+            incoming.values.map(\.deadline).min() ?? .distantFuture)
+    }
+
+    // MARK: Ours
+
+    /// Nil: there is no place, or one is open already.
+    mutating func add(
+        _ peer: PeerID, _ session: SessionNumber, _ context: [UInt8], until deadline: Instant
+    ) -> Own? {
+        guard own.count < Limits.ownInvitationsMax, find(peer, session) == nil else { return nil }
+        lastNumber &+= 1
+        let invitation = Own(
+            number: lastNumber, peer: peer, session: session, context: context, deadline: deadline)
+        own[lastNumber] = invitation
+        return invitation
+    }
+
+    func find(_ peer: PeerID, _ session: SessionNumber) -> Own? {
+        own.values.first { $0.peer == peer && $0.session == session }
+    }
+
+    mutating func sent(_ invitation: Own) { own[invitation.number]?.isSent = true }
+
+    /// The peer answered the invitation with this number.
+    mutating func take(_ number: UInt32, from peer: PeerID) -> Own? {
+        own[number]?.peer == peer ? own.removeValue(forKey: number) : nil
+    }
+
+    mutating func takeAll(of session: SessionNumber) -> [Own] {
+        take { $0.session == session }
+    }
+
+    mutating func takeOverdue(now: Instant) -> [Own] { take { $0.deadline <= now } }
+
+    private mutating func take(where isMeant: (Own) -> Bool) -> [Own] {
+        let taken = own.values.filter(isMeant).sorted { $0.number < $1.number }
+        for invitation in taken { own[invitation.number] = nil }
+        return taken
+    }
+
+    /// What is to be said to a peer that has come into reach.
+    func unsent(to peer: PeerID, now: Instant) -> [Own] {
+        own.values.filter { $0.peer == peer && !$0.isSent && $0.deadline > now }
+            .sorted { $0.number < $1.number }
+    }
+
+    /// What was said on its channel may not have arrived.
+    mutating func lost(_ peer: PeerID) {
+        for (number, invitation) in own where invitation.peer == peer {
+            own[number]?.isSent = false
+        }
+    }
+
+    // MARK: Others'
+
+    enum Arrival {
+        case new(deadline: Instant)
+        /// A copy of one that was answered already.
+        case answered(GroupAnswer)
+        case repeated
+        case noPlace
+    }
+
+    mutating func arrived(_ id: InvitationID, _ invite: GroupInvite, now: Instant) -> Arrival {
+        if let known = incoming[id] { return known.answer.map(Arrival.answered) ?? .repeated }
+        let ofPeer = incoming.keys.count { $0.peer == id.peer }
+        guard incoming.count < Limits.invitationsMax, ofPeer < Limits.invitationsOfAPeerMax else {
+            return .noPlace
+        }
+        let deadline = now + invite.timeout
+        incoming[id] = Incoming(invite: invite, deadline: deadline)
+        return .new(deadline: deadline)
+    }
+
+    /// The invitation, if it waits for an answer.
+    func open(_ id: InvitationID) -> GroupInvite? {
+        incoming[id].flatMap { $0.answer == nil ? $0.invite : nil }
+    }
+
+    mutating func answered(_ id: InvitationID, _ answer: GroupAnswer) {
+        incoming[id]?.answer = answer
+    }
+
+    /// Returns whether it waited for an answer.
+    mutating func withdrawn(_ id: InvitationID) -> Bool {
+        incoming.removeValue(forKey: id).map { $0.answer == nil } ?? false
+    }
+
+    /// Those that waited for an answer.
+    mutating func takeOverdueIncoming(now: Instant) -> [InvitationID] {
+        let overdue = incoming.filter { $0.value.deadline <= now }
+        for id in overdue.keys { incoming[id] = nil }
+        return overdue.filter { $0.value.answer == nil }.map(\.key)
+            .sorted { ($0.peer, $0.number) < ($1.peer, $1.number) }
+    }
+}

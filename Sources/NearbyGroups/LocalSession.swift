@@ -1,0 +1,97 @@
+import NearbyCore
+import NearbyWire
+
+/// What a session was opened with.
+public struct SessionTerms: Sendable {
+    public var preference: EncryptionPreference
+    /// What vouches for us; nil: nothing.
+    public var identity: (any SessionIdentity)?
+    /// Whether the program is asked about each member's certificates; otherwise all are accepted.
+    public var asksAboutCertificates: Bool
+
+    public init(
+        preference: EncryptionPreference = .required, identity: (any SessionIdentity)? = nil,
+        asksAboutCertificates: Bool = false
+    ) {
+        self.preference = preference
+        self.identity = identity
+        self.asksAboutCertificates = asksAboutCertificates
+    }
+}
+
+/// Certificates, and the key of the first of them.
+public protocol SessionIdentity: Sendable {
+    /// DER, our own first.
+    var certificates: [[UInt8]] { get }
+    func sign(_ bytes: [UInt8]) -> [UInt8]
+}
+
+/// Whether a certificate's key made a signature.
+public protocol ProofVerifier: Sendable {
+    /// - Parameter certificate: DER, from outside.
+    func isValid(_ proof: [UInt8], of bytes: [UInt8], by certificate: [UInt8]) -> Bool
+}
+
+/// A session of our own and its members.
+struct LocalSession: Sendable {
+    let number: SessionNumber
+    let id: SessionID
+    let terms: SessionTerms
+    /// At most `Limits.sessionMembersMax`.
+    var members: [PeerID: Member] = [:]
+
+    var connected: [GroupMember] {
+        members.filter { $0.value.isConnected }
+            .map { GroupMember(peer: $0.key, session: $0.value.session) }
+            .sorted { $0.peer < $1.peer }
+    }
+
+    /// Those that a member told of and that are not connected yet.
+    func introducedCount(by introducer: PeerID) -> Int {
+        members.values.count { $0.introducer == introducer && !$0.isConnected }
+    }
+}
+
+/// A peer's session as one of ours sees it.
+struct Member: Sendable {
+    /// How far two sessions are from being connected.
+    struct Connecting: Sendable {
+        var deadline: Instant
+        /// Theirs, once their `connect` came.
+        var theirNumber: UInt16?
+        /// We take their certificates.
+        var isAccepted = false
+        /// They take ours.
+        var isReady = false
+        /// The program was asked about the certificates.
+        var isAsked = false
+    }
+
+    enum Phase: Sendable {
+        case connecting(Connecting)
+        /// With the number that data for them carry.
+        case connected(theirNumber: UInt16)
+        /// Out of reach since; until then it is taken back as it comes.
+        case lost(until: Instant)
+    }
+
+    let session: SessionID
+    /// What they write before data for us.
+    let number: UInt16
+    /// The member that told us of it; nil: we or it invited.
+    let introducer: PeerID?
+    var phase: Phase
+
+    var isConnected: Bool {
+        if case .connected = phase { return true }
+        return false
+    }
+
+    var deadline: Instant? {
+        switch phase {
+        case .connecting(let connecting): connecting.isAsked ? nil : connecting.deadline
+        case .connected: nil
+        case .lost(let until): until
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import NearbyCore
+import NearbyWire
+import Testing
+
+@testable import NearbyGroups
+
+@Suite struct GroupFaultTests {
+    /// Whatever is cut, left and restarted: once all can reach each other and somebody has invited
+    /// whoever is outside, all are one group.
+    @Test(arguments: 1...60) func inTheEndAllAreOneGroup(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let count = Int.random(in: 2...9, using: &random)
+        let world = GroupWorld(count, seed: seed)
+        var cuts: Set<[Int]> = []
+        for _ in 0..<Int.random(in: 5...40, using: &random) {
+            let left = Int.random(in: 0..<count, using: &random)
+            let right = Int.random(in: 0..<count, using: &random)
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<4: world.invite(right, by: left)
+            case 4,
+                5 where left != right:
+                cuts.insert([left, right].sorted())
+                world.cut(left, right)
+            case 6 where left != right:
+                cuts.remove([left, right].sorted())
+                world.heal(left, right)
+            case 7: world.leave(left)
+            case 8: world.restart(left)
+            default: break
+            }
+            world.run(for: random.duration(in: .milliseconds(1)..<Duration.seconds(5)))
+        }
+        for pair in cuts.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            world.heal(pair[0], pair[1])
+        }
+        world.run(for: .seconds(60))
+        for guest in 1..<count { world.invite(guest, by: 0) }
+        world.run(for: .seconds(60))
+        #expect(world.areAGroup(Array(0..<count)))
+    }
+
+    @Test func aMemberThatInventsMembersFillsNoTable() throws {
+        let world = GroupWorld(2)
+        world.invite(1, by: 0)
+        world.run(for: .seconds(10))
+        let pair = SessionPair(
+            from: try #require(world.machines[1].id(of: GroupWorld.session)),
+            to: try #require(world.machines[0].id(of: GroupWorld.session)))
+        for round in 0..<100 {
+            let invented = (0..<Limits.introductionsMax).map { number in
+                let high = UInt64(100 + round * 1_000 + number)
+                return GroupMember(
+                    peer: PeerID(high: high, low: 1), session: SessionID(value: high))
+            }
+            let bytes = GroupMessage.members(pair, invented).bytes
+            world.give(.received(bytes, from: GroupWorld.peer(1), isReliable: true), at: 0)
+        }
+        let members = world.machines[0].tableSizes.first { $0.name == "members" }
+        #expect(members?.count == 1 + Limits.introducedMembersMax)
+        world.run(for: .seconds(40))
+        #expect(world.areAGroup([0, 1]))
+        #expect(world.machines[0].tableSizes.first { $0.name == "members" }?.count == 1)
+    }
+
+    @Test func aPeerThatInvitesWithoutEndFillsItsShare() {
+        let world = GroupWorld(2)
+        world.answers = { _, _ in .none }
+        world.invite(1, by: 0)
+        world.run(for: .seconds(5))
+        for number in 10..<1_000 {
+            let invite = GroupInvite(
+                number: UInt32(number), session: SessionID(value: 5), preference: .required,
+                timeout: .seconds(3_600), context: [])
+            let bytes = GroupMessage.invite(invite).bytes
+            world.give(.received(bytes, from: GroupWorld.peer(0), isReliable: true), at: 1)
+        }
+        let count = world.machines[1].tableSizes.first { $0.name == "invitations" }?.count
+        #expect(count == Limits.invitationsOfAPeerMax)
+    }
+
+    @Test func whoKnowsNoSessionGetsIntoNone() {
+        let world = GroupWorld(2)
+        let connect = GroupConnect(
+            pair: SessionPair(from: SessionID(value: 1), to: SessionID(value: 2)), number: 3,
+            preference: .required, isAnswer: false, credentials: .none)
+        let bytes = GroupMessage.connect(connect).bytes
+        world.give(.received(bytes, from: GroupWorld.peer(1), isReliable: true), at: 0)
+        #expect(world.events[0].isEmpty)
+        #expect(world.drops[.groupUnknownSession] == 1)
+    }
+
+    @Test func dataOfStrangersAreDropped() {
+        let world = GroupWorld(3)
+        world.invite(1, by: 0)
+        world.run(for: .seconds(10))
+        for number in UInt16.min...UInt16.max {
+            let bytes = GroupMessage.data(number: number, [1]).bytes
+            world.give(.received(bytes, from: GroupWorld.peer(2), isReliable: false), at: 0)
+        }
+        #expect(world.messageCount == 0)
+        #expect(world.drops[.groupNotConnected] == 65_536)
+    }
+
+    @Test func randomBytesNeverTrap() {
+        var random = SeededGenerator(seed: 5)
+        let world = GroupWorld(2)
+        world.invite(1, by: 0)
+        world.run(for: .seconds(10))
+        for _ in 0..<20_000 {
+            var bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            if !bytes.isEmpty { bytes[0] = UInt8.random(in: 0x1f...0x28, using: &random) }
+            world.give(.received(bytes, from: GroupWorld.peer(1), isReliable: true), at: 0)
+        }
+    }
+}
