@@ -29,7 +29,7 @@ extension Agent {
     }
 
     /// In the order in which it happened.
-    public enum Output: Equatable, Sendable {
+    public enum Output: Sendable {
         /// To be sent; or for who looks on, once all parts have taken it.
         case node(Node.Output)
         /// Ask this sensor for its measurements; `.measured` or `.notAsked` follows.

@@ -41,7 +41,7 @@ extension CollectorNode {
     }
 
     /// In the order in which it happened.
-    public enum Output: Equatable, Sendable {
+    public enum Output: Sendable {
         /// To be sent; or for who looks on, once all parts have taken it.
         case node(Node.Output)
         /// One job after another, in their order.

@@ -256,7 +256,7 @@ public final class NodeRunner {
 
     // MARK: Outputs
 
-    public func carryOut(_ transmission: Node.Transmission, _ now: Instant) {
+    public func carryOut(_ transmission: Transmission, _ now: Instant) {
         switch transmission {
         case .unicast(let bytes, let endpoint):
             if case .bluetooth = endpoint.address {
