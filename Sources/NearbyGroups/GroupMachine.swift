@@ -3,70 +3,20 @@ import NearbyWire
 
 /// Sessions as groups: whom a member invites and who accepts is connected with all members.
 ///
-/// There is no list that all agree on, and nobody who keeps it. Two sessions are connected when each
-/// has said `connect` and `ready`. Then each tells the other who its members are, and the other
-/// connects with those whom it does not have. So groups grow together, and what was parted finds
-/// together again. The right to connect with a session is to know its name, which only members have:
-/// whoever leaves takes a new one.
+/// There is no list that all agree on, and nobody who keeps it. Two sessions are connected when
+/// each has said `connect` and `ready`. Then each tells the other who its members are, and the
+/// other connects with those whom it does not have. So groups grow together, and what was parted
+/// finds together again. The right to connect with a session is to know its name, which only
+/// members have: whoever leaves takes a new one.
 ///
 /// A peer is in a session once, with one session of its own. Peers are called through the node,
 /// directly or over relays.
 public struct GroupMachine: Sendable {
-    public enum Input: Sendable {
-        /// `id` is random, and of no earlier session.
-        case open(SessionNumber, SessionID, SessionTerms)
-        /// Waits for `timeout`; 30 s where it is not positive.
-        case invite(PeerID, into: SessionNumber, context: [UInt8], timeout: Duration)
-        /// The program's answer to an invitation; nil: declined.
-        case answer(InvitationID, with: SessionNumber?)
-        /// With what the peer handed over by other means.
-        case connect(PeerID, SessionID, from: SessionNumber)
-        /// An invitation, or a connection that is being made, is given up.
-        case cancel(PeerID, SessionNumber)
-        /// The program's word about certificates that it was asked about.
-        case decide(PeerID, SessionNumber, isAccepted: Bool)
-        case send([UInt8], to: [PeerID], SessionNumber, isReliable: Bool)
-        /// The session goes on, empty and under a new name.
-        case leave(SessionNumber, renamed: SessionID)
-        case close(SessionNumber)
-        /// The node has a channel with the peer, or none any more.
-        case reachable(PeerID)
-        case unreachable(PeerID)
-        case received([UInt8], from: PeerID, isReliable: Bool)
-        case deadlineReached
-    }
-
-    public enum Output: Equatable, Sendable {
-        case sendReliable([UInt8], to: PeerID)
-        case sendUnreliable([UInt8], to: PeerID)
-        /// A channel with this peer is wanted.
-        case call(PeerID)
-        case event(Event)
-        case drop(DropReason)
-    }
-
-    /// For the program.
-    public enum Event: Equatable, Sendable {
-        case state(PeerID, SessionNumber, MemberState)
-        case invited(InvitationID, context: [UInt8])
-        /// Its time is over, or the inviter thought better of it.
-        case withdrawn(InvitationID)
-        case declined(PeerID, SessionNumber, Refusal)
-        /// Its certificates are to be judged: `decide` wants to know.
-        case certificates([[UInt8]], of: PeerID, SessionNumber)
-        case message([UInt8], from: PeerID, SessionNumber, isReliable: Bool)
-    }
-
-    public enum MemberState: Equatable, Sendable { case notConnected, connecting, connected }
-
-    /// Why an invitation, or a connection, came to nothing.
-    public enum Refusal: Equatable, Sendable {
-        case declined
-        case timedOut
-        case ended(GroupEnd)
-        /// One of our tables has no place.
-        case noPlace
-    }
+    public typealias Input = GroupInput
+    public typealias Output = GroupOutput
+    public typealias Event = GroupEvent
+    public typealias MemberState = GroupMemberState
+    public typealias Refusal = GroupRefusal
 
     let own: PeerID
     let verifier: any ProofVerifier
