@@ -20,6 +20,8 @@ public enum GroupInput: Sendable {
     /// The node has a channel with the peer, or none any more.
     case reachable(PeerID)
     case unreachable(PeerID)
+    /// Another run of the peer has the channel.
+    case restarted(PeerID)
     case received([UInt8], from: PeerID, isReliable: Bool)
     case deadlineReached
 }

@@ -58,7 +58,7 @@ extension GroupMachine {
     }
 
     /// What came to nothing, unless the two found together otherwise.
-    private func notConnected(_ peer: PeerID, _ number: SessionNumber) -> [Output] {
+    func notConnected(_ peer: PeerID, _ number: SessionNumber) -> [Output] {
         guard sessions[number]?.members[peer] == nil else { return [] }
         return [.event(.state(peer, number, .notConnected))]
     }
@@ -83,23 +83,24 @@ extension GroupMachine {
         // It may have been withdrawn in the meantime.
         guard let invite = invitations.open(id) else { return [] }
         guard let number, let session = sessions[number] else {
-            invitations.answered(id, .declined)
+            invitations.answered(id, .declined, now: now)
             return [say(.declined, to: id)]
         }
         let preference = session.terms.preference
         guard EncryptionPreference.agreed(preference, invite.preference) != nil else {
-            invitations.answered(id, .refused(.preference))
+            invitations.answered(id, .refused(.preference), now: now)
             return [
                 say(.refused(.preference), to: id),
                 .event(.declined(id.peer, number, .ended(.preference))),
             ] + notConnected(id.peer, number)
         }
-        let answer = GroupAnswer.accepted(session.id)
-        invitations.answered(id, answer)
         // The inviter begins once it knows our session.
         let (isPlaced, outputs) = place(
             GroupMember(peer: id.peer, session: invite.session), in: number, introducer: nil, now)
-        return outputs + [say(isPlaced ? answer : .refused(.full), to: id)]
+        let answer: GroupAnswer = isPlaced ? .accepted(session.id) : .refused(.full)
+        invitations.answered(id, answer, now: now)
+        let told: [Output] = isPlaced ? [] : [.event(.declined(id.peer, number, .noPlace))]
+        return outputs + told + [say(answer, to: id)]
     }
 
     private func say(_ answer: GroupAnswer, to id: InvitationID) -> Output {

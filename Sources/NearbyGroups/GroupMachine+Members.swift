@@ -10,9 +10,16 @@ extension GroupMachine {
     ) -> [Output] {
         let (isPlaced, outputs) = place(
             GroupMember(peer: peer, session: theirs), in: number, introducer: introducer, now)
-        guard isPlaced, sessions[number]?.members[peer]?.isConnected == false else {
-            return outputs
+        guard isPlaced else {
+            guard introducer == nil else { return outputs }
+            let end = GroupMessage.end(
+                SessionPair(from: id(of: number) ?? theirs, to: theirs), .full)
+            return outputs + [
+                .event(.declined(peer, number, .noPlace)),
+                .sendReliable(end.bytes, to: peer),
+            ] + notConnected(peer, number)
         }
+        guard sessions[number]?.members[peer]?.isConnected == false else { return outputs }
         return outputs
             + (isReachable(peer) ? sayConnect(peer, number, isAnswer: false) : [.call(peer)])
     }
@@ -24,25 +31,31 @@ extension GroupMachine {
         _ new: GroupMember, in number: SessionNumber, introducer: PeerID?, _ now: Instant
     ) -> (isPlaced: Bool, [Output]) {
         guard let session = sessions[number], new.peer != own else { return (false, []) }
+        var outputs: [Output] = []
         if let known = session.members[new.peer] {
             if known.session == new.session {
                 guard case .lost = known.phase else { return (true, []) }
                 begin(new.peer, number, now)
                 return (true, [.event(.state(new.peer, number, .connecting))])
             }
-            // What was lost may have come back as another; who is there is there once.
-            guard case .lost = known.phase else { return (false, []) }
-            remove(new.peer, from: number)
+            // The peer's own word is newer than what was; others' word counts where it is lost.
+            if case .lost = known.phase {
+                remove(new.peer, from: number)
+            } else if introducer == nil {
+                outputs += end(new.peer, number, .left, nil)
+            } else {
+                return (false, [])
+            }
         }
         guard sessions[number]?.members.count ?? 0 < Limits.sessionMembersMax,
             let dataNumber = freeNumber()
-        else { return (false, [.drop(.groupTableFull)]) }
+        else { return (false, outputs + [.drop(.groupTableFull)]) }
         numbers[dataNumber] = DataTarget(session: number, peer: new.peer)
         sessions[number]?.members[new.peer] = Member(
             session: new.session, number: dataNumber, introducer: introducer,
             phase: .lost(until: now))
         begin(new.peer, number, now)
-        return (true, [.event(.state(new.peer, number, .connecting))])
+        return (true, outputs + [.event(.state(new.peer, number, .connecting))])
     }
 
     mutating func begin(_ peer: PeerID, _ number: SessionNumber, _ now: Instant) {
@@ -100,12 +113,13 @@ extension GroupMachine {
     /// All members are told, and the session is empty; without a new name it is gone.
     mutating func leave(_ number: SessionNumber, renamed name: SessionID?) -> [Output] {
         guard let session = sessions[number] else { return [] }
+        if let name, names[name] != nil { return [.drop(.groupUnexpected)] }
         var outputs: [Output] = []
         for invitation in invitations.takeAll(of: number) { outputs += cancelled(invitation, nil) }
         for peer in session.members.keys.sorted() { outputs += end(peer, number, .left, nil) }
         names[session.id] = nil
         sessions[number] = nil
-        guard let name, names[name] == nil else { return outputs }
+        guard let name else { return outputs }
         sessions[number] = LocalSession(number: number, id: name, terms: session.terms)
         names[name] = number
         return outputs
@@ -119,13 +133,9 @@ extension GroupMachine {
         guard let number = names[connect.pair.to], let session = sessions[number] else {
             return [.drop(.groupUnknownSession), sayEnd(connect.pair, .unknownSession, to: peer)]
         }
-        let known = session.members[peer]
         let (isPlaced, placed) = place(
             GroupMember(peer: peer, session: connect.pair.from), in: number, introducer: nil, now)
-        guard isPlaced else {
-            let reason: GroupEnd = known == nil ? .full : .alreadyMember
-            return placed + [sayEnd(connect.pair, reason, to: peer)]
-        }
+        guard isPlaced else { return placed + [sayEnd(connect.pair, .full, to: peer)] }
         guard EncryptionPreference.agreed(session.terms.preference, connect.preference) != nil
         else { return placed + end(peer, number, .preference, .ended(.preference)) }
         let answer = connect.isAnswer ? [] : sayConnect(peer, number, isAnswer: true)
@@ -141,6 +151,8 @@ extension GroupMachine {
             // It lost us, and we did not notice.
             sessions[number]?.members[peer]?.phase = .connected(theirNumber: connect.number)
             return [sayReady(peer, number)].compactMap { $0 }
+                + introduce(
+                    session.connected, SessionPair(from: session.id, to: member.session), peer)
         }
         let isKnown = connecting.theirNumber != nil
         connecting.theirNumber = connect.number
@@ -197,8 +209,8 @@ extension GroupMachine {
 
     private mutating func connectIfReady(_ peer: PeerID, _ number: SessionNumber) -> [Output] {
         guard let session = sessions[number], let member = session.members[peer],
-            case .connecting(let connecting) = member.phase, connecting.isAccepted,
-            connecting.isReady, let theirNumber = connecting.theirNumber
+            case .connecting(let connecting) = member.phase, isReachable(peer),
+            connecting.isAccepted, connecting.isReady, let theirNumber = connecting.theirNumber
         else { return [] }
         sessions[number]?.members[peer]?.phase = .connected(theirNumber: theirNumber)
         let pair = SessionPair(from: session.id, to: member.session)

@@ -27,7 +27,7 @@ public struct GroupMachine: Sendable {
     var names: [SessionID: SessionNumber] = [:]
     /// What is written before data for us: exactly one for each member of each session.
     var numbers: [UInt16: DataTarget] = [:]
-    var invitations = InvitationTable()
+    var invitations: InvitationTable
     private var peers: Set<PeerID> = []
     /// Not later than the first deadline.
     private var wakeUp: Instant = .distantFuture
@@ -41,12 +41,14 @@ public struct GroupMachine: Sendable {
         self.own = own
         self.verifier = verifier
         random = SeededGenerator(seed: seed)
+        invitations = InvitationTable(after: UInt32(truncatingIfNeeded: random.next()))
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
         switch input {
         case .open(let number, let id, let terms):
-            guard sessions.count < Limits.sessionsMax, names[id] == nil else {
+            guard sessions.count < Limits.sessionsMax, sessions[number] == nil, names[id] == nil
+            else {
                 return [.drop(.groupTableFull)]
             }
             sessions[number] = LocalSession(number: number, id: id, terms: terms)
@@ -66,6 +68,7 @@ public struct GroupMachine: Sendable {
         case .close(let number): return leave(number, renamed: nil)
         case .reachable(let peer): return reachable(peer, now)
         case .unreachable(let peer): return unreachable(peer, now)
+        case .restarted(let peer): return unreachable(peer, now) + reachable(peer, now)
         case .received(let bytes, let peer, let isReliable):
             return received(bytes, from: peer, isReliable, now)
         case .deadlineReached: return deadlineReached(now)
@@ -118,7 +121,14 @@ public struct GroupMachine: Sendable {
         invitations.lost(peer)
         var outputs: [Output] = []
         for number in sessions.keys.sorted() {
-            guard let member = sessions[number]?.members[peer], member.isConnected else { continue }
+            guard let member = sessions[number]?.members[peer] else { continue }
+            if case .connecting(let connecting) = member.phase {
+                // What was said so far may not have arrived.
+                sessions[number]?.members[peer]?.phase = .connecting(
+                    .init(deadline: connecting.deadline))
+                wake(at: connecting.deadline)
+            }
+            guard member.isConnected else { continue }
             let until = now + Limits.lostMemberTime
             sessions[number]?.members[peer]?.phase = .lost(until: until)
             wake(at: until)

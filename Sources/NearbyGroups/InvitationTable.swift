@@ -22,11 +22,15 @@ struct InvitationTable: Sendable {
     /// At most one for each peer and session.
     private var own: [UInt32: Own] = [:]
     private var incoming: [InvitationID: Incoming] = [:]
-    private var lastNumber: UInt32 = 0
+    private var lastNumber: UInt32
+
+    /// - Parameter number: random, so that answers to an earlier process's do not fit.
+    init(after number: UInt32) { lastNumber = number }
 
     var ownCount: Int { own.count }
 
-    var incomingCount: Int { incoming.count }
+    /// Those that wait for an answer.
+    var incomingCount: Int { incoming.values.count { $0.answer == nil } }
 
     var nextDeadline: Instant {
         min(
@@ -95,11 +99,16 @@ struct InvitationTable: Sendable {
     }
 
     mutating func arrived(_ id: InvitationID, _ invite: GroupInvite, now: Instant) -> Arrival {
-        if let known = incoming[id] { return known.answer.map(Arrival.answered) ?? .repeated }
-        let ofPeer = incoming.keys.count { $0.peer == id.peer }
-        guard incoming.count < Limits.invitationsMax, ofPeer < Limits.invitationsOfAPeerMax else {
+        if let known = incoming[id], known.invite.session == invite.session,
+            known.invite.context == invite.context
+        {
+            return known.answer.map(Arrival.answered) ?? .repeated
+        }
+        let ofPeer = incoming.count { $0.key.peer == id.peer && $0.value.answer == nil }
+        guard incomingCount < Limits.invitationsMax, ofPeer < Limits.invitationsOfAPeerMax else {
             return .noPlace
         }
+        if incoming.count >= 2 * Limits.invitationsMax { forgetAnswered() }
         let deadline = now + invite.timeout
         incoming[id] = Incoming(invite: invite, deadline: deadline)
         return .new(deadline: deadline)
@@ -110,8 +119,20 @@ struct InvitationTable: Sendable {
         incoming[id].flatMap { $0.answer == nil ? $0.invite : nil }
     }
 
-    mutating func answered(_ id: InvitationID, _ answer: GroupAnswer) {
+    /// It is remembered for a minute, for copies that are under way.
+    mutating func answered(_ id: InvitationID, _ answer: GroupAnswer, now: Instant) {
+        guard let deadline = incoming[id]?.deadline else { return }
         incoming[id]?.answer = answer
+        incoming[id]?.deadline = min(deadline, now + Limits.answerMemory)
+    }
+
+    /// The one that is forgotten first anyway.
+    private mutating func forgetAnswered() {
+        let first = incoming.filter { $0.value.answer != nil }.min {
+            ($0.value.deadline, $0.key.peer, $0.key.number)
+                < ($1.value.deadline, $1.key.peer, $1.key.number)
+        }
+        if let first { incoming[first.key] = nil }
     }
 
     /// Returns whether it waited for an answer.

@@ -48,7 +48,7 @@ struct LocalSession: Sendable {
 
     /// Those that a member told of and that are not connected yet.
     func introducedCount(by introducer: PeerID) -> Int {
-        members.values.count { $0.introducer == introducer && !$0.isConnected }
+        members.values.count { $0.introducer == introducer && $0.isConnecting }
     }
 }
 
@@ -84,6 +84,11 @@ struct Member: Sendable {
 
     var isConnected: Bool {
         if case .connected = phase { return true }
+        return false
+    }
+
+    var isConnecting: Bool {
+        if case .connecting = phase { return true }
         return false
     }
 

@@ -39,6 +39,56 @@ import Testing
         #expect(world.areAGroup(Array(0..<count)))
     }
 
+    /// Its node went on with another run, and nobody saw it go.
+    @Test func aPeerThatRestartedAtOnceIsInvitedAgain() {
+        let world = GroupWorld(2)
+        world.invite(1, by: 0)
+        world.run(for: .seconds(10))
+        world.restart(1, isNoticed: false)
+        world.give(.restarted(GroupWorld.peer(1)), at: 0)
+        world.give(.reachable(GroupWorld.peer(0)), at: 1)
+        world.run(for: .seconds(5))
+        #expect(world.areAGroup([0]))
+        world.invite(1, by: 0)
+        world.run(for: .seconds(10))
+        #expect(world.areAGroup([0, 1]))
+    }
+
+    /// Even if the other side believes in the session that it had.
+    @Test func thePeersOwnWordIsNewerThanWhatWas() {
+        let world = GroupWorld(2)
+        world.invite(1, by: 0)
+        world.run(for: .seconds(10))
+        world.restart(1, isNoticed: false)
+        world.give(.reachable(GroupWorld.peer(0)), at: 1)
+        world.invite(0, by: 1)
+        world.run(for: .seconds(10))
+        #expect(world.areAGroup([0, 1]))
+    }
+
+    @Test func whatWasDeclinedTakesNoPlace() {
+        let world = GroupWorld(2)
+        world.answers = { _, _ in .some(nil) }
+        for _ in 0..<20 {
+            world.invite(1, by: 0, timeout: .seconds(3_600))
+            world.run(for: .seconds(5))
+        }
+        let session = GroupWorld.session
+        let declined = GroupMachine.Event.declined(GroupWorld.peer(1), session, .declined)
+        #expect(world.events[0].filter { $0 == declined }.count == 20)
+    }
+
+    @Test func nobodyIsConnectedWhileOutOfReach() {
+        let world = GroupWorld(2) { _ in SessionTerms(asksAboutCertificates: true) }
+        world.acceptsCertificates = { index, _ in index == 0 ? nil : true }
+        world.invite(1, by: 0)
+        world.run(for: .seconds(5))
+        world.cut(0, 1)
+        world.run(for: .seconds(3))
+        world.give(.decide(GroupWorld.peer(1), GroupWorld.session, isAccepted: true), at: 0)
+        #expect(world.state(of: 1, at: 0) != .connected)
+    }
+
     @Test func aMemberThatInventsMembersFillsNoTable() throws {
         let world = GroupWorld(2)
         world.invite(1, by: 0)

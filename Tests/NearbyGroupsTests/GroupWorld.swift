@@ -75,12 +75,14 @@ final class GroupWorld {
     }
 
     /// The process is gone and another in its place, with the same identity.
-    func restart(_ index: Int, _ terms: SessionTerms = SessionTerms()) {
-        for other in machines.indices where other != index { disconnect([index, other]) }
+    func restart(_ index: Int, isNoticed: Bool = true) {
+        for other in machines.indices where other != index && isNoticed {
+            disconnect([index, other])
+        }
         machines[index] = GroupMachine(
             own: Self.peer(index), verifier: Verifier(), seed: random.next())
         for key in states.keys where key.at == index { states[key] = .notConnected }
-        open(Self.session, at: index, terms)
+        open(Self.session, at: index)
     }
 
     func state(of peer: Int, at index: Int, _ session: SessionNumber = session)
