@@ -50,9 +50,9 @@ extension ChannelMachine {
         }
     }
 
-    /// With a farewell, if there are keys for one.
+    /// With a farewell, if it is here and there are keys for one.
     mutating func close(_ channel: Channel, _ reason: CloseFrame.Reason) -> [Output] {
-        guard self[channel.token] != nil else { return [] }
+        guard self[channel.token] != nil else { return [.closed(channel, byPeer: false)] }
         let frame = CloseFrame(reason: reason).bytes
         let farewell = channel.seal == nil ? [] : send(frame, on: channel)
         remove(channel)

@@ -26,6 +26,8 @@ struct RendezvousMachine {
         case transmit(Transmission)
         /// Begin a handshake with the peer there.
         case invite(PeerID, at: Endpoint, attempt: UInt16)
+        /// It has no address: the tie-break is to hear that the attempt failed.
+        case unreachable(PeerID, attempt: UInt16)
         /// Ask over the channel that is open whether the peer answers there.
         case resume(PeerID, at: Endpoint, attempt: UInt16)
         case abandon(PeerID, attempt: UInt16)
@@ -242,7 +244,7 @@ struct RendezvousMachine {
     ) -> [Output] {
         let reachable = view.links.reachable(endpoints(of: peer), attempt: attempt)
         guard let endpoint = reachable.first else {
-            return tell(.failed(peer, attempt), view, now)
+            return [.unreachable(peer, attempt: attempt)]
         }
         if attempt % 2 == 1, view.peers[peer] != nil, !view.peers.isNeighbour(peer),
             discovery.sighting(of: peer)?.flags.contains(.full) != true

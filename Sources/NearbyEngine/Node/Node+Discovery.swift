@@ -14,6 +14,7 @@ extension Node {
             }
             tell(.challenge(association.channel, at: endpoint), now)
             tell(association, .resume(attempt: attempt), now)
+        case .unreachable(let peer, let attempt): tellInvitation(.failed(peer, attempt), now)
         case .abandon(let peer, let attempt):
             if let association = peers[peer] { tell(association, .abandonResumption, now) }
             channels.abandon(peer, attempt: attempt)

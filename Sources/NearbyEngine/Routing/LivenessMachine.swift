@@ -3,7 +3,7 @@ import NearbyWire
 
 /// Whether one neighbour still answers, and what its link costs.
 ///
-/// While data flows: who receives data answers within 50 ms with any frame; after one unanswered
+/// While data flows: who receives data answers within 25 ms with any frame; after one unanswered
 /// frame the sender probes every 50 ms, and some unanswered probes later the neighbour is suspect.
 /// Idle: a hello a second each way, and three silent seconds are the end.
 public struct LivenessMachine: Sendable, Hashable {
@@ -197,7 +197,7 @@ extension LinkClass {
 extension Limits {
     /// A received frame with data is answered after this time, if nothing else was sent.
     public static let answerDelay = Duration.milliseconds(25)
-    /// A sent frame with data counts as unanswered after this time: the answer's 50 ms and the way.
+    /// A sent frame with data counts as unanswered after this time: the answer's 25 ms and 50 ms for the way.
     public static let answerTimeout = Duration.milliseconds(75)
     public static let probeInterval = Duration.milliseconds(50)
     public static let suspectProbeInterval = Duration.milliseconds(150)
