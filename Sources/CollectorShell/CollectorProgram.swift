@@ -18,6 +18,7 @@ public final class CollectorProgram: NodeOwner {
     let store: StoreThread?
     /// Nothing is taken any more; the loop runs until what came is committed.
     private var isStopping = false
+    private var outputs = OutputTurns<CollectorNode.Output>()
     let output: WindowOutput
     private let screen: ScreenEvents
     /// The time by which windows are shown.
@@ -96,19 +97,23 @@ public final class CollectorProgram: NodeOwner {
 
     public func deadlineReached(now: Instant) { give(.deadlineReached, now) }
 
+    /// What comes of an input while outputs are carried out has its turn after them.
     private func give(_ input: CollectorNode.Input, _ now: Instant) {
-        for output in collector.handle(input, now: now) {
-            switch output {
-            case .node(.transmit(let transmission)): program.runner.carryOut(transmission, now)
-            case .store(let job): store?.post(job)
-            case .node(.event(let event)):
-                program.note(event, now)
-                tell(event, now)
-            case .event(.window(let window)): show(window, now)
-            case .event(let event): tell(event, now)
-            }
-        }
+        guard outputs.begin(with: collector.handle(input, now: now)) else { return }
+        while let output = outputs.next() { carryOut(output, now) }
         program.runner.settled(now)
+    }
+
+    private func carryOut(_ output: CollectorNode.Output, _ now: Instant) {
+        switch output {
+        case .node(.transmit(let transmission)): program.runner.carryOut(transmission, now)
+        case .store(let job): store?.post(job)
+        case .node(.event(let event)):
+            program.note(event, now)
+            tell(event, now)
+        case .event(.window(let window)): show(window, now)
+        case .event(let event): tell(event, now)
+        }
     }
 
     private func show(_ window: Window, _ now: Instant) {

@@ -18,6 +18,7 @@ public final class AgentProgram: NodeOwner {
     /// When a collector was first addressed, nanoseconds since 1970.
     var firstConnected: Int64?
     private var isStopping = false
+    private var outputs = OutputTurns<Agent.Output>()
     /// Told of each reading before it leaves: its run, its number, and what it is.
     package var onReading: ((RunID, UInt64, Sample) -> Void)?
 
@@ -78,20 +79,24 @@ public final class AgentProgram: NodeOwner {
 
     public func deadlineReached(now: Instant) { give(.deadlineReached, now) }
 
+    /// What comes of an input while outputs are carried out has its turn after them.
     private func give(_ input: Agent.Input, _ now: Instant) {
-        for output in agent.handle(input, now: now) {
-            switch output {
-            case .node(.transmit(let transmission)): program.runner.carryOut(transmission, now)
-            case .sample(let sensor, let generation):
-                if !drivers.sample(sensor, generation: generation) { give(.notAsked(sensor), now) }
-            case .spool(let job): spool?.post(job)
-            case .node(.event(let event)):
-                program.note(event, now)
-                tell(event)
-            case .event(let event): tell(event, now)
-            }
-        }
+        guard outputs.begin(with: agent.handle(input, now: now)) else { return }
+        while let output = outputs.next() { carryOut(output, now) }
         program.runner.settled(now)
+    }
+
+    private func carryOut(_ output: Agent.Output, _ now: Instant) {
+        switch output {
+        case .node(.transmit(let transmission)): program.runner.carryOut(transmission, now)
+        case .sample(let sensor, let generation):
+            if !drivers.sample(sensor, generation: generation) { give(.notAsked(sensor), now) }
+        case .spool(let job): spool?.post(job)
+        case .node(.event(let event)):
+            program.note(event, now)
+            tell(event)
+        case .event(let event): tell(event, now)
+        }
     }
 
     // MARK: Sensors and spool
