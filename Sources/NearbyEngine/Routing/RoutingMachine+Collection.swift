@@ -4,20 +4,17 @@ import NearbyWire
 /// What is taken in, and what is forgotten with time.
 extension RoutingMachine {
     /// A destination is told of for the first time. A neighbour's word on itself always finds room.
-    /// False if there is none.
+    /// Returns why there is none; nil if there is.
     mutating func add(
-        _ id: PeerID, _ update: RoutingMessage.RouteUpdate, by peer: PeerID, _ now: Instant,
-        _ outputs: inout [Output]
-    ) -> Bool {
-        guard update.metric != RoutingMessage.metricInfinite else { return false }
+        _ id: PeerID, _ kind: DestinationKind, by peer: PeerID, _ now: Instant
+    ) -> DropReason? {
         if let reason = refusal(of: id, from: peer, now) {
             neighbours[peer]?.hasRefused = true
             collect(by: now + Limits.refusedRouteRetry)
-            outputs.append(.drop(reason))
-            return false
+            return reason
         }
-        destinations.add(Destination(id, kind: update.kind, introducer: peer))
-        return true
+        destinations.add(Destination(id, kind: kind, introducer: peer))
+        return nil
     }
 
     /// Why there is no room for a destination that this neighbour tells of; nil if there is.
@@ -61,41 +58,41 @@ extension RoutingMachine {
     }
 
     /// Another PeerID of the same short ID is in use. A neighbour's is proved.
-    mutating func rename(_ id: PeerID, _ new: PeerID, _ outputs: inout [Output]) {
-        guard id != new, let selected = destinations[id]?.selected else { return }
-        if selected.hop != nil {
-            outputs.append(
-                .routeChanged(
-                    id, nextHop: nil, metric: RoutingMessage.metricInfinite, kind: selected.kind))
-        }
+    mutating func rename(_ id: PeerID, _ new: PeerID) -> [Output] {
+        guard id != new, let selected = destinations[id]?.selected else { return [] }
         destinations.rename(id, to: new)
         markChanged(id)
         markChanged(new)
+        guard selected.hop != nil else { return [] }
+        let metric = RoutingMessage.metricInfinite
+        return [.routeChanged(id, nextHop: nil, metric: metric, kind: selected.kind)]
     }
 
     // MARK: Expiry
 
     /// Forgets destinations that nobody has reached for long, and feasibility distances that
     /// nothing meets; asks again where no way is feasible.
-    mutating func collect(_ now: Instant, _ outputs: inout [Output]) {
-        guard let due = nextCollection, now >= due else { return }
+    mutating func collect(_ now: Instant) -> [Output] {
+        guard let due = nextCollection, now >= due else { return [] }
         nextCollection = nil
         raiseIfWanted(now)
         let forgettable = forgettable(now)
+        var outputs: [Output] = []
         for id in destinations.sortedIDs {
             guard let destination = destinations[id] else { continue }
             let isForgettable = forgettable.contains(id)
-            expire(destination, isForgettable: isForgettable, now, &outputs)
+            let changes = expire(destination, isForgettable: isForgettable, now)
+            if !changes.isEmpty { outputs += changes }
         }
         askForRefused(now)
+        return outputs
     }
 
     /// One without a way (RFC 8966 §3.2.5).
     private mutating func expire(
-        _ destination: Destination, isForgettable: Bool, _ now: Instant,
-        _ outputs: inout [Output]
-    ) {
-        guard let since = destination.routelessSince else { return }
+        _ destination: Destination, isForgettable: Bool, _ now: Instant
+    ) -> [Output] {
+        guard let since = destination.routelessSince else { return [] }
         let id = destination.peer
         if let askAt = destination.askAt, now < askAt {
             collect(by: askAt)
@@ -104,12 +101,13 @@ extension RoutingMachine {
                 $0.putOffAsking(now: now)
                 if isForgettable { $0.forgetFeasibility() }
             }
-            select(id, now, &outputs)
+            return select(id, now)
         } else if now >= since + Limits.sourceTime {
             destinations.remove(id)
         } else {
             collect(by: since + Limits.sourceTime)
         }
+        return []
     }
 
     /// The destinations whose feasibility distance protects nobody any more: all neighbours have

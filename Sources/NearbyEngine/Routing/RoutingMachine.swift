@@ -87,17 +87,17 @@ public struct RoutingMachine: Sendable {
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        var outputs: [Output] = []
         if startedAt == nil { startedAt = now }
+        var outputs: [Output]
         switch input {
-        case .neighbourUp(let peer, let cost): neighbourUp(peer, cost, now, &outputs)
-        case .neighbourDown(let peer): neighbourDown(peer, now, &outputs)
-        case .costChanged(let peer, let cost): costChanged(peer, cost, now, &outputs)
+        case .neighbourUp(let peer, let cost): outputs = neighbourUp(peer, cost, now)
+        case .neighbourDown(let peer): outputs = neighbourDown(peer, now)
+        case .costChanged(let peer, let cost): outputs = costChanged(peer, cost, now)
         case .received(let message, let peer, let isOvertaken):
-            received(message, from: peer, isOvertaken: isOvertaken, now, &outputs)
-        case .deadlineReached: collect(now, &outputs)
+            outputs = received(message, from: peer, isOvertaken: isOvertaken, now)
+        case .deadlineReached: outputs = collect(now)
         }
-        sendDue(now, &outputs)
+        outputs += sendDue(now)
         return outputs
     }
 
@@ -156,116 +156,133 @@ public struct RoutingMachine: Sendable {
     // MARK: Neighbours
 
     private mutating func neighbourUp(
-        _ peer: PeerID, _ cost: UInt16, _ now: Instant, _ outputs: inout [Output]
-    ) {
-        if neighbours[peer] != nil { neighbourDown(peer, now, &outputs) }
+        _ peer: PeerID, _ cost: UInt16, _ now: Instant
+    ) -> [Output] {
+        // One that is known begins anew.
+        let lost = neighbourDown(peer, now)
         guard neighbours.count < Limits.routingNeighboursMax else {
-            return outputs.append(.drop(.routingTableFull))
+            return lost + [.drop(.routingTableFull)]
         }
         let number = UInt32.random(in: 0..<UInt32.max, using: &generator)
         var neighbour = RoutingNeighbour(cost: cost, number: number)
         neighbour.changed = destinations.ids.union([own])
         neighbour.known = destinations[destinations.known(as: peer)]?.seqnosToTell ?? []
         neighbours[peer] = neighbour
+        return lost
     }
 
-    private mutating func neighbourDown(
-        _ peer: PeerID, _ now: Instant, _ outputs: inout [Output]
-    ) {
-        guard let lost = neighbours.removeValue(forKey: peer) else { return }
+    private mutating func neighbourDown(_ peer: PeerID, _ now: Instant) -> [Output] {
+        guard let lost = neighbours.removeValue(forKey: peer) else { return [] }
         lastLoss = now
         holdBelieved(by: lost, now)
+        var outputs: [Output] = []
         for id in destinations.ids(offeredBy: peer) {
             destinations.change(id) { $0.candidates[peer] = nil }
-            select(id, now, &outputs)
+            let changes = select(id, now)
+            if !changes.isEmpty { outputs += changes }
         }
+        return outputs
     }
 
     private mutating func costChanged(
-        _ peer: PeerID, _ cost: UInt16, _ now: Instant, _ outputs: inout [Output]
-    ) {
-        guard neighbours[peer] != nil else { return }
+        _ peer: PeerID, _ cost: UInt16, _ now: Instant
+    ) -> [Output] {
+        guard neighbours[peer] != nil else { return [] }
         neighbours[peer]?.cost = cost
-        for id in destinations.ids(offeredBy: peer) { select(id, now, &outputs) }
+        var outputs: [Output] = []
+        for id in destinations.ids(offeredBy: peer) {
+            let changes = select(id, now)
+            if !changes.isEmpty { outputs += changes }
+        }
+        return outputs
     }
 
     // MARK: Messages
 
     private mutating func received(
-        _ message: RoutingMessage, from peer: PeerID, isOvertaken: Bool, _ now: Instant,
-        _ outputs: inout [Output]
-    ) {
-        guard neighbours[peer] != nil else { return outputs.append(.drop(.routingMalformed)) }
+        _ message: RoutingMessage, from peer: PeerID, isOvertaken: Bool, _ now: Instant
+    ) -> [Output] {
+        guard neighbours[peer] != nil else { return [.drop(.routingMalformed)] }
         let order =
             message.number == 0
             ? .next : neighbours[peer]?.order(of: message.number, isOvertaken: isOvertaken)
         if !isOvertaken { neighbours[peer]?.acknowledge(message.acknowledged) }
-        if order == .old { return }
-        if order == .anew { takenUpAnew(by: peer, message, now, &outputs) }
+        if order == .old { return [] }
+        var outputs = order == .anew ? takenUpAnew(by: peer, message, now) : []
         for item in message.items {
             switch item {
-            case .update(let update): updated(update, by: peer, now, &outputs)
+            case .update(let update):
+                let changes = updated(update, by: peer, now)
+                if !changes.isEmpty { outputs += changes }
             case .request(let destination, let seqno, let hopLimit):
                 requested(destination, seqno, hopLimit, by: peer, now)
             case .known(let seqno): knows(seqno, now)
             }
         }
+        return outputs
     }
 
     /// What the neighbour told in the time before is void, as far as it does not tell it again.
     private mutating func takenUpAnew(
-        by peer: PeerID, _ message: RoutingMessage, _ now: Instant, _ outputs: inout [Output]
-    ) {
+        by peer: PeerID, _ message: RoutingMessage, _ now: Instant
+    ) -> [Output] {
         var told: Set<PeerID> = []
         for case .update(let update) in message.items { told.insert(update.destination) }
         neighbours[peer]?.tellAnew(destinations.ids.union([own]))
+        var outputs: [Output] = []
         for id in destinations.ids(offeredBy: peer) {
             guard let named = destinations[id]?.candidates[peer]?.peer, !told.contains(named) else {
                 continue
             }
             destinations.change(id) { $0.candidates[peer] = nil }
-            select(id, now, &outputs)
+            let changes = select(id, now)
+            if !changes.isEmpty { outputs += changes }
         }
+        return outputs
     }
 
     /// A neighbour offers a way, or offers it no more (RFC 8966 §3.5.3, route acquisition).
     private mutating func updated(
-        _ update: RoutingMessage.RouteUpdate, by peer: PeerID, _ now: Instant,
-        _ outputs: inout [Output]
-    ) {
+        _ update: RoutingMessage.RouteUpdate, by peer: PeerID, _ now: Instant
+    ) -> [Output] {
         // No honest node tells us of ourselves.
         if update.destination.short == own.short {
-            return follow(ownSeqno.raise(to: update.seqno, now: now))
+            follow(ownSeqno.raise(to: update.seqno, now: now))
+            return []
         }
         let id = destinations.known(as: update.destination)
-        guard destinations[id] != nil || add(id, update, by: peer, now, &outputs) else { return }
         if update.metric == RoutingMessage.metricInfinite {
-            guard destinations[id]?.candidates[peer]?.peer == update.destination else { return }
+            guard destinations[id]?.candidates[peer]?.peer == update.destination else { return [] }
             destinations.change(id) { $0.candidates[peer] = nil }
-            return select(id, now, &outputs)
+            return select(id, now)
+        }
+        if destinations[id] == nil, let reason = add(id, update.kind, by: peer, now) {
+            return [.drop(reason)]
         }
         destinations.change(id) {
             $0.candidates[peer] = .init(
                 peer: update.destination, seqno: update.seqno, metric: update.metric,
                 kind: update.kind)
         }
-        if update.destination == peer { rename(id, peer, &outputs) }
-        offered(destinations.known(as: id), by: peer, update.seqno, now, &outputs)
+        let renamed = update.destination == peer ? rename(id, peer) : []
+        let changes = offered(destinations.known(as: id), by: peer, update.seqno, now)
+        return renamed.isEmpty ? changes : renamed + changes
     }
 
     private mutating func offered(
-        _ id: PeerID, by peer: PeerID, _ seqno: UInt32, _ now: Instant, _ outputs: inout [Output]
-    ) {
-        guard let destination = destinations[id] else { return }
-        switch destination.standing(of: peer, cost: { cost(of: $0) }) {
-        case .feasible: break
-        case .leap: outputs.append(.drop(.routingSeqnoLeap))
-        case .infeasible: outputs.append(.drop(.routingInfeasible))
-        }
-        select(id, now, &outputs)
+        _ id: PeerID, by peer: PeerID, _ seqno: UInt32, _ now: Instant
+    ) -> [Output] {
+        guard let destination = destinations[id] else { return [] }
+        let standing = destination.standing(of: peer, cost: { cost(of: $0) })
+        let changes = select(id, now)
         // Whom others announce beyond its own word is told, and goes there: a lie becomes stale.
         if let word = destination.candidates[id]?.seqno, seqno.isNewer(than: word) {
             neighbours[id]?.requests[id] = .init(seqno: seqno, hopLimit: 1)
+        }
+        switch standing {
+        case .feasible: return changes
+        case .leap: return [.drop(.routingSeqnoLeap)] + changes
+        case .infeasible: return [.drop(.routingInfeasible)] + changes
         }
     }
 
@@ -317,13 +334,13 @@ public struct RoutingMachine: Sendable {
     /// What follows a change of a destination's offers or of their costs, step by step as in
     /// babeld: selection, feasibility distance, expiry, seqno request, triggered update. What is to
     /// be told waits in `neighbours` for `sendDue`.
-    mutating func select(_ id: PeerID, _ now: Instant, _ outputs: inout [Output]) {
-        guard var destination = destinations[id] else { return }
+    mutating func select(_ id: PeerID, _ now: Instant) -> [Output] {
+        guard var destination = destinations[id] else { return [] }
         let before = destination
         let selection = destination.selection(now: now) { cost(of: $0) }
         if let name = selection?.candidate.peer, name != id {
-            rename(id, name, &outputs)
-            return select(name, now, &outputs)
+            let renamed = rename(id, name)
+            return renamed + select(name, now)
         }
         destination.use(selection, now: now)
         destinations.change(id) { $0 = destination }
@@ -331,7 +348,7 @@ public struct RoutingMachine: Sendable {
         if let seqno = destination.seqnoToRequest(cost: { cost(of: $0) }) {
             request(id, seqno, hopLimit: Limits.requestHopLimit, except: nil, now)
         }
-        announce(destination.selected, instead: before.selected, of: id, &outputs)
+        return announce(destination.selected, instead: before.selected, of: id)
     }
 
     /// Infinite for who is no neighbour.
@@ -362,15 +379,13 @@ public struct RoutingMachine: Sendable {
     /// Neighbours are told of every change (RFC 8966 §3.7.2, triggered updates); the node is told
     /// of those that it can see, which leaves out the seqno's.
     private mutating func announce(
-        _ after: Destination.Selected, instead before: Destination.Selected, of id: PeerID,
-        _ outputs: inout [Output]
-    ) {
+        _ after: Destination.Selected, instead before: Destination.Selected, of id: PeerID
+    ) -> [Output] {
         if before.hop != after.hop { version &+= 1 }
-        guard before != after else { return }
+        guard before != after else { return [] }
         markChanged(id)
-        guard !after.differsInSeqnoOnly(from: before) else { return }
-        outputs.append(
-            .routeChanged(id, nextHop: after.hop, metric: after.metric, kind: after.kind))
+        guard !after.differsInSeqnoOnly(from: before) else { return [] }
+        return [.routeChanged(id, nextHop: after.hop, metric: after.metric, kind: after.kind)]
     }
 
     mutating func markChanged(_ id: PeerID) {
@@ -380,7 +395,8 @@ public struct RoutingMachine: Sendable {
     // MARK: Emission
 
     /// Sends each neighbour what it has still to be told (RFC 8966 §3.7).
-    private mutating func sendDue(_ now: Instant, _ outputs: inout [Output]) {
+    private mutating func sendDue(_ now: Instant) -> [Output] {
+        var outputs: [Output] = []
         let talking = neighbours.filter { $0.value.hasWord(now) }
         for (peer, neighbour) in talking.sorted(by: { $0.key < $1.key }) {
             var neighbour = neighbour
@@ -389,6 +405,7 @@ public struct RoutingMachine: Sendable {
             if let message { outputs.append(.send(message, to: peer)) }
         }
         nextResend = neighbours.values.compactMap(\.nextDeadline).min() ?? .distantFuture
+        return outputs
     }
 
     /// What a neighbour is told of a destination: that there is no way, if ours goes through it
