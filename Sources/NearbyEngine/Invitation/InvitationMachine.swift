@@ -88,16 +88,16 @@ public struct InvitationMachine: Sendable, Hashable {
         var outputs: [Output] = []
         switch input {
         case .sighted(let peer, let run, let role, let cost):
-            sighted(peer, run, role, cost, now, &outputs)
+            outputs = sighted(peer, run, role, cost, now)
         case .lost(let peer): pairs[peer]?.lostSight()
-        case .nudged(let peer, let run, _): nudged(peer, run, now, &outputs)
+        case .nudged(let peer, let run, _): outputs = nudged(peer, run, now)
         case .nudgeHeldBack(let peer): heldBack(peer, now)
         case .handshakeSeen(let peer, _, _): pairs[peer]?.inboundSeen(now)
         case .progress(let peer, let attempt): pairs[peer]?.progressed(attempt, now)
         case .admitted(let token, let peer, let run, let attempt, let weAreClient):
             let channel = InvitationPair.Channel(
                 token: token, run: run, attempt: attempt, weAreClient: weAreClient)
-            admitted(channel, with: peer, now, &outputs)
+            outputs = admitted(channel, with: peer, now)
         case .failed(let peer, let attempt): failed(peer, attempt, now)
         case .declined(let peer, let attempt, let retryAfter):
             pairs[peer]?.declined(attempt, until: now + max(retryAfter, .seconds(1)), now)
@@ -107,7 +107,7 @@ public struct InvitationMachine: Sendable, Hashable {
         case .routeToCollector(let exists): hasRoute = exists || role == .collector
         case .deadlineReached: timeOut(now)
         }
-        plan(now, &outputs)
+        outputs += plan(now)
         let presence = Presence(wants: wantsNeighbours, isFull: isFull)
         if presence != announced {
             announced = presence
@@ -159,21 +159,19 @@ public struct InvitationMachine: Sendable, Hashable {
     // MARK: Inputs
 
     private mutating func sighted(
-        _ peer: PeerID, _ run: RunID, _ role: Role, _ cost: UInt16?, _ now: Instant,
-        _ outputs: inout [Output]
-    ) {
-        guard pairs[peer] != nil || pairs.makeRoom() else { return }
+        _ peer: PeerID, _ run: RunID, _ role: Role, _ cost: UInt16?, _ now: Instant
+    ) -> [Output] {
+        guard pairs[peer] != nil || pairs.makeRoom() else { return [] }
         var pair = pairs[peer] ?? InvitationPair()
         pair.sighting = .init(run: run, role: role, costToCollector: cost)
-        hear(run, of: &pair, now, &outputs)
+        let outputs = hear(run, of: &pair, now)
         pairs[peer] = pair
+        return outputs
     }
 
-    private mutating func nudged(
-        _ peer: PeerID, _ run: RunID, _ now: Instant, _ outputs: inout [Output]
-    ) {
-        guard var pair = pairs[peer] else { return }
-        hear(run, of: &pair, now, &outputs)
+    private mutating func nudged(_ peer: PeerID, _ run: RunID, _ now: Instant) -> [Output] {
+        guard var pair = pairs[peer] else { return [] }
+        let outputs = hear(run, of: &pair, now)
         // Of a run that is not the connected one, only the channel can tell.
         pair.wantsUs = pair.wantsUs || pair.channel == nil || pair.channel?.run == run
         // A nudge is a fresh sign of life: no need to wait for the end of a back-off. But it may be
@@ -183,6 +181,7 @@ public struct InvitationMachine: Sendable, Hashable {
             pair.wakePause.begin(now)
         }
         pairs[peer] = pair
+        return outputs
     }
 
     private mutating func heldBack(_ peer: PeerID, _ now: Instant) {
@@ -194,18 +193,18 @@ public struct InvitationMachine: Sendable, Hashable {
     /// Another run of a connected peer is a hint, which anybody may replay: the channel is asked
     /// first, and only if that stays unanswered does another begin beside it.
     private mutating func hear(
-        _ run: RunID, of pair: inout InvitationPair, _ now: Instant, _ outputs: inout [Output]
-    ) {
-        guard let channel = pair.channel, channel.run != run else { return }
-        guard pair.doubt.mayBegin(now) else { return outputs.append(.drop(.beaconRestartUnproved)) }
+        _ run: RunID, of pair: inout InvitationPair, _ now: Instant
+    ) -> [Output] {
+        guard let channel = pair.channel, channel.run != run else { return [] }
+        guard pair.doubt.mayBegin(now) else { return [.drop(.beaconRestartUnproved)] }
         pair.doubt.begin(now)
-        outputs.append(.probe(channel.token))
+        return [.probe(channel.token)]
     }
 
     private mutating func admitted(
-        _ channel: InvitationPair.Channel, with peer: PeerID, _ now: Instant,
-        _ outputs: inout [Output]
-    ) {
+        _ channel: InvitationPair.Channel, with peer: PeerID, _ now: Instant
+    ) -> [Output] {
+        var outputs: [Output] = []
         var pair = pairs[peer] ?? InvitationPair()
         if case .inviting(let attempt, _) = pair.state, !channel.weAreClient, prefersInbound(peer) {
             outputs.append(.abandon(peer, attempt: attempt))
@@ -226,6 +225,7 @@ public struct InvitationMachine: Sendable, Hashable {
         pair.wantsUs = false
         pair.wakePause = GrowingPause(first: Limits.wakePauseFirst, longest: Limits.wakePauseMax)
         pairs[peer] = pair
+        return outputs
     }
 
     /// Whether a channel that the peer invited to is the one that would be used anyway.
@@ -259,37 +259,40 @@ public struct InvitationMachine: Sendable, Hashable {
     // MARK: The plan
 
     /// Begins with those that we want, then with those that told us that they want us.
-    private mutating func plan(_ now: Instant, _ outputs: inout [Output]) {
-        for peer in Set(wantedPeers() + pairs.doubted).sorted() { approach(peer, now, &outputs) }
+    private mutating func plan(_ now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        for peer in Set(wantedPeers() + pairs.doubted).sorted() { outputs += approach(peer, now) }
         while !isFull, pairs.invitingCount < Limits.invitationsAtOnce,
             let peer = pairs.callers.first
         {
-            invite(peer, now, &outputs)
+            outputs += invite(peer, now)
         }
+        return outputs
     }
 
-    private mutating func approach(_ peer: PeerID, _ now: Instant, _ outputs: inout [Output]) {
-        guard let pair = pairs[peer], pair.sighting != nil else { return }
+    private mutating func approach(_ peer: PeerID, _ now: Instant) -> [Output] {
+        guard let pair = pairs[peer], pair.sighting != nil else { return [] }
         switch pair.state {
         case .idle where own > peer:
             pairs[peer]?.state = .nudging(
                 until: now + Limits.nudgePatience + random.duration(below: .seconds(1)),
                 sentAt: now)
-            outputs.append(.nudge(peer, attempt: nextAttempt))
+            return [.nudge(peer, attempt: nextAttempt)]
         case .idle, .overdue:
-            guard pairs.invitingCount < Limits.invitationsAtOnce else { return }
-            invite(peer, now, &outputs)
-        case .inviting, .nudging, .nudgeHeldBack, .resting: return
+            guard pairs.invitingCount < Limits.invitationsAtOnce else { return [] }
+            return invite(peer, now)
+        case .inviting, .nudging, .nudgeHeldBack, .resting: return []
         }
     }
 
-    private mutating func invite(_ peer: PeerID, _ now: Instant, _ outputs: inout [Output]) {
-        guard var pair = pairs[peer] else { return }
-        pair.state = .inviting(attempt: nextAttempt, since: now)
+    private mutating func invite(_ peer: PeerID, _ now: Instant) -> [Output] {
+        guard var pair = pairs[peer] else { return [] }
+        let attempt = nextAttempt
+        nextAttempt = attempt == .max ? 1 : attempt + 1
+        pair.state = .inviting(attempt: attempt, since: now)
         pair.wantsUs = false
         pairs[peer] = pair
-        outputs.append(.invite(peer, attempt: nextAttempt))
-        nextAttempt = nextAttempt == .max ? 1 : nextAttempt + 1
+        return [.invite(peer, attempt: attempt)]
     }
 
     /// The cheapest ways to a collector first, then cheap ones, then one far one, up to the number
