@@ -2,41 +2,41 @@ import NearbyCore
 import NearbyWire
 
 extension DiscoveryMachine {
-    mutating func receive(_ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool) {
+    mutating func receive(
+        _ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool
+    ) -> [Output] {
         guard frame.network == identity.network || identity.otherNetworks.contains(frame.network)
         else {
-            return drop(.beaconStrangeNetwork)
+            return [.drop(.beaconStrangeNetwork)]
         }
-        guard frame.versions.overlaps(identity.versions) else { return drop(.beaconVersion) }
+        guard frame.versions.overlaps(identity.versions) else { return [.drop(.beaconVersion)] }
         guard frame.peer != identity.peer else {
             return receiveOwn(frame, from: source, multicast: multicast)
         }
         switch frame.body {
         case .beacon(let beacon):
-            receive(beacon, in: frame, from: source, multicast: multicast, isAnswer: false)
+            return receive(beacon, in: frame, from: source, multicast: multicast, isAnswer: false)
         case .answer(let beacon):
-            receive(beacon, in: frame, from: source, multicast: multicast, isAnswer: true)
-        case .nudge(let attempt): receiveNudge(frame, attempt: attempt, from: source)
-        case .infoRequest(let digest): answerInfoRequest(frame, digest: digest, from: source)
-        case .infoReply(let info): receiveInfo(info, from: source, of: frame.peer)
+            return receive(beacon, in: frame, from: source, multicast: multicast, isAnswer: true)
+        case .nudge(let attempt): return receiveNudge(frame, attempt: attempt, from: source)
+        case .infoRequest(let digest): return answerInfoRequest(frame, digest: digest, from: source)
+        case .infoReply(let info): return receiveInfo(info, from: source, of: frame.peer)
         }
     }
 
     /// Our own run is an echo: two links on one LAN. Another one is a clone or a replay.
     private mutating func receiveOwn(
         _ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool
-    ) {
-        guard frame.run != identity.run else { return drop(.beaconEcho) }
+    ) -> [Output] {
+        guard frame.run != identity.run else { return [.drop(.beaconEcho)] }
         if let lastSuspicion, now - lastSuspicion < Self.suspicionSpacing {
-            return drop(.beaconEcho)
+            return [.drop(.beaconEcho)]
         }
         // Its sender can be asked only where it listens.
-        guard case .beacon(let beacon) = frame.body else { return drop(.beaconEcho) }
+        guard case .beacon(let beacon) = frame.body else { return [.drop(.beaconEcho)] }
         lastSuspicion = now
-        outputs.append(
-            .suspicion(
-                frame.run,
-                from: Self.listening(beacon, from: source, multicast: multicast)))
+        let sender = Self.listening(beacon, from: source, multicast: multicast)
+        return [.suspicion(frame.run, from: sender)]
     }
 
     /// Where the sender of a beacon takes datagrams: a multicast leaves from another socket.
@@ -50,63 +50,69 @@ extension DiscoveryMachine {
     private mutating func receive(
         _ beacon: Beacon, in frame: DiscoveryFrame, from source: Endpoint, multicast: Bool,
         isAnswer: Bool
-    ) {
+    ) -> [Output] {
         if beacon.flags.contains(.leaving) { return receiveFarewell(frame) }
         let endpoint = Self.listening(beacon, from: source, multicast: multicast)
         if !multicast { statics.heard(from: source, now: now) }
-        guard let position = position(of: frame, beacon) else { return }
-        let isNews = update(at: position, beacon, run: frame.run, endpoint: endpoint)
+        let place = place(of: frame, beacon)
+        guard let position = place.position else { return place.outputs }
+        let (isNews, refused) = update(at: position, beacon, run: frame.run, endpoint: endpoint)
         if multicast { links.heard(on: source.link, saidNothingNew: !isNews) }
-        if isNews { noteNews(at: position) }
+        var outputs = place.outputs + refused
+        if isNews { outputs += noteNews(at: position) }
         if !isAnswer {
-            considerAnswer(
+            outputs += considerAnswer(
                 at: position, to: endpoint, received: frame, beaconServes: multicast)
         }
+        return outputs
     }
 
     /// A nudge may come before any beacon of its sender: then it stands for one, and has to find a
     /// place in the table.
     private mutating func receiveNudge(
         _ frame: DiscoveryFrame, attempt: UInt16, from source: Endpoint
-    ) {
+    ) -> [Output] {
         let known = table.index(of: frame.peer).flatMap {
             table[$0].announcement == .unheard ? nil : $0
         }
         guard nudgeShares.take(frame.peer, isKnown: known != nil, from: source.address, now: now)
-        else { return drop(.beaconNudgeShare) }
-        if known == nil {
-            let beacon = Beacon(
-                dataPort: 0, role: .agent, flags: .wantsNeighbours, costToCollector: nil,
-                infoDigest: 0)
-            guard let position = position(of: frame, beacon) else { return }
-            _ = update(at: position, beacon, run: frame.run, endpoint: source)
-            noteNews(at: position)
-        }
-        outputs.append(.nudged(frame.peer, frame.run, attempt: attempt))
+        else { return [.drop(.beaconNudgeShare)] }
+        let nudged = Output.nudged(frame.peer, frame.run, attempt: attempt)
+        guard known == nil else { return [nudged] }
+        let beacon = Beacon(
+            dataPort: 0, role: .agent, flags: .wantsNeighbours, costToCollector: nil,
+            infoDigest: 0)
+        let place = place(of: frame, beacon)
+        guard let position = place.position else { return place.outputs }
+        let refused = update(at: position, beacon, run: frame.run, endpoint: source).outputs
+        return place.outputs + refused + noteNews(at: position) + [nudged]
     }
 
     /// Believed of the present run only, and never of a peer in use: a farewell may be forged.
-    private mutating func receiveFarewell(_ frame: DiscoveryFrame) {
+    private mutating func receiveFarewell(_ frame: DiscoveryFrame) -> [Output] {
         guard let position = table.index(of: frame.peer), table[position].run == frame.run,
             !table[position].isInUse
-        else { return }
-        remove(at: position)
+        else { return [] }
+        return remove(at: position)
     }
 
-    private mutating func position(of frame: DiscoveryFrame, _ beacon: Beacon) -> Int? {
-        if let position = table.index(of: frame.peer) { return position }
+    /// The sender's place in the table, as `admit` gives it.
+    private mutating func place(
+        of frame: DiscoveryFrame, _ beacon: Beacon
+    ) -> (position: Int?, outputs: [Output]) {
+        if let position = table.index(of: frame.peer) { return (position, []) }
         return admit(
             PeerRecord(peer: frame.peer, run: frame.run, beacon: beacon, lastHeard: now))
     }
 
-    /// True if it says something that we did not know.
+    /// `isNews` if it says something that we did not know.
     ///
     /// The run heard last counts. Which of two is older cannot be told without a channel: who
     /// ignored runs that once were current would let one replayed beacon of the past hide the peer
     /// for good. So a run is a hint, and costs the listener one `changed` a second at most.
     private mutating func update(
         at position: Int, _ beacon: Beacon, run: RunID, endpoint: Endpoint
-    ) -> Bool {
+    ) -> (isNews: Bool, outputs: [Output]) {
         let isFirst = table[position].announcement == .unheard
         let isNewRun = table[position].run != run
         let isNews = isFirst || isNewRun || table[position].beacon != beacon
@@ -121,39 +127,40 @@ extension DiscoveryMachine {
         table[position].heardCount = min(table[position].heardCount, 254) + 1
         table[position].callCount = min(table[position].callCount, 254) + 1
         let candidate = table[position].candidates.heard(at: endpoint, run: run, now: now)
-        if candidate == .refused { drop(.beaconEndpointLimit) }
         if isNewDigest { wantInfo(at: position) }
         if isFirst { table[position].announcement = .waiting(until: grid(now + Self.infoPatience)) }
-        return isNews || candidate == .added
+        let refused: [Output] = candidate == .refused ? [.drop(.beaconEndpointLimit)] : []
+        return (isNews || candidate == .added, refused)
     }
 
     /// Says what is new: to the tie-break at once, to people with the info or not too often.
-    private mutating func noteNews(at position: Int) {
-        outputs.append(.heard(table[position].sighting))
+    private mutating func noteNews(at position: Int) -> [Output] {
+        let heard = Output.heard(table[position].sighting)
         switch table[position].announcement {
-        case .waiting where table[position].infoFetch == .settled: announce(at: position)
-        case .waiting, .unheard: break
-        case .announced: noteChange(at: position)
+        case .waiting where table[position].infoFetch == .settled:
+            return [heard] + announce(at: position)
+        case .waiting, .unheard: return [heard]
+        case .announced: return [heard] + noteChange(at: position)
         }
     }
 
-    mutating func announce(at position: Int) {
+    mutating func announce(at position: Int) -> [Output] {
         table[position].announcement = .announced
         table[position].lastChange = now
         table[position].changeDue = nil
-        outputs.append(.found(table[position].sighting))
+        return [.found(table[position].sighting)]
     }
 
     /// `changed`, now or a second after the last time.
-    mutating func noteChange(at position: Int) {
-        guard table[position].isAnnounced else { return }
+    mutating func noteChange(at position: Int) -> [Output] {
+        guard table[position].isAnnounced else { return [] }
         if let last = table[position].lastChange, now - last < Self.changeSpacing {
             table[position].changeDue = grid(last + Self.changeSpacing)
-            return
+            return []
         }
         table[position].changeDue = nil
         table[position].lastChange = now
-        outputs.append(.changed(table[position].sighting))
+        return [.changed(table[position].sighting)]
     }
 
     static let infoPatience: Duration = .seconds(1)
@@ -174,18 +181,19 @@ extension DiscoveryMachine {
     /// of the two wants the other; a peer in use only at an address that it did not have.
     private mutating func considerAnswer(
         at position: Int, to endpoint: Endpoint, received: DiscoveryFrame, beaconServes: Bool
-    ) {
+    ) -> [Output] {
         let record = table[position]
         let isNewWay =
             !beaconServes && record.candidates.heardCount(at: endpoint) <= Self.answeredBeaconsMax
         let isNewPeer =
             record.callCount <= Self.answeredBeaconsMax && isWorthAnswering(record.beacon)
-        guard record.answer == nil, record.isInUse ? isNewWay : isNewPeer else { return }
+        guard record.answer == nil, record.isInUse ? isNewWay : isNewPeer else { return [] }
         let size = frame(.answer(ownBeacon)).byteCount + proofByteCount
-        guard size <= received.byteCount else { return drop(.beaconAnswerRate) }
+        guard size <= received.byteCount else { return [.drop(.beaconAnswerRate)] }
         let delay = generator.duration(in: .zero..<Self.answerSpread * (table.count - 1))
         table[position].answer = PeerRecord.PendingAnswer(
             due: now + delay, endpoint: endpoint, beaconServes: beaconServes)
+        return []
     }
 
     /// We want neighbours; or it does, and may want us. A full node makes room only for one without
@@ -198,17 +206,17 @@ extension DiscoveryMachine {
 
     private mutating func answerInfoRequest(
         _ request: DiscoveryFrame, digest: UInt64, from source: Endpoint
-    ) {
+    ) -> [Output] {
         guard digest == own.info.digest, !own.info.isEmpty else {
-            return drop(.discoveryInfoDigest)
+            return [.drop(.discoveryInfoDigest)]
         }
         let reply = frame(.infoReply(own.info))
         guard reply.byteCount + proofByteCount <= request.byteCount,
             take(.infoReply, to: source.address)
-        else { return drop(.beaconAnswerRate) }
-        outputs.append(.unicast(reply, to: source))
+        else { return [.drop(.beaconAnswerRate)] }
         // It knows us already.
         if let position = table.index(of: request.peer) { table[position].answer = nil }
+        return [.unicast(reply, to: source)]
     }
 
     private mutating func wantInfo(at position: Int) {
@@ -225,19 +233,20 @@ extension DiscoveryMachine {
         table[position].infoFetch = .asking(next: now + delay, tries: 0)
     }
 
-    private mutating func receiveInfo(_ info: DiscoveryInfo, from source: Endpoint, of peer: PeerID)
-    {
+    private mutating func receiveInfo(
+        _ info: DiscoveryInfo, from source: Endpoint, of peer: PeerID
+    ) -> [Output] {
         guard let position = table.index(of: peer), table[position].infoFetch != .settled else {
-            return drop(.discoveryInfoUnasked)
+            return [.drop(.discoveryInfoUnasked)]
         }
         guard info.digest == table[position].beacon.infoDigest else {
-            return drop(.discoveryInfoDigest)
+            return [.drop(.discoveryInfoDigest)]
         }
         table[position].info = info
         table[position].infoFetch = .settled
         table[position].hasReplied = true
         table[position].candidates.markAnswered(source)
-        if table[position].isAnnounced { noteChange(at: position) } else { announce(at: position) }
+        return table[position].isAnnounced ? noteChange(at: position) : announce(at: position)
     }
 
     /// A frame other than a beacon on a link may leave now.

@@ -77,7 +77,6 @@ public struct DiscoveryMachine: Sendable {
     var generator: SeededGenerator
     var lastSuspicion: Instant?
     var now = Instant.zero
-    var outputs: [Output] = []
 
     public init(identity: Identity, own: OwnState, seed: UInt64) {
         self.identity = identity
@@ -94,19 +93,19 @@ public struct DiscoveryMachine: Sendable {
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
         self.now = max(self.now, now)
-        outputs = []
+        var outputs: [Output] = []
         switch input {
         case .start: start()
-        case .stop: stop()
-        case .linkUp(let link, let hasBroadcast): linkUp(link, hasBroadcast: hasBroadcast)
-        case .linkDown(let link): linkDown(link)
+        case .stop: outputs = stop()
+        case .linkUp(let link, let hasBroadcast): outputs = linkUp(link, hasBroadcast: hasBroadcast)
+        case .linkDown(let link): outputs = linkDown(link)
         case .received(let frame, let source, let multicast):
-            if isRunning { receive(frame, from: source, multicast: multicast) }
+            if isRunning { outputs = receive(frame, from: source, multicast: multicast) }
         case .ownChanged(let state): ownChanged(to: state)
         case .content(let content): contentChanged(to: content)
-        case .inUse(let peer, let isInUse): setInUse(peer, isInUse)
+        case .inUse(let peer, let isInUse): outputs = setInUse(peer, isInUse)
         case .forget(let peer):
-            if let position = table.index(of: peer) { remove(at: position) }
+            if let position = table.index(of: peer) { outputs = remove(at: position) }
         case .staticPeers(let endpoints):
             statics.setPeers(endpoints, kind: .configured, now: self.now)
         case .advertisedPeers(let endpoints, let service):
@@ -115,8 +114,7 @@ public struct DiscoveryMachine: Sendable {
             statics.setPeers(endpoints, kind: .remembered, now: self.now)
         case .deadlineReached: break
         }
-        if isRunning { serviceDeadlines() }
-        defer { outputs = [] }
+        if isRunning { outputs += serviceDeadlines() }
         return outputs
     }
 
@@ -166,15 +164,7 @@ public struct DiscoveryMachine: Sendable {
             costToCollector: own.costToCollector, infoDigest: own.info.digest)
     }
 
-    mutating func drop(_ reason: DropReason) { outputs.append(.drop(reason)) }
-
-    mutating func remove(at position: Int) { farewell(to: table.remove(at: position)) }
-
-    /// Says what is no longer true of a removed peer.
-    mutating func farewell(to removed: PeerRecord) {
-        if removed.announcement != .unheard { outputs.append(.forgotten(removed.peer)) }
-        if removed.isAnnounced { outputs.append(.lost(removed.peer)) }
-    }
+    mutating func remove(at position: Int) -> [Output] { table.remove(at: position).farewell }
 }
 
 extension DiscoveryMachine {
@@ -185,34 +175,35 @@ extension DiscoveryMachine {
         statics.restart(now: now)
     }
 
-    private mutating func stop() {
-        guard isRunning else { return }
+    private mutating func stop() -> [Output] {
+        guard isRunning else { return [] }
         isRunning = false
         var farewell = ownBeacon
         farewell.flags.insert(.leaving)
-        for link in links.broadcasting {
-            outputs.append(.multicast(frame(.beacon(farewell)), on: link))
-        }
+        return links.broadcasting.map { .multicast(frame(.beacon(farewell)), on: $0) }
     }
 
-    private mutating func linkUp(_ link: LinkID, hasBroadcast: Bool) {
-        if !links.add(link, hasBroadcast: hasBroadcast, now: now) { drop(.discoveryTableFull) }
+    private mutating func linkUp(_ link: LinkID, hasBroadcast: Bool) -> [Output] {
+        let hasPlace = links.add(link, hasBroadcast: hasBroadcast, now: now)
         statics.reset(on: link, now: now)
+        return hasPlace ? [] : [.drop(.discoveryTableFull)]
     }
 
-    private mutating func linkDown(_ link: LinkID) {
+    private mutating func linkDown(_ link: LinkID) -> [Output] {
         links.remove(link)
+        var outputs: [Output] = []
         // From the back: a removal moves the last record, which was looked at already, into the
         // gap.
         for position in table.records.indices.reversed() {
             guard table[position].candidates.removeAll(on: link) else { continue }
             if table[position].answer?.endpoint.link == link { table[position].answer = nil }
             if table[position].candidates.isEmpty, !table[position].isInUse {
-                remove(at: position)
+                outputs += remove(at: position)
             } else {
-                noteChange(at: position)
+                outputs += noteChange(at: position)
             }
         }
+        return outputs
     }
 
     private mutating func ownChanged(to state: OwnState) {
@@ -228,8 +219,8 @@ extension DiscoveryMachine {
         isContent = content
     }
 
-    private mutating func setInUse(_ peer: PeerID, _ isInUse: Bool) {
-        guard peer != identity.peer else { return }
+    private mutating func setInUse(_ peer: PeerID, _ isInUse: Bool) -> [Output] {
+        guard peer != identity.peer else { return [] }
         if let position = table.index(of: peer) {
             if table[position].isInUse, !isInUse {
                 table[position].lastHeard = now
@@ -238,30 +229,35 @@ extension DiscoveryMachine {
             table[position].isInUse = isInUse
             // A channel or an invitation is better than an answer.
             if isInUse { table[position].answer = nil }
-            if !isInUse, table[position].candidates.isEmpty {
-                remove(at: position)
-            }
-            return
+            let isIdle = !isInUse && table[position].candidates.isEmpty
+            return isIdle ? remove(at: position) : []
         }
-        guard isInUse else { return }
+        guard isInUse else { return [] }
         let unheard = Beacon(
             dataPort: 0, role: .agent, flags: [], costToCollector: nil, infoDigest: 0)
         var record = PeerRecord(
             peer: peer, run: RunID(value: 0), beacon: unheard, lastHeard: now)
         record.isInUse = true
-        _ = admit(record)
+        return admit(record).outputs
     }
 
-    /// Nil, counted, if there is no room.
-    mutating func admit(_ record: PeerRecord) -> Int? {
+    /// No position, counted, if there is no room.
+    mutating func admit(_ record: PeerRecord) -> (position: Int?, outputs: [Output]) {
         switch table.admit(record, now: now) {
-        case .admitted(let position): return position
-        case .displaced(let displaced, let position):
-            farewell(to: displaced)
-            return position
-        case .refused:
-            drop(.discoveryTableFull)
-            return nil
+        case .admitted(let position): (position, [])
+        case .displaced(let displaced, let position): (position, displaced.farewell)
+        case .refused: (nil, [.drop(.discoveryTableFull)])
+        }
+    }
+}
+
+extension PeerRecord {
+    /// What is no longer true of a peer that is removed.
+    fileprivate var farewell: [DiscoveryMachine.Output] {
+        switch announcement {
+        case .unheard: []
+        case .waiting: [.forgotten(peer)]
+        case .announced: [.forgotten(peer), .lost(peer)]
         }
     }
 }
