@@ -45,30 +45,28 @@ public struct AgentSensors {
     private var schedule = SamplingSchedule(periods: [])
 
     mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        var outputs: [Output] = []
         switch input {
         case .use(let plans):
             generation += 1
             sensors = plans.map { Sensor($0, now: now) }
             schedule = SamplingSchedule(periods: plans.map(\.period))
-            follow(schedule.handle(.start, now: now), now, into: &outputs)
+            return follow(schedule.handle(.start, now: now), now)
         case .measured(let sensor, generation, let measurements, let time):
-            guard sensors.indices.contains(sensor) else { break }
-            follow(schedule.handle(.completed(sensor), now: now), now, into: &outputs)
+            guard sensors.indices.contains(sensor) else { return [] }
+            let due = follow(schedule.handle(.completed(sensor), now: now), now)
             sensors[sensor].isOverdue = false
             sensors[sensor].channels.note(measurements)
-            take(measurements, of: sensor, from: time, now, into: &outputs)
-        case .measured: break
+            return due + take(measurements, of: sensor, from: time, now)
+        case .measured: return []
         case .notAsked(let sensor):
-            outputs.append(.drop(.samplerQueueFull))
-            follow(schedule.handle(.completed(sensor), now: now), now, into: &outputs)
+            let due = follow(schedule.handle(.completed(sensor), now: now), now)
+            return [.drop(.samplerQueueFull)] + due
         case .spoke(let sensor, let measurements):
-            guard sensors.indices.contains(sensor) else { break }
-            take(measurements, of: sensor, from: now, now, into: &outputs)
+            guard sensors.indices.contains(sensor) else { return [] }
+            return take(measurements, of: sensor, from: now, now)
         case .deadlineReached:
-            follow(schedule.handle(.deadlineReached, now: now), now, into: &outputs)
+            return follow(schedule.handle(.deadlineReached, now: now), now)
         }
-        return outputs
     }
 
     var nextDeadline: Instant? { schedule.nextDeadline }
@@ -81,8 +79,9 @@ public struct AgentSensors {
     }
 
     private mutating func follow(
-        _ wanted: [SamplingSchedule.Output], _ now: Instant, into outputs: inout [Output]
-    ) {
+        _ wanted: [SamplingSchedule.Output], _ now: Instant
+    ) -> [Output] {
+        var outputs: [Output] = []
         for output in wanted {
             switch output {
             case .sample(let sensor): outputs.append(.sample(sensor))
@@ -91,15 +90,16 @@ public struct AgentSensors {
                 outputs.append(.drop(.samplerQueueFull))
                 sensors[sensor].isOverdue = true
                 let nulls = sensors[sensor].channels.nulls(.timeout)
-                take(nulls, of: sensor, from: now, now, into: &outputs)
+                outputs += take(nulls, of: sensor, from: now, now)
             }
         }
+        return outputs
     }
 
     private mutating func take(
-        _ measurements: [Measurement], of sensor: Int, from time: Instant, _ now: Instant,
-        into outputs: inout [Output]
-    ) {
+        _ measurements: [Measurement], of sensor: Int, from time: Instant, _ now: Instant
+    ) -> [Output] {
+        var outputs: [Output] = []
         let isWhole = !sensors[sensor].plan.givesParts
         switch sensors[sensor].health.record(measurements, isWhole: isWhole, now: now) {
         case .failed: outputs.append(.event(.sensorFailed(sensor)))
@@ -114,6 +114,7 @@ public struct AgentSensors {
             let sample = Sample(measurement, time: max(.zero, measurement.time ?? time))
             outputs.append(sample.map(Output.reading) ?? .drop(.reportMalformed))
         }
+        return outputs
     }
 }
 

@@ -41,18 +41,17 @@ package struct RefusalLog: Sendable {
     }
 
     package mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        var outputs: [Output] = []
-        sumUp(now, &outputs)
-        if case .refused(let peer, let reason, let endpoint, let line) = input {
-            refused(
-                Entry(
-                    peer: peer, reason: reason, host: endpoint?.withoutPort, line: line,
-                    until: now + Limits.refusalPeriod), now, &outputs)
+        let sums = sumUp(now)
+        guard case .refused(let peer, let reason, let endpoint, let line) = input else {
+            return sums
         }
-        return outputs
+        let entry = Entry(
+            peer: peer, reason: reason, host: endpoint?.withoutPort, line: line,
+            until: now + Limits.refusalPeriod)
+        return sums + refused(entry, now)
     }
 
-    private mutating func refused(_ new: Entry, _ now: Instant, _ outputs: inout [Output]) {
+    private mutating func refused(_ new: Entry, _ now: Instant) -> [Output] {
         let known = entries.firstIndex {
             $0.peer == new.peer && $0.reason == new.reason && $0.host == new.host
         }
@@ -62,14 +61,16 @@ package struct RefusalLog: Sendable {
             entries.count(where: { $0.reason == new.reason }) < Limits.refusalsOfOneReason
         {
             entries.append(new)
-            outputs.append(.write(new.line))
+            return [.write(new.line)]
         } else {
             if others.isEmpty { othersUntil = now + Limits.refusalPeriod }
             others[new.reason, default: 0] &+= 1
         }
+        return []
     }
 
-    private mutating func sumUp(_ now: Instant, _ outputs: inout [Output]) {
+    private mutating func sumUp(_ now: Instant) -> [Output] {
+        var outputs: [Output] = []
         for index in entries.indices where entries[index].until <= now {
             let entry = entries[index]
             guard entry.repetitions > 0 else { continue }
@@ -78,13 +79,14 @@ package struct RefusalLog: Sendable {
             entries[index].until = now + Limits.refusalPeriod
         }
         entries.removeAll { $0.until <= now }
-        guard othersUntil <= now else { return }
+        guard othersUntil <= now else { return outputs }
         for (reason, count) in others.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             outputs.append(
                 .write("\(reason.rawValue): \(count) more, by others than those named before"))
         }
         others.removeAll()
         othersUntil = .distantFuture
+        return outputs
     }
 }
 
