@@ -32,11 +32,6 @@ public struct GroupMachine: Sendable {
     /// Not later than the first deadline.
     private var wakeUp: Instant = .distantFuture
 
-    struct DataTarget: Sendable {
-        var session: SessionNumber
-        var peer: PeerID
-    }
-
     public init(own: PeerID, verifier: any ProofVerifier, seed: UInt64) {
         self.own = own
         self.verifier = verifier

@@ -100,3 +100,9 @@ struct Member: Sendable {
         }
     }
 }
+
+/// Whom data with a number of ours are from, and for which session.
+struct DataTarget: Sendable {
+    var session: SessionNumber
+    var peer: PeerID
+}

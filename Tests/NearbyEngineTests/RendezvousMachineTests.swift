@@ -83,6 +83,10 @@ struct RendezvousMachineTests {
                 .datagram(bytes, from: Self.endpoint(2), isMulticast: false), seeing: nowhere,
                 now: time)
             #expect(!outputs.contains { if case .invite = $0 { true } else { false } })
+            for case .unreachable(let peer, let attempt) in outputs {
+                _ = machine.handle(
+                    .invitation(.failed(peer, attempt)), seeing: nowhere, now: time)
+            }
         }
         // And is tried again later.
         #expect(machine.invitation.nextDeadline != nil)

@@ -6,7 +6,6 @@ extension Node {
     mutating func perform(_ output: MeshMachine.Output, _ now: Instant) {
         switch output {
         case .send(let message, let peer):
-            // Of neighbours that go together, routing hears one by one.
             guard peers.isNeighbour(peer) else { return }
             outbox.enqueue(message.bytes, to: peer, .control, seeing: outboxView, now: now)
         case .nextHop(let peer, let hop):

@@ -197,7 +197,8 @@ extension LinkClass {
 extension Limits {
     /// A received frame with data is answered after this time, if nothing else was sent.
     public static let answerDelay = Duration.milliseconds(25)
-    /// A sent frame with data counts as unanswered after this time: the answer's 25 ms and 50 ms for the way.
+    /// A sent frame with data counts as unanswered after this time: 25 ms for the answer, and 50
+    /// for the way.
     public static let answerTimeout = Duration.milliseconds(75)
     public static let probeInterval = Duration.milliseconds(50)
     public static let suspectProbeInterval = Duration.milliseconds(150)
