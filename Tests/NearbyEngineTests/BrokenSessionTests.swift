@@ -73,4 +73,17 @@ struct BrokenSessionTests {
         #expect(world.nodes[0].neighbourStatus.count == 1)
         #expect(world.nodes[0].rendezvous.invitation.connectedCount == 1)
     }
+
+    /// Its channel may have left the table before the peer is given up.
+    @Test func aPeerWhoseChannelIsGoneIsGivenUpAllTheSame() throws {
+        var world = self
+        world.run(for: .seconds(10))
+        let association = try #require(world.nodes[0].peers[Self.peer(1)])
+        world.nodes[0].channels.remove(association.channel)
+        world.nodes[0].perform(.peers(.close(association.channel, .leaving)), world.now)
+        world.nodes[0].settle(world.now)
+        #expect(world.nodes[0].peers[Self.peer(1)] == nil)
+        #expect(world.nodes[0].peerStatus.isEmpty)
+        #expect(world.nodes[0].neighbourStatus.isEmpty)
+    }
 }
