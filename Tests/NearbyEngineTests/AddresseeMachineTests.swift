@@ -22,7 +22,7 @@ struct AddresseeMachineTests {
     }
 
     private func view(_ admitted: [(PeerID, Role)] = []) -> AddresseeMachine.View {
-        var peers = Peers()
+        let peers = Peers()
         for (peer, role) in admitted {
             peers.add(Association.fresh(with: peer, as: role))
         }

@@ -8,7 +8,6 @@ import Testing
 /// What leaves the third node of a quiet network, with the collector (0) behind others or beside
 /// it.
 struct OutboxTests {
-    private let routing: RoutingMachine
     private let far = RoutingNetwork.peer(0)
     private let hop: PeerID
 
@@ -16,8 +15,7 @@ struct OutboxTests {
         var network = RoutingNetwork.random(seed: 3)
         network.raiseAll()
         network.run(for: .seconds(10))
-        routing = network.machines[2]
-        hop = try #require(routing.nextHop(to: far.short))
+        hop = try #require(network.machines[2].nextHop(to: far.short))
     }
 
     private func outbox(forwards: Bool = true) -> Outbox {
@@ -31,20 +29,20 @@ struct OutboxTests {
     private func view() throws -> Outbox.View {
         let cryptography = SimulatedCryptography(peer: hop, seed: 1)
         let keys = try #require(ChannelKeys((0..<128).map { UInt8($0) }, cryptography))
-        var peers = Peers()
+        let peers = Peers()
         let association = Association.fresh(with: hop)
         association.channel.seal = FrameSeal(keys, isClient: true)
         peers.add(association)
         let machine = HopMachine(
             way: LinkChoiceTests.wifi, decides: true, seed: 1, now: .zero)
         peers.add(Neighbour(peer: hop, name: "", hop: machine, timers: NodeTimers()))
-        return Outbox.View(peers: peers, routing: routing)
+        return Outbox.View(peers: peers, hop: peers.neighbour(hop))
     }
 
     /// Datagrams that leave for the neighbours now.
     private func flush(_ outbox: inout Outbox, _ view: Outbox.View) -> Int {
-        while let neighbour = outbox.nextWaiting(seeing: view) {
-            while outbox.sendNext(to: neighbour, seeing: view, now: .zero) != nil {}
+        while let neighbour = outbox.nextWaiting(among: view.peers) {
+            while outbox.sendNext(to: neighbour, among: view.peers, now: .zero) != nil {}
         }
         return outbox.takeOutputs().count
     }
@@ -73,14 +71,14 @@ struct OutboxTests {
         var packet = MeshPacket(
             priority: .fresh, source: ShortID(value: 7), destination: far.short, inside: [1, 2])
         var relay = outbox()
-        relay.forward(packet, seeing: view, now: .zero + .seconds(60))
+        relay.forward(packet, to: view.hop)
         #expect(flush(&relay, view) == 1)
         var end = outbox(forwards: false)
-        end.forward(packet, seeing: view, now: .zero + .seconds(60))
+        end.forward(packet, to: view.hop)
         #expect(flush(&end, view) == 0)
         #expect(end.drops[.packetNoRoute] == 1)
         packet.hopLimit = 1
-        relay.forward(packet, seeing: view, now: .zero + .seconds(60))
+        relay.forward(packet, to: view.hop)
         #expect(relay.drops[.packetHopLimit] == 1)
     }
 
@@ -88,7 +86,7 @@ struct OutboxTests {
         var outbox = outbox()
         let view = try view()
         outbox.enqueue([0xa0, 1], to: hop, .fresh, seeing: view, now: .zero)
-        let nobody = Outbox.View(peers: Peers(), routing: routing)
+        let nobody = Outbox.View(peers: Peers(), hop: nil)
         #expect(flush(&outbox, nobody) == 0)
         #expect(flush(&outbox, view) == 0)
     }

@@ -6,7 +6,7 @@ extension Node {
     mutating func perform(_ output: ChannelMachine.Output, _ now: Instant) {
         switch output {
         case .transmit(let datagram, let path):
-            outbox.transmit(datagram, over: path, seeing: outboxView)
+            outbox.transmit(datagram, over: path, seeing: view(along: path))
         case .connecting(let peer):
             if peers[peer] == nil, peer != own { outbox.add(.peer(peer, .connecting)) }
         case .notBegun(let peer, let path, let attempt):
@@ -107,7 +107,7 @@ extension Node {
         case .mesh(let source):
             guard channels.mayTellUnknown(source, now: now) else { return }
             let hint = UnknownChannelHint(index: index).bytes
-            outbox.originate(hint, to: source, .control, seeing: outboxView)
+            outbox.originate(hint, to: source, .control, seeing: view(toward: source))
         }
     }
 

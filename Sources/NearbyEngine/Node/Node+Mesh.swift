@@ -7,7 +7,7 @@ extension Node {
         switch output {
         case .send(let message, let peer):
             guard peers.isNeighbour(peer) else { return }
-            outbox.enqueue(message.bytes, to: peer, .control, seeing: outboxView, now: now)
+            enqueue(message.bytes, to: peer, .control, now)
         case .nextHop(let peer, let hop):
             guard let association = peers[peer] else { return }
             tell(association, .nextHop(peers.isNeighbour(peer) ? peer : hop), now)
@@ -27,24 +27,40 @@ extension Node {
                 path: .mesh(packet.source), hops: packet.hopCount, firstHop: neighbour)
             return received(Array(packet.inside), arrival, isMulticast: false, now)
         }
-        outbox.forward(packet, seeing: outboxView, now: now)
+        let hop = mesh.routing.forwardingHop(to: packet.destination, now: now)
+        outbox.forward(packet, to: hop.flatMap(peers.neighbour))
     }
 
     // MARK: Sending
 
-    var outboxView: Outbox.View {
-        @inline(never) get { Outbox.View(peers: peers, routing: mesh.routing) }
+    /// With the neighbour that leads to a node.
+    @inline(never)
+    func view(toward node: ShortID) -> Outbox.View {
+        Outbox.View(peers: peers, hop: mesh.routing.nextHop(to: node).flatMap(peers.neighbour))
+    }
+
+    func view(along path: Path) -> Outbox.View {
+        guard case .mesh(let node) = path else { return Outbox.View(peers: peers, hop: nil) }
+        return view(toward: node)
+    }
+
+    /// A frame for a peer, with what else waits for the next hop.
+    mutating func enqueue(
+        _ payload: [UInt8], to peer: PeerID, _ priority: Priority, _ now: Instant
+    ) {
+        outbox.enqueue(
+            payload, to: peer, priority, seeing: view(toward: peer.short), now: now)
     }
 
     /// A frame on this very channel, past all queues.
     mutating func send(_ payload: [UInt8], on channel: Channel, over path: Path, _ now: Instant) {
-        outbox.send(payload, on: channel, over: path, seeing: outboxView, now: now)
+        outbox.send(payload, on: channel, over: path, seeing: view(along: path), now: now)
     }
 
     /// What waits for neighbours, sealed.
     mutating func flushNeighbours(_ now: Instant) {
-        while let neighbour = outbox.nextWaiting(seeing: outboxView) {
-            while let isData = outbox.sendNext(to: neighbour, seeing: outboxView, now: now) {
+        while let neighbour = outbox.nextWaiting(among: peers) {
+            while let isData = outbox.sendNext(to: neighbour, among: peers, now: now) {
                 tell(neighbour, .frameSent(isData: isData), now)
             }
             settle(now)

@@ -8,7 +8,7 @@ extension Node {
     mutating func perform(_ output: PeerMachine.Output, _ now: Instant) {
         switch output {
         case .enqueue(let payload, let peer, let priority):
-            outbox.enqueue(payload, to: peer, priority, seeing: outboxView, now: now)
+            enqueue(payload, to: peer, priority, now)
         case .send(let payload, let channel, let path): send(payload, on: channel, over: path, now)
         case .frame(let payload, let channel, let arrival):
             received(payload, on: channel, arrival, now)

@@ -67,16 +67,8 @@ public struct Node {
     public var nextDeadline: Instant? {
         let earliest = min(
             rendezvous.nextDeadline ?? .distantFuture, mesh.nextDeadline ?? .distantFuture,
-            timers.earliest(deadline(of:)) ?? .distantFuture)
+            timers.earliest(peers, channels.table) ?? .distantFuture)
         return earliest == .distantFuture ? nil : earliest
-    }
-
-    private func deadline(of timer: NodeTimers.Timer) -> Instant? {
-        switch timer {
-        case .neighbour(let peer): peers.neighbour(peer)?.hop.nextDeadline
-        case .channel(let token): channels[token]?.nextDeadline
-        case .association(let peer): peers[peer]?.nextDeadline
-        }
     }
 
     // MARK: Inputs
@@ -109,11 +101,11 @@ public struct Node {
     private mutating func deadlineReached(_ now: Instant) {
         work.add(.rendezvousIsDue)
         work.add(.meshIsDue)
-        for timer in timers.takeDue(now: now, deadline(of:)) { work.add(.timer(timer)) }
+        for timer in timers.takeDue(now: now, peers, channels.table) { work.add(.timer(timer)) }
     }
 
     mutating func due(_ timer: NodeTimers.Timer, _ now: Instant) {
-        guard deadline(of: timer) ?? .distantFuture <= now else { return }
+        guard timer.deadline(peers, channels.table) ?? .distantFuture <= now else { return }
         switch timer {
         case .neighbour(let peer):
             if let neighbour = peers.neighbour(peer) { tell(neighbour, .deadlineReached, now) }
@@ -127,7 +119,7 @@ public struct Node {
     private mutating func stop(_ now: Instant) {
         let farewell = CloseFrame(reason: .leaving).bytes
         for association in peers.associated {
-            outbox.enqueue(farewell, to: association.peer, .control, seeing: outboxView, now: now)
+            enqueue(farewell, to: association.peer, .control, now)
         }
         flushNeighbours(now)
         tellDiscovery(.stop, now)

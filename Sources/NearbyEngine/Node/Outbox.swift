@@ -10,7 +10,8 @@ struct Outbox {
     /// What it sees of the rest of the node.
     struct View {
         let peers: Peers
-        let routing: RoutingMachine
+        /// The neighbour that leads to where something is sent; nil: none does.
+        let hop: Neighbour?
     }
 
     private let own: ShortID
@@ -42,7 +43,7 @@ struct Outbox {
     mutating func add(_ counters: DropCounters) { drops.add(counters) }
 
     mutating func takeOutputs() -> [NodeOutput] {
-        defer { outputs.removeAll(keepingCapacity: true) }
+        defer { outputs = [] }
         return outputs
     }
 
@@ -58,9 +59,8 @@ struct Outbox {
             return push(payload, to: neighbour, priority)
         }
         guard let association = view.peers[peer] else { return drop(.packetNoRoute) }
-        guard let datagram = seal(payload, on: association.channel, priority, view, now) else {
-            return
-        }
+        guard let datagram = seal(payload, on: association.channel, priority, view.peers, now)
+        else { return }
         originate(datagram, to: peer.short, priority, seeing: view)
     }
 
@@ -68,7 +68,7 @@ struct Outbox {
     mutating func send(
         _ payload: [UInt8], on channel: Channel, over path: Path, seeing view: View, now: Instant
     ) {
-        guard let datagram = seal(payload, on: channel, .control, view, now) else { return }
+        guard let datagram = seal(payload, on: channel, .control, view.peers, now) else { return }
         transmit(datagram, over: path, seeing: view)
     }
 
@@ -88,28 +88,24 @@ struct Outbox {
     mutating func originate(
         _ datagram: [UInt8], to destination: ShortID, _ priority: Priority, seeing view: View
     ) {
-        guard let hop = view.routing.nextHop(to: destination) else { return drop(.packetNoRoute) }
         let packet = MeshPacket(
             priority: priority, source: own, destination: destination, inside: datagram[...])
-        hand(packet, to: hop, view)
+        hand(packet, to: view.hop)
     }
 
     /// Hands a packet of others to the next relay.
-    mutating func forward(_ packet: MeshPacket, seeing view: View, now: Instant) {
+    mutating func forward(_ packet: MeshPacket, to hop: Neighbour?) {
         guard forwards, packet.source != own else { return drop(.packetNoRoute) }
         guard let onward = packet.forwarded() else { return drop(.packetHopLimit) }
-        guard let hop = view.routing.forwardingHop(to: packet.destination, now: now) else {
-            return drop(.packetNoRoute)
-        }
-        hand(onward, to: hop, view)
+        hand(onward, to: hop)
     }
 
-    private mutating func hand(_ packet: MeshPacket, to hop: PeerID, _ view: View) {
-        guard let neighbour = view.peers.neighbour(hop) else { return drop(.packetNoRoute) }
+    private mutating func hand(_ packet: MeshPacket, to hop: Neighbour?) {
+        guard let hop else { return drop(.packetNoRoute) }
         var writer = ByteWriter(reserving: packet.inside.count + MeshPacket.headerByteCount + 1)
         writer.write(FrameKind.packet.rawValue)
         packet.emit(into: &writer)
-        push(writer.bytes, to: neighbour, packet.priority)
+        push(writer.bytes, to: hop, packet.priority)
     }
 
     // MARK: What waits
@@ -125,12 +121,12 @@ struct Outbox {
     }
 
     /// The next one whose frames are to leave.
-    mutating func nextWaiting(seeing view: View) -> Neighbour? {
+    mutating func nextWaiting(among peers: Peers) -> Neighbour? {
         while head < waiting.count {
             let neighbour = waiting[head]
             head += 1
             neighbour.isWaiting = false
-            if view.peers.neighbour(neighbour.peer) === neighbour { return neighbour }
+            if peers.neighbour(neighbour.peer) === neighbour { return neighbour }
         }
         waiting.removeAll(keepingCapacity: true)
         head = 0
@@ -140,10 +136,10 @@ struct Outbox {
     /// Seals the next frame that waits for this neighbour and sends it.
     ///
     /// - Returns: whether it is a frame of data; nil: nothing leaves any more.
-    mutating func sendNext(to neighbour: Neighbour, seeing view: View, now: Instant) -> Bool? {
-        guard let channel = view.peers[neighbour.peer]?.channel,
+    mutating func sendNext(to neighbour: Neighbour, among peers: Peers, now: Instant) -> Bool? {
+        guard let channel = peers[neighbour.peer]?.channel,
             let frame = neighbour.queue.popFrame(byteBudget: Limits.frameBytesMax),
-            let datagram = seal(frame.payload, on: channel, frame.priority, view, now)
+            let datagram = seal(frame.payload, on: channel, frame.priority, peers, now)
         else { return nil }
         add(.unicast(datagram, to: neighbour.endpoint))
         let kind = frame.payload.first.flatMap(FrameKind.init)
@@ -153,14 +149,15 @@ struct Outbox {
     /// The frame sealed with the channel's keys; nil, and counted, if they may seal no more.
     @inline(never)
     private mutating func seal(
-        _ payload: [UInt8], on channel: Channel, _ priority: Priority, _ view: View, _ now: Instant
+        _ payload: [UInt8], on channel: Channel, _ priority: Priority, _ peers: Peers,
+        _ now: Instant
     ) -> [UInt8]? {
         guard let datagram = channel.seal?.seal(payload, priority: priority) else {
             drop(.sealExhausted)
             return nil
         }
         if channel.isClient, channel.seal?.isWorn(after: rekeyFrames) == true {
-            view.peers[over: channel]?.keysWorn(now: now)
+            peers[over: channel]?.keysWorn(now: now)
         }
         return datagram
     }

@@ -15,6 +15,7 @@ struct WorkStack<Work> {
     }
 
     mutating func next() -> Work? {
+        if fresh.count == 1 { return fresh.popLast() }
         while let last = fresh.popLast() { stack.append(last) }
         return stack.popLast()
     }

@@ -68,7 +68,7 @@ struct PeerMachine {
     private let own: PeerID
     private let rekeyAfter: Duration
     private let timers: NodeTimers
-    private(set) var peers = Peers()
+    let peers = Peers()
     private var random: SeededGenerator
 
     init(own: PeerID, rekeyAfter: Duration, timers: NodeTimers, seed: UInt64) {
@@ -79,58 +79,72 @@ struct PeerMachine {
     }
 
     mutating func handle(_ input: Input, seeing view: View, now: Instant) -> [Output] {
+        var outputs: [Output] = []
         switch input {
         case .use(let channel, let nextHop, let renewedAt):
-            return use(channel, nextHop: nextHop, renewedAt: renewedAt, view.links, now)
-        case .closed(let channel): return peers[over: channel].map { end($0) } ?? []
+            use(channel, nextHop: nextHop, renewedAt: renewedAt, view.links, now, &outputs)
+        case .closed(let channel):
+            if let association = peers[over: channel] { end(association, &outputs) }
         case .hopFrame(let frame, let channel, let arrival):
-            return received(frame, on: channel, arrival, view, now)
+            received(frame, on: channel, arrival, view, now, &outputs)
         case .endToEndFrame(let frame, let channel, let arrival):
-            return received(frame, on: channel, arrival, view, now)
+            received(frame, on: channel, arrival, view, now, &outputs)
         case .pathFrame(let frame, let channel, let arrival):
-            return received(frame, on: channel, arrival, view, now)
+            received(frame, on: channel, arrival, view, now, &outputs)
         case .sendUnreliable(let message, let peer, let priority):
             guard let association = peers[peer] else { return [.drop(.packetNoRoute)] }
-            return tell(association, .sendUnreliable(message, priority), now)
+            tell(association, .sendUnreliable(message, priority), now, &outputs)
         case .sendReliable(let message, let peer):
             guard let association = peers[peer] else { return [.drop(.packetNoRoute)] }
-            return tell(association, .sendReliable(peers.number(message, for: peer)), now)
-        case .association(let input, let association): return tell(association, input, now)
-        case .hop(let input, let neighbour): return tell(neighbour, input, now)
+            tell(association, .sendReliable(peers.number(message, for: peer)), now, &outputs)
+        case .association(let input, let association): tell(association, input, now, &outputs)
+        case .hop(let input, let neighbour): tell(neighbour, input, now, &outputs)
         case .sighted(let peer, let endpoints):
             guard let neighbour = peers.neighbour(peer) else { return [] }
-            return tell(neighbour, .candidates(view.links.ways(to: endpoints)), now)
-        case .challenge(let channel, let endpoint): return challenge(channel, at: endpoint, now)
+            tell(neighbour, .candidates(view.links.ways(to: endpoints)), now, &outputs)
+        case .challenge(let channel, let endpoint): challenge(channel, at: endpoint, now, &outputs)
         }
+        return outputs
     }
 
     // MARK: The parts and what they say
 
+    // All add to the outputs of one input: each frame passes here.
+
     @inline(never)
-    private mutating func tell(
-        _ association: Association, _ input: SessionMachine.Input, hops: Int = 1, _ now: Instant
-    ) -> [Output] {
-        association.handle(input, now: now).compactMap { perform($0, of: association, hops: hops) }
+    private func tell(
+        _ association: Association, _ input: SessionMachine.Input, hops: Int = 1, _ now: Instant,
+        _ outputs: inout [Output]
+    ) {
+        for output in association.handle(input, now: now) {
+            outputs.append(said(output, by: association, hops: hops))
+        }
     }
 
     @inline(never)
     private mutating func tell(
-        _ association: Association, _ input: Association.Input, _ now: Instant
-    ) -> [Output] {
-        association.handle(input, now: now).compactMap { perform($0, of: association) }
+        _ association: Association, _ input: Association.Input, _ now: Instant,
+        _ outputs: inout [Output]
+    ) {
+        for output in association.handle(input, now: now) {
+            outputs.append(said(output, by: association))
+        }
     }
 
     @inline(never)
     private mutating func tell(
-        _ neighbour: Neighbour, _ input: HopMachine.Input, _ now: Instant
-    ) -> [Output] {
-        neighbour.hop.handle(input, now: now).flatMap { perform($0, of: neighbour, now) }
+        _ neighbour: Neighbour, _ input: HopMachine.Input, _ now: Instant,
+        _ outputs: inout [Output]
+    ) {
+        for output in neighbour.hop.handle(input, now: now) {
+            perform(output, of: neighbour, now, &outputs)
+        }
     }
 
     @inline(never)
-    private mutating func perform(
-        _ output: SessionMachine.Output, of association: Association, hops: Int = 1
-    ) -> Output? {
+    private func said(
+        _ output: SessionMachine.Output, by association: Association, hops: Int = 1
+    ) -> Output {
         let peer = association.peer
         switch output {
         case .frame(let payload, let priority): return .enqueue(payload, to: peer, priority)
@@ -148,11 +162,11 @@ struct PeerMachine {
         }
     }
 
-    private mutating func perform(
-        _ output: Association.Output, of association: Association
-    ) -> Output? {
+    private mutating func said(
+        _ output: Association.Output, by association: Association
+    ) -> Output {
         switch output {
-        case .session(let output): return perform(output, of: association)
+        case .session(let output): return said(output, by: association)
         case .resumptionFailed(let attempt): return .invitation(.failed(association.peer, attempt))
         case .renewKeys:
             let channel = association.channel
@@ -169,51 +183,52 @@ struct PeerMachine {
     }
 
     private mutating func perform(
-        _ output: HopMachine.Output, of neighbour: Neighbour, _ now: Instant
-    ) -> [Output] {
+        _ output: HopMachine.Output, of neighbour: Neighbour, _ now: Instant,
+        _ outputs: inout [Output]
+    ) {
         let peer = neighbour.peer
         // It may be gone by now, or another.
-        guard peers.neighbour(peer) === neighbour, let association = peers[peer] else { return [] }
+        guard peers.neighbour(peer) === neighbour, let association = peers[peer] else { return }
         switch output {
-        case .send(let payload): return [.enqueue(payload, to: peer, .control)]
+        case .send(let payload): outputs.append(.enqueue(payload, to: peer, .control))
         case .answerProbe(let endpoint):
             let answer = LivenessFrame.answer.bytes
-            return [.send(answer, on: association.channel, over: .link(endpoint))]
-        case .ask(let endpoint): return challenge(association.channel, at: endpoint, now)
+            outputs.append(.send(answer, on: association.channel, over: .link(endpoint)))
+        case .ask(let endpoint): challenge(association.channel, at: endpoint, now, &outputs)
         case .moved(let way):
             // The channel stays, and with it what waits.
             association.channel.path = .link(way.endpoint)
             let notice = NodeNotice.neighbourMoved(peer, name: neighbour.name, at: way.endpoint)
-            return [.event(.notice(notice))]
-        case .costChanged(let cost): return [.costChanged(peer, cost)]
+            outputs.append(.event(.notice(notice)))
+        case .costChanged(let cost): outputs.append(.costChanged(peer, cost))
         case .lost:
-            return remove(neighbour) + [
-                .invitation(.channelClosed(association.token)),
-                .outOfReach(association, before: neighbour.endpoint),
-            ]
+            remove(neighbour, &outputs)
+            outputs.append(.invitation(.channelClosed(association.token)))
+            outputs.append(.outOfReach(association, before: neighbour.endpoint))
         }
     }
 
     // MARK: Frames
 
     private mutating func received(
-        _ frame: HopFrame, on channel: Channel, _ arrival: Arrival, _ view: View, _ now: Instant
-    ) -> [Output] {
+        _ frame: HopFrame, on channel: Channel, _ arrival: Arrival, _ view: View, _ now: Instant,
+        _ outputs: inout [Output]
+    ) {
         // A hop counts only on a link between the two: never out of a mesh packet.
         guard case .link(let endpoint) = arrival.path, let peer = channel.peer else {
-            return [.drop(.frameWrongLink)]
+            return outputs.append(.drop(.frameWrongLink))
         }
         guard let neighbour = peers.neighbour(peer) else {
-            return challenge(channel, at: endpoint, now)
+            return challenge(channel, at: endpoint, now, &outputs)
         }
         let way = view.links.way(to: endpoint)
-        var outputs = tell(neighbour, .heard(way), now)
+        tell(neighbour, .heard(way), now, &outputs)
         switch frame {
         case .liveness(let frame):
-            return outputs + tell(neighbour, .received(frame, from: way), now)
-        case .empty: return outputs + tell(neighbour, .frameReceived(isData: false), now)
+            return tell(neighbour, .received(frame, from: way), now, &outputs)
+        case .empty: return tell(neighbour, .frameReceived(isData: false), now, &outputs)
         case .routing, .packet, .bundle:
-            outputs += tell(neighbour, .frameReceived(isData: true), now)
+            tell(neighbour, .frameReceived(isData: true), now, &outputs)
         }
         switch frame {
         case .liveness, .empty: break
@@ -223,9 +238,8 @@ struct PeerMachine {
             outputs.append(.routing(message, from: peer, isOvertaken: isOvertaken))
         case .packet(let packet): outputs.append(.packet(packet, from: peer))
         case .bundle(let bundle):
-            outputs += bundle.frames.map { .frame($0, on: channel, arrival) }
+            for frame in bundle.frames { outputs.append(.frame(frame, on: channel, arrival)) }
         }
-        return outputs
     }
 
     /// Whether a later numbered routing message of this peer was here before the frame.
@@ -238,44 +252,40 @@ struct PeerMachine {
 
     private mutating func received(
         _ frame: EndToEndFrame, on channel: Channel, _ arrival: Arrival, _ view: View,
-        _ now: Instant
-    ) -> [Output] {
+        _ now: Instant, _ outputs: inout [Output]
+    ) {
         guard let peer = channel.peer, let association = peers[peer] else {
-            return [.drop(.frameNotAdmitted)]
+            return outputs.append(.drop(.frameNotAdmitted))
         }
-        var outputs: [Output] = [.heard(peer, hops: arrival.hops)]
+        outputs.append(.heard(peer, hops: arrival.hops))
         if case .link(let endpoint) = arrival.path {
             if let neighbour = peers.neighbour(peer) {
-                outputs += tell(neighbour, .heard(view.links.way(to: endpoint)), now)
-                outputs += tell(neighbour, .frameReceived(isData: true), now)
+                tell(neighbour, .heard(view.links.way(to: endpoint)), now, &outputs)
+                tell(neighbour, .frameReceived(isData: true), now, &outputs)
             } else {
-                outputs += challenge(channel, at: endpoint, now)
+                challenge(channel, at: endpoint, now, &outputs)
             }
         }
         // A frame that was under way on the replaced channel belongs to the old session.
-        guard association.token == channel.token || frame.isMessage else { return outputs }
-        return outputs + tell(association, .received(frame), hops: arrival.hops, now)
+        guard association.token == channel.token || frame.isMessage else { return }
+        tell(association, .received(frame), hops: arrival.hops, now, &outputs)
     }
 
     private mutating func received(
-        _ frame: PathFrame, on channel: Channel, _ arrival: Arrival, _ view: View, _ now: Instant
-    ) -> [Output] {
-        guard let endpoint = arrival.path.endpoint else {
+        _ frame: PathFrame, on channel: Channel, _ arrival: Arrival, _ view: View, _ now: Instant,
+        _ outputs: inout [Output]
+    ) {
+        if let endpoint = arrival.path.endpoint {
+            if frame.isResponse { return answered(frame, on: channel, view, now, &outputs) }
+            if let peer = peers[over: channel]?.peer, let neighbour = peers.neighbour(peer) {
+                tell(neighbour, .heard(view.links.way(to: endpoint)), now, &outputs)
+            }
+        } else if frame.isResponse {
             // Over the mesh the answer has said all by having come.
-            return frame.isResponse ? [] : [reply(to: frame, on: channel, arrival)]
+            return
         }
-        if frame.isResponse { return answered(frame, on: channel, view, now) }
-        let neighbour = peers[over: channel].flatMap { peers.neighbour($0.peer) }
-        let way = view.links.way(to: endpoint)
-        let heard = neighbour.map { tell($0, .heard(way), now) } ?? []
-        return heard + [reply(to: frame, on: channel, arrival)]
-    }
-
-    private func reply(
-        to question: PathFrame, on channel: Channel, _ arrival: Arrival
-    ) -> Output {
-        let reply = PathFrame(isResponse: true, token: question.token)
-        return .send(reply.bytes, on: channel, over: arrival.path)
+        let reply = PathFrame(isResponse: true, token: frame.token)
+        outputs.append(.send(reply.bytes, on: channel, over: arrival.path))
     }
 
     // MARK: Which channel is in use
@@ -283,16 +293,15 @@ struct PeerMachine {
     /// What was unacknowledged on another one goes again.
     private mutating func use(
         _ channel: Channel, nextHop: PeerID?, renewedAt: Instant?, _ links: LinkTable,
-        _ now: Instant
-    ) -> [Output] {
-        guard let peer = channel.peer, let terms = channel.peerTerms else { return [] }
+        _ now: Instant, _ outputs: inout [Output]
+    ) {
+        guard let peer = channel.peer, let terms = channel.peerTerms else { return }
         let previous = peers[peer]
-        if previous?.token == channel.token { return [] }
+        if previous?.token == channel.token { return }
         if previous?.outlasts(channel, renewedAt: renewedAt, now: now) == true {
             channel.stage = .closing(at: now + Limits.replacedChannelTime)
-            return []
+            return
         }
-        var outputs: [Output] = []
         if let previous, previous.terms.run != terms.run, peers.removeNeighbour(peer) != nil {
             outputs.append(.neighbourRestarted(peer))
         }
@@ -301,31 +310,30 @@ struct PeerMachine {
             instead: previous, rekeyAt: now + rekeyAfter, timers: timers, now: now)
         peers.add(association)
         if let endpoint = channel.path.endpoint {
-            outputs += adopt(association, at: links.way(to: endpoint), isNew: true, now)
+            adopt(association, at: links.way(to: endpoint), isNew: true, now, &outputs)
         }
         if let previous {
             for message in previous.unacknowledged {
-                outputs += tell(association, .sendReliable(message), now)
+                tell(association, .sendReliable(message), now, &outputs)
             }
             previous.channel.stage = .closing(at: now + Limits.replacedChannelTime)
         } else {
             outputs.append(.event(.peer(peer, .connected)))
         }
-        return outputs + [.associated(peer)]
+        outputs.append(.associated(peer))
     }
 
     /// The peer is gone: its hop, its session and, last, its place in the tie-break.
-    private mutating func end(_ association: Association) -> [Output] {
+    private func end(_ association: Association, _ outputs: inout [Output]) {
         let peer = association.peer
-        var outputs = peers.neighbour(peer).map { remove($0) } ?? []
-        guard peers.remove(peer) != nil else { return outputs }
+        if let neighbour = peers.neighbour(peer) { remove(neighbour, &outputs) }
+        guard peers.remove(peer) != nil else { return }
         if let attempt = association.resumingAttempt {
             outputs.append(.invitation(.failed(peer, attempt)))
         }
-        return outputs + [
-            .event(.peer(peer, .notConnected)), .invitation(.channelClosed(association.token)),
-            .dissociated(peer),
-        ]
+        outputs.append(.event(.peer(peer, .notConnected)))
+        outputs.append(.invitation(.channelClosed(association.token)))
+        outputs.append(.dissociated(peer))
     }
 
     // MARK: Neighbours
@@ -334,59 +342,63 @@ struct PeerMachine {
     ///
     /// - Parameter isNew: the channel was just opened there.
     private mutating func adopt(
-        _ association: Association, at way: LinkWay, isNew: Bool, _ now: Instant
-    ) -> [Output] {
+        _ association: Association, at way: LinkWay, isNew: Bool, _ now: Instant,
+        _ outputs: inout [Output]
+    ) {
         let peer = association.peer
         if let neighbour = peers.neighbour(peer) {
-            return tell(neighbour, isNew ? .opened(way) : .answered(way), now)
+            return tell(neighbour, isNew ? .opened(way) : .answered(way), now, &outputs)
         }
         let hop = HopMachine(way: way, decides: own < peer, seed: random.next(), now: now)
         let neighbour = Neighbour(
             peer: peer, name: association.terms.name, hop: hop, timers: timers)
         peers.add(neighbour)
+        tell(association, .nextHop(peer), now, &outputs)
         let notice = NodeNotice.neighbourUp(peer, name: neighbour.name, at: way.endpoint)
-        return tell(association, .nextHop(peer), now) + [
-            .event(.notice(notice)), .neighbourUp(neighbour),
-        ]
+        outputs.append(.event(.notice(notice)))
+        outputs.append(.neighbourUp(neighbour))
     }
 
-    private mutating func remove(_ neighbour: Neighbour) -> [Output] {
-        guard peers.removeNeighbour(neighbour.peer) != nil else { return [] }
+    private func remove(_ neighbour: Neighbour, _ outputs: inout [Output]) {
+        guard peers.removeNeighbour(neighbour.peer) != nil else { return }
         let notice = NodeNotice.neighbourLost(neighbour.peer, name: neighbour.name)
-        return [.event(.notice(notice)), .neighbourDown(neighbour)]
+        outputs.append(.event(.notice(notice)))
+        outputs.append(.neighbourDown(neighbour))
     }
 
     // MARK: Questions about paths
 
     @inline(never)
     private mutating func challenge(
-        _ channel: Channel, at endpoint: Endpoint, _ now: Instant
-    ) -> [Output] {
+        _ channel: Channel, at endpoint: Endpoint, _ now: Instant, _ outputs: inout [Output]
+    ) {
         guard channel.stage == .open, let association = peers[over: channel],
             !association.probes.wasJustAsked(at: endpoint, now: now)
-        else { return [] }
+        else { return }
         let question = association.probes.ask(at: endpoint, token: random.next(), now: now)
-        return [.send(question.bytes, on: channel, over: .link(endpoint))]
+        outputs.append(.send(question.bytes, on: channel, over: .link(endpoint)))
     }
 
     private mutating func answered(
-        _ frame: PathFrame, on channel: Channel, _ view: View, _ now: Instant
-    ) -> [Output] {
+        _ frame: PathFrame, on channel: Channel, _ view: View, _ now: Instant,
+        _ outputs: inout [Output]
+    ) {
         guard let association = peers[over: channel],
             let endpoint = association.probes.answered(frame.token)
-        else { return [.drop(.frameUnknownType)] }
+        else { return outputs.append(.drop(.frameUnknownType)) }
         let peer = association.peer
-        var outputs: [Output] = [.invitation(.answered(channel.token))]
-        guard view.links.reaches(endpoint) else { return outputs }
+        outputs.append(.invitation(.answered(channel.token)))
+        guard view.links.reaches(endpoint) else { return }
         let isNew = !peers.isNeighbour(peer)
         // A full node takes no further neighbour that it did not ask for.
         if isNew, view.isFull, association.resumingAttempt == nil {
-            return outputs + [.close(channel, .dropped)]
+            return outputs.append(.close(channel, .dropped))
         }
         if isNew { channel.path = .link(endpoint) }
-        outputs += adopt(association, at: view.links.way(to: endpoint), isNew: false, now)
-        if isNew { outputs.append(.invitation(.admitted(channel, association.terms, by: peer))) }
-        return outputs
+        adopt(association, at: view.links.way(to: endpoint), isNew: false, now, &outputs)
+        if isNew {
+            outputs.append(.invitation(.admitted(channel, association.terms, by: peer)))
+        }
     }
 }
 

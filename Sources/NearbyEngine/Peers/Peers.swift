@@ -5,7 +5,9 @@ import NearbyWire
 ///
 /// Every neighbour has an association; `holders` has exactly the associated, by the first half of
 /// their PeerIDs. Numbers of reliable messages outlive associations.
-struct Peers {
+///
+/// A class, so that looking at it costs nothing; only `PeerMachine` changes it.
+final class Peers {
     private var associations: [PeerID: Association] = [:]
     private var holders: [ShortID: PeerID] = [:]
     private var neighbours: [PeerID: Neighbour] = [:]
@@ -31,7 +33,7 @@ struct Peers {
     var associated: [Association] { associations.values.sorted { $0.peer < $1.peer } }
 
     /// In place of the one that there was with the peer.
-    mutating func add(_ association: Association) {
+    func add(_ association: Association) {
         associations[association.peer] = association
         holders[association.peer.short] = association.peer
         if numbers.count >= Limits.channelsMax {
@@ -41,19 +43,19 @@ struct Peers {
     }
 
     /// Its neighbour must have been removed.
-    mutating func remove(_ peer: PeerID) -> Association? {
+    func remove(_ peer: PeerID) -> Association? {
         holders[peer.short] = nil
         return associations.removeValue(forKey: peer)
     }
 
     // MARK: Reliable messages
 
-    mutating func number(_ message: [UInt8], for peer: PeerID) -> [UInt8] {
+    func number(_ message: [UInt8], for peer: PeerID) -> [UInt8] {
         numbers[peer, default: ReliableNumbers()].numbered(message)
     }
 
     /// The message without its number, if it was not delivered before.
-    mutating func accept(
+    func accept(
         _ message: [UInt8], from peer: PeerID
     ) -> Result<[UInt8], ReliableNumbers.Refusal> {
         numbers[peer, default: ReliableNumbers()].delivered(message)
@@ -70,9 +72,9 @@ struct Peers {
     /// In the order of their PeerIDs.
     var neighbourList: [Neighbour] { neighbours.values.sorted { $0.peer < $1.peer } }
 
-    mutating func add(_ neighbour: Neighbour) { neighbours[neighbour.peer] = neighbour }
+    func add(_ neighbour: Neighbour) { neighbours[neighbour.peer] = neighbour }
 
-    mutating func removeNeighbour(_ peer: PeerID) -> Neighbour? {
+    func removeNeighbour(_ peer: PeerID) -> Neighbour? {
         neighbours.removeValue(forKey: peer)
     }
 }

@@ -9,6 +9,15 @@ final class NodeTimers {
         case neighbour(PeerID)
         case channel(ChannelToken)
         case association(PeerID)
+
+        /// nil as well for what is no more.
+        func deadline(_ peers: Peers, _ channels: ChannelTable) -> Instant? {
+            switch self {
+            case .neighbour(let peer): peers.neighbour(peer)?.hop.nextDeadline
+            case .channel(let token): channels[token]?.nextDeadline
+            case .association(let peer): peers[peer]?.nextDeadline
+            }
+        }
     }
 
     private var table = DeadlineTable<Timer>()
@@ -22,17 +31,16 @@ final class NodeTimers {
         touched.insert(timer)
     }
 
-    /// - Parameter deadline: nil as well for what is no more.
-    func earliest(_ deadline: (Timer) -> Instant?) -> Instant? {
-        for timer in touched { table[timer] = deadline(timer) }
+    func earliest(_ peers: Peers, _ channels: ChannelTable) -> Instant? {
+        for timer in touched { table[timer] = timer.deadline(peers, channels) }
         touched.removeAll(keepingCapacity: true)
         last = nil
         return table.earliest
     }
 
     /// Those that are due. What becomes of their deadlines is looked up again.
-    func takeDue(now: Instant, _ deadline: (Timer) -> Instant?) -> [Timer] {
-        _ = earliest(deadline)
+    func takeDue(now: Instant, _ peers: Peers, _ channels: ChannelTable) -> [Timer] {
+        _ = earliest(peers, channels)
         let due = table.takeDue(now: now)
         touched.formUnion(due)
         return due

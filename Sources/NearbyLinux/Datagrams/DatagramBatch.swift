@@ -16,12 +16,14 @@ public struct ReceivedDatagram: Sendable {
 
 /// Buffers for `recvmmsg`, used again and again.
 final class DatagramBatch {
-    private let capacity: Int
+    let capacity: Int
     private let messages: UnsafeMutablePointer<mmsghdr>
     private let vectors: UnsafeMutablePointer<iovec>
     private let names: UnsafeMutablePointer<sockaddr_storage>
     private let payloads: UnsafeMutableRawPointer
     private let controls: UnsafeMutableRawPointer
+    /// Headers that the last call wrote over.
+    private var used: Int
 
     private static let payloadBytes = Limits.datagramBytesMax
     /// IPV6_PKTINFO is the largest, SO_RXQ_OVFL comes beside it.
@@ -29,6 +31,7 @@ final class DatagramBatch {
 
     init(capacity: Int) {
         self.capacity = capacity
+        used = capacity
         messages = .allocate(capacity: capacity)
         vectors = .allocate(capacity: capacity)
         names = .allocate(capacity: capacity)
@@ -52,11 +55,13 @@ final class DatagramBatch {
     }
 
     /// Fills the buffers from a socket: how many datagrams came, at most `wanted` and the capacity.
+    /// Fewer than both: no more wait.
     func fill(from file: FileDescriptor, _ wanted: Int) -> Int {
         let wanted = min(wanted, capacity)
-        prepare(wanted)
+        prepare(used)
         let count = recvmmsg(file.raw, messages, UInt32(wanted), Int32(MSG_DONTWAIT), nil)
-        return max(0, Int(count))
+        used = max(0, Int(count))
+        return used
     }
 
     private func prepare(_ count: Int) {

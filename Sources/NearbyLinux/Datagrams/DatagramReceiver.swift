@@ -22,8 +22,8 @@ final class DatagramReceiver {
         var rest = Limits.datagramsPerPassMax
         while rest > 0 {
             let count = batch.fill(from: file, rest)
-            guard count > 0 else { return }
             for index in 0..<count { take(index, body) }
+            guard count == batch.capacity else { return }
             rest -= count
         }
     }

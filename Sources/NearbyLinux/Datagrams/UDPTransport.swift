@@ -82,6 +82,11 @@ public final class UDPTransport {
         for receiver in receivers { receiver.receive(body) }
     }
 
+    /// The same from one of `descriptors`.
+    public func receive(from descriptor: Int32, _ body: (ReceivedDatagram) -> Void) {
+        for receiver in receivers where receiver.file.raw == descriptor { receiver.receive(body) }
+    }
+
     /// Sends from the data port, out of the endpoint's link, with that link's address as source.
     @discardableResult
     public func send(_ bytes: [UInt8], to endpoint: Endpoint) -> SendOutcome {

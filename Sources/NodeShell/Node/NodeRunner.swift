@@ -106,7 +106,7 @@ public final class NodeRunner {
         timer = loop.addTimer { [unowned self] now in owner?.deadlineReached(now: now) }
         do {
             for descriptor in transport.descriptors {
-                try loop.register(descriptor) { [unowned self] _ in receiveData() }
+                try loop.register(descriptor) { [unowned self] _ in receiveData(from: descriptor) }
             }
             for descriptor in beaconSocket?.descriptors ?? [] {
                 try loop.register(descriptor) { [unowned self] _ in receiveBeacons() }
@@ -156,10 +156,10 @@ public final class NodeRunner {
 
     // MARK: Inputs
 
-    private func receiveData() {
+    private func receiveData(from descriptor: Int32) {
         let now = MonotonicClock.now()
         var inputs: [Node.Input] = []
-        transport.receive { inputs.append(.init($0)) }
+        transport.receive(from: descriptor) { inputs.append(.init($0)) }
         owner?.handle(inputs, now: now)
     }
 
