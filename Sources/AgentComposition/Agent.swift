@@ -14,7 +14,7 @@ import Telemetry
 /// transmissions leave, its events go to the telemeter, whose messages go into the node; and again,
 /// until the node has nothing more.
 ///
-/// A class: nobody copies an agent, and as a value it would bring code that copies a whole node.
+/// A class: nobody copies an agent.
 public final class Agent {
     public private(set) var node: Node
     public private(set) var telemeter: Telemeter

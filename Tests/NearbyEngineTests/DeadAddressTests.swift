@@ -26,7 +26,7 @@ struct DeadAddressTests {
     }
 
     @Test func anAddressThatLeadsNowhereCostsLittle() throws {
-        var nodes = [Self.node(0), Self.node(1)]
+        let nodes = [Self.node(0), Self.node(1)]
         var now = Instant.zero
         var connectedAt: Instant?
         var sentToDead = 0

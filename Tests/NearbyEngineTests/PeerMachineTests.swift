@@ -112,7 +112,7 @@ struct PeerMachineTests {
 
     @Test func anAnswerOnALinkMakesANeighbourIfThereIsRoom() throws {
         for isFull in [false, true] {
-            var world = self
+            var world = PeerMachineTests()
             let channel = Channel.fresh(with: peer, over: .mesh(peer.short))
             _ = world.use(channel)
             let asked = world.machine.handle(

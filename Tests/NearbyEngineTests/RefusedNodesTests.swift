@@ -80,7 +80,7 @@ struct RefusedNodesTests {
         seconds: Int, _ changeFirst: (inout NodeConfiguration) -> Void = { _ in },
         _ changeSecond: (inout NodeConfiguration) -> Void
     ) -> (first: [Node.Notice], second: [Node.Notice], nodes: [Node], end: Instant) {
-        var nodes = [Self.node(0, changeFirst), Self.node(1, changeSecond)]
+        let nodes = [Self.node(0, changeFirst), Self.node(1, changeSecond)]
         var notices: [[Node.Notice]] = [[], []]
         var now = Instant.zero
         for index in nodes.indices {
@@ -169,7 +169,7 @@ struct RefusedNodesTests {
     }
 
     @Test func aBeaconInTheNameOfAConnectedPeerRefusesNobody() {
-        var world = notices(seconds: 5) { _ in }
+        let world = notices(seconds: 5) { _ in }
         let forged = DiscoveryFrame(
             versions: 1...1, network: NetworkTag(value: 1), peer: Self.peer(2),
             run: RunID(value: 1), body: .nudge(attempt: 0), proof: 1)

@@ -21,7 +21,7 @@ struct FloodTests {
         var configuration = NodeConfiguration(
             name: "n\(run)", role: role, networkTag: Self.tag, run: RunID(value: run), seed: run)
         configuration.dataPort = 1
-        var node = Node(
+        let node = Node(
             configuration, cryptography: SimulatedCryptography(peer: peer, seed: run))
         node.handle(.start, now: now)
         node.handle(.linkUp(Self.link, .ethernet), now: now)
@@ -94,7 +94,7 @@ struct FloodTests {
 
     @Test func aSilentHandshakeIsKeptThreeSeconds() throws {
         let peer = PeerID(high: 9, low: 9)
-        var door = node(PeerID(high: 5, low: 5), run: 1)
+        let door = node(PeerID(high: 5, low: 5), run: 1)
         let caller = SimulatedHandshake(client: peer, random: 3, now: .zero)
         for _ in 0..<2 {
             let records = try #require(caller.takeOutgoing().first)
@@ -122,7 +122,7 @@ struct FloodTests {
     // MARK: Nudges and frames of unknown channels
 
     @Test func inventedNudgesFillNoTableBeyondItsBound() {
-        var door = node(PeerID(high: 5, low: 5), run: 1)
+        let door = node(PeerID(high: 5, low: 5), run: 1)
         var now = Instant.zero
         for index in 0..<40_000 as Range<UInt64> {
             now = now + .microseconds(500)
@@ -152,7 +152,7 @@ struct FloodTests {
     }
 
     @Test func framesOfUnknownChannelsKeepNobodyFromBeingTried() {
-        var door = node(PeerID(high: 5, low: 5), run: 1)
+        let door = node(PeerID(high: 5, low: 5), run: 1)
         var now = Instant.zero + .seconds(100)
         while let deadline = door.nextDeadline, deadline < now {
             door.handle(.deadlineReached, now: deadline)
@@ -193,7 +193,7 @@ struct FloodTests {
 
     @Test func aReplayOfOurOwnPastRaisesNoAlarm() {
         let own = PeerID(high: 5, low: 5)
-        var door = node(own, run: 1)
+        let door = node(own, run: 1)
         var outputs: [Node.Output] = []
         for second in 0..<300 {
             let now = Instant.zero + .seconds(second)

@@ -3,7 +3,7 @@ import NearbyWire
 
 /// One attempt at, or one instance of, a channel between this node and a peer: from the first
 /// handshake datagram until it is closed. `ChannelMachine` owns it and drives it.
-final class Channel {
+final class Channel: Timed {
     enum Stage: Equatable {
         case handshaking
         case admitting
@@ -28,7 +28,7 @@ final class Channel {
     /// Whom we invited; proved or refused by the handshake.
     let expectedPeer: PeerID?
     let startedAt: Instant
-    var stage = Stage.handshaking { didSet { timers.touch(.channel(token)) } }
+    var stage = Stage.handshaking { didSet { timers.touch(place) } }
     /// When the last authentic frame came.
     var heardAt: Instant
     /// Of the newest frame with a numbered routing message: all of these are of one priority.
@@ -42,13 +42,14 @@ final class Channel {
     var seal: FrameSeal?
     /// The exporter's bytes that proofs are bound to, until the admission begins.
     var binding: [UInt8] = []
-    var admission: AdmissionMachine? { didSet { timers.touch(.channel(token)) } }
+    var admission: AdmissionMachine? { didSet { timers.touch(place) } }
     /// Known once the handshake is finished.
     var peer: PeerID?
     /// What the peer said of itself, once it is admitted.
     var peerTerms: AdmitFrame?
     /// The way back, where no neighbour and no route is used: the path of the handshake.
     var path: Path
+    private let place: NodeTimers.Place
     private let timers: NodeTimers
 
     init(
@@ -65,10 +66,14 @@ final class Channel {
         heardAt = now
         path = key.path
         self.timers = timers
-        timers.touch(.channel(token))
+        place = NodeTimers.Place(.channel(token))
+        timers.begin(place, of: self)
     }
 
-    deinit { timers.touch(.channel(token)) }
+    deinit { timers.end(place) }
+
+    /// It wants no attention any more.
+    func end() { timers.end(place) }
 
     var isClient: Bool { key.isClient }
 
@@ -79,7 +84,7 @@ final class Channel {
     func answered(_ now: Instant) {
         isAnswered = true
         lastHeard = now
-        timers.touch(.channel(token))
+        timers.touch(place)
     }
 
     /// The handshake goes on over another path: nothing has come back on this one.

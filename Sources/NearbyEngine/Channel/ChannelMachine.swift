@@ -59,7 +59,7 @@ struct ChannelMachine {
     /// What every peer is told of us.
     let terms: AdmissionTerms
     let cryptography: any Cryptography
-    private(set) var table: ChannelTable
+    private var table: ChannelTable
     /// SHA-256 of the secrets of handshakes in which our own key was shown to us as server.
     private var ownKeySecrets: [[UInt8]] = []
     private var unknownChannels = UnknownChannels()

@@ -90,6 +90,7 @@ struct ChannelTable {
 
     @inline(never)
     mutating func remove(_ channel: Channel) {
+        channel.end()
         channels[channel.token] = nil
         tokensByAttempt[channel.key] = nil
         if !channel.isClient { inbound.end(channel.token) }

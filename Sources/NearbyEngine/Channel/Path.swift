@@ -16,6 +16,8 @@ enum Path: Hashable, Comparable {
     }
 
     var endpoint: Endpoint? { if case .link(let endpoint) = self { endpoint } else { nil } }
+
+    var node: ShortID? { if case .mesh(let node) = self { node } else { nil } }
 }
 
 /// How a datagram came here, and what its seal said once it was opened.

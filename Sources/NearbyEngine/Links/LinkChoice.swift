@@ -78,7 +78,11 @@ public struct LinkChoice: Sendable {
     }
 
     public var nextDeadline: Instant? {
-        known.filter { $0.way.endpoint != used.endpoint }.map(\.next).min()
+        var earliest = Instant.distantFuture
+        for other in known where other.way.endpoint != used.endpoint {
+            earliest = min(earliest, other.next)
+        }
+        return earliest == .distantFuture ? nil : earliest
     }
 
     /// Ways that are proved, that in use among them.

@@ -3,10 +3,10 @@ import NearbyWire
 
 /// What becomes of channels: who is let in, which one of a pair is in use, and how they end.
 extension Node {
-    mutating func perform(_ output: ChannelMachine.Output, _ now: Instant) {
+    func perform(_ output: ChannelMachine.Output, _ now: Instant) {
         switch output {
         case .transmit(let datagram, let path):
-            outbox.transmit(datagram, over: path, seeing: view(along: path))
+            outbox.transmit(datagram, over: path, seeing: view(toward: path.node))
         case .connecting(let peer):
             if peers[peer] == nil, peer != own { outbox.add(.peer(peer, .connecting)) }
         case .notBegun(let peer, let path, let attempt):
@@ -31,16 +31,15 @@ extension Node {
         }
     }
 
-    mutating func channelDeadlineReached(_ token: ChannelToken, _ now: Instant) {
-        guard let channel = channels[token] else { return }
+    func channelDeadlineReached(_ channel: Channel, _ now: Instant) {
         let peer = channel.isClient && !channel.isAnswered ? channel.expectedPeer : nil
         let endpoints = peer.map { links.reachable(rendezvous.endpoints(of: $0)) } ?? []
-        tellChannels(.deadlineReached(token, reachable: endpoints), now)
+        tellChannels(.deadlineReached(channel.token, reachable: endpoints), now)
     }
 
     // MARK: Admission
 
-    private mutating func keyed(_ channel: Channel, _ now: Instant) {
+    private func keyed(_ channel: Channel, _ now: Instant) {
         let outputs = channels.admit(
             channel, holder: channel.peer.flatMap { peers.holder(of: $0.short) },
             hasRoute: mesh.costToCollector != nil, neighbourCount: peers.neighbourCount, now: now)
@@ -49,7 +48,7 @@ extension Node {
 
     /// Who is accepted has its place before the neighbour that makes room for it is closed:
     /// otherwise the tie-break, told of that, invites another to it.
-    private mutating func invited(_ channel: Channel, _ now: Instant) {
+    private func invited(_ channel: Channel, _ now: Instant) {
         let (routing, collectors) = (mesh.routing, configuration.collectors)
         let (decision, outputs) = rendezvous.decision(
             on: channel, reach: { routing.reach(via: $0, collectors: collectors) },
@@ -58,7 +57,7 @@ extension Node {
         work.add(outputs, as: Work.rendezvous)
     }
 
-    private mutating func declined(_ channel: Channel, _ decision: DecisionFrame, _ now: Instant) {
+    private func declined(_ channel: Channel, _ decision: DecisionFrame, _ now: Instant) {
         guard let peer = channel.peer else { return }
         if peers[peer] == nil { outbox.add(.peer(peer, .notConnected)) }
         guard channel.isClient, channel.path.endpoint != nil else { return }
@@ -66,7 +65,7 @@ extension Node {
             .declined(peer, channel.attemptNumber, retryAfter: decision.retryAfter), now)
     }
 
-    private mutating func failed(
+    private func failed(
         _ channel: Channel, _ reason: DropReason, _ text: String, _ now: Instant
     ) {
         let peer = channel.peer ?? channel.expectedPeer
@@ -82,7 +81,7 @@ extension Node {
         }
     }
 
-    private mutating func opened(_ channel: Channel, _ now: Instant) {
+    private func opened(_ channel: Channel, _ now: Instant) {
         guard let peer = channel.peer, let terms = channel.peerTerms else { return }
         tellRendezvous(.opened(peer), now)
         tellMesh(.met(peer, terms), now)
@@ -91,7 +90,7 @@ extension Node {
     }
 
     /// From now on the peer's traffic goes over this channel.
-    mutating func use(_ channel: Channel, _ now: Instant) {
+    func use(_ channel: Channel, _ now: Instant) {
         guard let peer = channel.peer else { return }
         let nextHop = mesh.routing.nextHop(to: peer.short)
         tell(.use(channel, nextHop: nextHop, renewedAt: mesh.addressees.renewedAt(peer)), now)
@@ -101,7 +100,7 @@ extension Node {
 
     /// Its sender believes in a peer that restarted. It is told: over a link by a nudge, over the
     /// mesh each in its turn.
-    mutating func unknownChannel(_ index: UInt32, from path: Path, _ now: Instant) {
+    func unknownChannel(_ index: UInt32, from path: Path, _ now: Instant) {
         switch path {
         case .link(let endpoint): tellRendezvous(.unknownChannel(at: endpoint), now)
         case .mesh(let source):
@@ -112,7 +111,7 @@ extension Node {
     }
 
     /// An addressee does not know our channel.
-    mutating func unknownChannelHint(_ bytes: [UInt8], from path: Path, _ now: Instant) {
+    func unknownChannelHint(_ bytes: [UInt8], from path: Path, _ now: Instant) {
         guard case .mesh(let source) = path, let hint = try? UnknownChannelHint(parsing: bytes[...])
         else { return outbox.drop(.frameMalformed) }
         guard let peer = peers.holder(of: source), let association = peers[peer],

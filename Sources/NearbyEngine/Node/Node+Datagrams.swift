@@ -4,7 +4,7 @@ import NearbyWire
 /// What comes in, from the first byte of a datagram to the machine that it is for.
 extension Node {
     /// Every datagram enters here: from a link, or out of a mesh packet addressed to us.
-    mutating func received(
+    func received(
         _ bytes: [UInt8], _ arrival: Arrival, isMulticast: Bool, _ now: Instant
     ) {
         guard let first = bytes.first else { return }
@@ -23,7 +23,7 @@ extension Node {
         }
     }
 
-    private mutating func handshakeReceived(
+    private func handshakeReceived(
         _ datagram: [UInt8], _ arrival: Arrival, isBare: Bool, _ now: Instant
     ) {
         let outputs = channels.received(
@@ -34,7 +34,7 @@ extension Node {
 
     // MARK: Sealed frames
 
-    private mutating func sealedFrameReceived(
+    private func sealedFrameReceived(
         _ bytes: [UInt8], _ arrival: Arrival, _ now: Instant
     ) {
         switch channels.open(bytes, now: now) {
@@ -52,7 +52,7 @@ extension Node {
     }
 
     /// One frame, opened: `payload` begins with its kind.
-    mutating func received(
+    func received(
         _ payload: ArraySlice<UInt8>, on channel: Channel, _ arrival: Arrival, _ now: Instant
     ) {
         let frame: Frame
@@ -77,7 +77,7 @@ extension Node {
         }
     }
 
-    private mutating func received(
+    private func received(
         _ frame: ChannelFrame, on channel: Channel, _ arrival: Arrival, _ now: Instant
     ) {
         switch frame {

@@ -3,7 +3,7 @@ import NearbyWire
 
 /// Who is found and invited.
 extension Node {
-    mutating func perform(_ output: RendezvousMachine.Output, _ now: Instant) {
+    func perform(_ output: RendezvousMachine.Output, _ now: Instant) {
         switch output {
         case .transmit(let transmission): outbox.add(transmission)
         case .invite(let peer, let endpoint, let attempt):
@@ -38,7 +38,7 @@ extension Node {
     }
 
     /// Begins a handshake with a peer at one of its addresses, or over the mesh.
-    mutating func beginHandshake(
+    func beginHandshake(
         with peer: PeerID, over path: Path, attempt: UInt16, _ now: Instant
     ) {
         let nonce = UInt32(truncatingIfNeeded: random.next())

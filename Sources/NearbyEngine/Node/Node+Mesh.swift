@@ -3,7 +3,7 @@ import NearbyWire
 
 /// Routes, packets, and what leaves over a hop.
 extension Node {
-    mutating func perform(_ output: MeshMachine.Output, _ now: Instant) {
+    func perform(_ output: MeshMachine.Output, _ now: Instant) {
         switch output {
         case .send(let message, let peer):
             guard peers.isNeighbour(peer) else { return }
@@ -21,7 +21,7 @@ extension Node {
 
     // MARK: Packets
 
-    mutating func packetReceived(_ packet: MeshPacket, from neighbour: PeerID, _ now: Instant) {
+    func packetReceived(_ packet: MeshPacket, from neighbour: PeerID, _ now: Instant) {
         if packet.destination == own.short {
             let arrival = Arrival(
                 path: .mesh(packet.source), hops: packet.hopCount, firstHop: neighbour)
@@ -35,30 +35,25 @@ extension Node {
 
     /// With the neighbour that leads to a node.
     @inline(never)
-    func view(toward node: ShortID) -> Outbox.View {
-        Outbox.View(peers: peers, hop: mesh.routing.nextHop(to: node).flatMap(peers.neighbour))
-    }
-
-    func view(along path: Path) -> Outbox.View {
-        guard case .mesh(let node) = path else { return Outbox.View(peers: peers, hop: nil) }
-        return view(toward: node)
+    func view(toward node: ShortID?) -> Outbox.View {
+        let hop = node.flatMap { mesh.routing.nextHop(to: $0) }.flatMap(peers.neighbour)
+        return Outbox.View(peers: peers, hop: hop)
     }
 
     /// A frame for a peer, with what else waits for the next hop.
-    mutating func enqueue(
+    func enqueue(
         _ payload: [UInt8], to peer: PeerID, _ priority: Priority, _ now: Instant
     ) {
-        outbox.enqueue(
-            payload, to: peer, priority, seeing: view(toward: peer.short), now: now)
+        outbox.enqueue(payload, to: peer, priority, seeing: view(toward: peer.short), now: now)
     }
 
     /// A frame on this very channel, past all queues.
-    mutating func send(_ payload: [UInt8], on channel: Channel, over path: Path, _ now: Instant) {
-        outbox.send(payload, on: channel, over: path, seeing: view(along: path), now: now)
+    func send(_ payload: [UInt8], on channel: Channel, over path: Path, _ now: Instant) {
+        outbox.send(payload, on: channel, over: path, seeing: view(toward: path.node), now: now)
     }
 
     /// What waits for neighbours, sealed.
-    mutating func flushNeighbours(_ now: Instant) {
+    func flushNeighbours(_ now: Instant) {
         while let neighbour = outbox.nextWaiting(among: peers) {
             while let isData = outbox.sendNext(to: neighbour, among: peers, now: now) {
                 tell(neighbour, .frameSent(isData: isData), now)

@@ -5,7 +5,7 @@ import NearbyWire
 extension Node {
     var peers: Peers { peering.peers }
 
-    mutating func perform(_ output: PeerMachine.Output, _ now: Instant) {
+    func perform(_ output: PeerMachine.Output, _ now: Instant) {
         switch output {
         case .enqueue(let payload, let peer, let priority):
             enqueue(payload, to: peer, priority, now)
@@ -40,7 +40,7 @@ extension Node {
     }
 
     /// Asks at its other addresses; the mesh may still lead there.
-    private mutating func outOfReach(
+    private func outOfReach(
         _ association: Association, before endpoint: Endpoint, _ now: Instant
     ) {
         let peer = association.peer

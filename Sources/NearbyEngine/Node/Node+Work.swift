@@ -2,7 +2,7 @@ import NearbyCore
 import NearbyWire
 
 extension Node {
-    mutating func perform(_ work: Work, _ now: Instant) {
+    func perform(_ work: Work, _ now: Instant) {
         switch work {
         case .frame(let payload, let channel, let arrival):
             received(payload, on: channel, arrival, now)
@@ -20,43 +20,43 @@ extension Node {
 
     // Each once in the program, however many places call it: it copies what the machine sees.
 
-    @inline(never) mutating func tellRendezvous(_ input: RendezvousMachine.Input, _ now: Instant) {
+    @inline(never) func tellRendezvous(_ input: RendezvousMachine.Input, _ now: Instant) {
         let view = RendezvousMachine.View(links: links, peers: peers)
         work.add(rendezvous.handle(input, seeing: view, now: now), as: Work.rendezvous)
     }
 
-    mutating func tellDiscovery(_ input: DiscoveryMachine.Input, _ now: Instant) {
+    func tellDiscovery(_ input: DiscoveryMachine.Input, _ now: Instant) {
         tellRendezvous(.discovery(input), now)
     }
 
-    mutating func tellInvitation(_ input: InvitationMachine.Input, _ now: Instant) {
+    func tellInvitation(_ input: InvitationMachine.Input, _ now: Instant) {
         tellRendezvous(.invitation(input), now)
     }
 
-    @inline(never) mutating func tellChannels(_ input: ChannelMachine.Input, _ now: Instant) {
+    @inline(never) func tellChannels(_ input: ChannelMachine.Input, _ now: Instant) {
         work.add(channels.handle(input, now: now), as: Work.channel)
     }
 
-    @inline(never) mutating func tellMesh(_ input: MeshMachine.Input, _ now: Instant) {
+    @inline(never) func tellMesh(_ input: MeshMachine.Input, _ now: Instant) {
         let outputs = mesh.handle(
             input, peers: peers, discovery: rendezvous.discovery, now: now)
         work.add(outputs, as: Work.mesh)
     }
 
-    mutating func tellRouting(_ input: RoutingMachine.Input, _ now: Instant) {
+    func tellRouting(_ input: RoutingMachine.Input, _ now: Instant) {
         tellMesh(.routing(input), now)
     }
 
-    @inline(never) mutating func tell(_ input: PeerMachine.Input, _ now: Instant) {
+    @inline(never) func tell(_ input: PeerMachine.Input, _ now: Instant) {
         let view = PeerMachine.View(links: links, isFull: rendezvous.invitation.isFull)
         work.add(peering.handle(input, seeing: view, now: now), as: Work.peers)
     }
 
-    mutating func tell(_ neighbour: Neighbour, _ input: HopMachine.Input, _ now: Instant) {
+    func tell(_ neighbour: Neighbour, _ input: HopMachine.Input, _ now: Instant) {
         tell(.hop(input, of: neighbour), now)
     }
 
-    mutating func tell(_ association: Association, _ input: Association.Input, _ now: Instant) {
+    func tell(_ association: Association, _ input: Association.Input, _ now: Instant) {
         tell(.association(input, of: association), now)
     }
 }

@@ -6,7 +6,9 @@ import NearbyWire
 /// Bytes, time and links come in through `handle`; bytes and events come out. What waits for
 /// neighbours leaves with `flush`, which the shell calls once after each batch of inputs, so that
 /// frames for one next hop coalesce and nothing waits while the link is idle.
-public struct Node {
+///
+/// A class: nobody copies a node, and as a value it would bring code that does.
+public final class Node {
     public typealias Input = NodeInput
     public typealias Output = NodeOutput
     public typealias Event = NodeEvent
@@ -46,19 +48,19 @@ public struct Node {
     }
 
     /// Takes one input; the outputs so far wait for `flush`.
-    public mutating func handle(_ input: Input, now: Instant) {
+    public func handle(_ input: Input, now: Instant) {
         guard !isStopped else { return }
         receive(input, now)
         settle(now)
     }
 
     /// Does what there is to be done.
-    mutating func settle(_ now: Instant) {
+    func settle(_ now: Instant) {
         while let next = work.next() { perform(next, now) }
     }
 
     /// Seals what waits for each neighbour and hands over everything to be done.
-    public mutating func flush(now: Instant) -> [Output] {
+    public func flush(now: Instant) -> [Output] {
         flushNeighbours(now)
         return outbox.takeOutputs()
     }
@@ -67,13 +69,13 @@ public struct Node {
     public var nextDeadline: Instant? {
         let earliest = min(
             rendezvous.nextDeadline ?? .distantFuture, mesh.nextDeadline ?? .distantFuture,
-            timers.earliest(peers, channels.table) ?? .distantFuture)
+            timers.earliest ?? .distantFuture)
         return earliest == .distantFuture ? nil : earliest
     }
 
     // MARK: Inputs
 
-    private mutating func receive(_ input: Input, _ now: Instant) {
+    private func receive(_ input: Input, _ now: Instant) {
         switch input {
         case .start: tellDiscovery(.start, now)
         case .linkUp(let link, let kind):
@@ -98,25 +100,27 @@ public struct Node {
         }
     }
 
-    private mutating func deadlineReached(_ now: Instant) {
+    private func deadlineReached(_ now: Instant) {
         work.add(.rendezvousIsDue)
         work.add(.meshIsDue)
-        for timer in timers.takeDue(now: now, peers, channels.table) { work.add(.timer(timer)) }
+        for timer in timers.takeDue(now: now) { work.add(.timer(timer)) }
     }
 
-    mutating func due(_ timer: NodeTimers.Timer, _ now: Instant) {
-        guard timer.deadline(peers, channels.table) ?? .distantFuture <= now else { return }
+    func due(_ timer: NodeTimers.Timer, _ now: Instant) {
         switch timer {
         case .neighbour(let peer):
-            if let neighbour = peers.neighbour(peer) { tell(neighbour, .deadlineReached, now) }
-        case .channel(let token): channelDeadlineReached(token, now)
+            guard let neighbour = peers.neighbour(peer), neighbour.isDue(now) else { return }
+            tell(neighbour, .deadlineReached, now)
+        case .channel(let token):
+            guard let channel = channels[token], channel.isDue(now) else { return }
+            channelDeadlineReached(channel, now)
         case .association(let peer):
-            guard let association = peers[peer] else { return }
+            guard let association = peers[peer], association.isDue(now) else { return }
             tell(association, .deadlineReached(isNeighbour: peers.isNeighbour(peer)), now)
         }
     }
 
-    private mutating func stop(_ now: Instant) {
+    private func stop(_ now: Instant) {
         let farewell = CloseFrame(reason: .leaving).bytes
         for association in peers.associated {
             enqueue(farewell, to: association.peer, .control, now)

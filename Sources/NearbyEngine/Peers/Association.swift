@@ -3,7 +3,7 @@ import NearbyWire
 
 /// The open channel with a peer, whatever path its frames take, the session over it, and when both
 /// are renewed or given up.
-final class Association {
+final class Association: Timed {
     enum Input {
         /// The neighbour over which its frames leave from now on; nil: there is no way to it.
         case nextHop(PeerID?)
@@ -37,21 +37,22 @@ final class Association {
     let openedAt: Instant
     /// Addresses at which it was asked whether it answers.
     var probes = PathProbes()
-    private var session = SessionMachine() { didSet { timers.touch(.association(peer)) } }
-    private var resumption: Resumption? { didSet { timers.touch(.association(peer)) } }
+    private var session = SessionMachine() { didSet { timers.touch(place) } }
+    private var resumption: Resumption? { didSet { timers.touch(place) } }
     /// The neighbour over which its frames left last.
     private var firstHop: PeerID?
     /// Since when the peer is neither a neighbour nor routed to.
-    private var unreachableSince: Instant? { didSet { timers.touch(.association(peer)) } }
+    private var unreachableSince: Instant? { didSet { timers.touch(place) } }
     /// When the client of the channel begins a new one beside it; from the first time on every
     /// `rekeyRetry`, which grows.
-    private var rekeyAt: Instant { didSet { timers.touch(.association(peer)) } }
+    private var rekeyAt: Instant { didSet { timers.touch(place) } }
     private var isRenewing = false
     private var rekeyRetry = Limits.rekeyRetry
     /// When to see whether a peer that is no neighbour has been silent for long.
-    private var silenceCheckAt: Instant { didSet { timers.touch(.association(peer)) } }
+    private var silenceCheckAt: Instant { didSet { timers.touch(place) } }
     /// Questions since it was heard last.
     private var silenceProbes = 0
+    private let place: NodeTimers.Place
     private let timers: NodeTimers
 
     init(
@@ -67,10 +68,14 @@ final class Association {
         openedAt = now
         silenceCheckAt = now + Limits.meshSilenceMax
         self.timers = timers
-        timers.touch(.association(peer))
+        place = NodeTimers.Place(.association(peer))
+        timers.begin(place, of: self)
     }
 
-    deinit { timers.touch(.association(peer)) }
+    deinit { timers.end(place) }
+
+    /// It wants no attention any more.
+    func end() { timers.end(place) }
 
     var token: ChannelToken { channel.token }
 

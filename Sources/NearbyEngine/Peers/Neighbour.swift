@@ -1,13 +1,14 @@
 import NearbyCore
 
 /// A peer that we reach over one of our links: its hop, and what waits to be sent over it.
-final class Neighbour {
+final class Neighbour: Timed {
     let peer: PeerID
     let name: String
-    var hop: HopMachine { didSet { timers.touch(.neighbour(peer)) } }
+    var hop: HopMachine { didSet { timers.touch(place) } }
     var queue = SendQueue()
     /// Whether it is among those whose frames leave with the next flush.
     var isWaiting = false
+    private let place: NodeTimers.Place
     private let timers: NodeTimers
 
     init(peer: PeerID, name: String, hop: HopMachine, timers: NodeTimers) {
@@ -15,10 +16,16 @@ final class Neighbour {
         self.name = name
         self.hop = hop
         self.timers = timers
-        timers.touch(.neighbour(peer))
+        place = NodeTimers.Place(.neighbour(peer))
+        timers.begin(place, of: self)
     }
 
-    deinit { timers.touch(.neighbour(peer)) }
+    deinit { timers.end(place) }
+
+    /// It wants no attention any more.
+    func end() { timers.end(place) }
+
+    var nextDeadline: Instant? { hop.nextDeadline }
 
     var endpoint: Endpoint { hop.endpoint }
 }

@@ -34,7 +34,7 @@ final class Peers {
 
     /// In place of the one that there was with the peer.
     func add(_ association: Association) {
-        associations[association.peer] = association
+        associations.updateValue(association, forKey: association.peer)?.end()
         holders[association.peer.short] = association.peer
         if numbers.count >= Limits.channelsMax {
             numbers = numbers.filter { associations[$0.key] != nil }
@@ -45,7 +45,9 @@ final class Peers {
     /// Its neighbour must have been removed.
     func remove(_ peer: PeerID) -> Association? {
         holders[peer.short] = nil
-        return associations.removeValue(forKey: peer)
+        let association = associations.removeValue(forKey: peer)
+        association?.end()
+        return association
     }
 
     // MARK: Reliable messages
@@ -75,6 +77,8 @@ final class Peers {
     func add(_ neighbour: Neighbour) { neighbours[neighbour.peer] = neighbour }
 
     func removeNeighbour(_ peer: PeerID) -> Neighbour? {
-        neighbours.removeValue(forKey: peer)
+        let neighbour = neighbours.removeValue(forKey: peer)
+        neighbour?.end()
+        return neighbour
     }
 }

@@ -84,9 +84,8 @@ public struct LivenessMachine: Sendable, Hashable {
 
     public var nextDeadline: Instant? {
         var earliest = min(lastSent + helloInterval, lastHeard + Limits.neighbourTimeout)
-        for deadline in [answerDue, answerExpected] {
-            earliest = min(earliest, deadline ?? earliest)
-        }
+        if let answerDue { earliest = min(earliest, answerDue) }
+        if let answerExpected { earliest = min(earliest, answerExpected) }
         switch state {
         case .alive: return earliest
         case .probing(_, let next), .suspect(_, _, let next): return min(earliest, next)
