@@ -55,6 +55,7 @@ public struct AvahiMachine: Sendable {
         /// All addresses to try now.
         case advertise([Endpoint])
         case notice(AvahiNotice)
+        case drop(DropReason)
     }
 
     /// How far we are with the daemon.
@@ -89,7 +90,6 @@ public struct AvahiMachine: Sendable {
     private var endpoints: [Endpoint] = []
     private var noticesLeft = Limits.serviceNoticesPerMinute
     private var noticesSince = Instant.zero
-    public private(set) var drops = DropCounters()
 
     /// `name`: the display name; at most 63 bytes of it are published.
     public init(peer: PeerID, name: String) {
@@ -126,7 +126,7 @@ public struct AvahiMachine: Sendable {
         case .found(let key): return found(key)
         case .removed(let key): return removed(key)
         case .browserLost(let reason): return isServing ? clientLost(reason, now: now) : []
-        case .resolved(let key, let answer): count(services.resolve(key, answer))
+        case .resolved(let key, let answer): return drop(services.resolve(key, answer))
         case .unresolved(let key):
             services.fail(key, now: now)
             return [.forget(key)]
@@ -241,8 +241,7 @@ public struct AvahiMachine: Sendable {
     private mutating func found(_ key: ServiceKey) -> [Output] {
         guard isServing else { return [] }
         let (verdict, evicted) = services.add(key)
-        count(verdict)
-        return evicted.map { [.forget($0)] } ?? []
+        return drop(verdict) + (evicted.map { [.forget($0)] } ?? [])
     }
 
     private mutating func removed(_ key: ServiceKey) -> [Output] {
@@ -254,8 +253,9 @@ public struct AvahiMachine: Sendable {
         return [.forget(key)] + services.removeAll().map { .forget($0) } + [.browse]
     }
 
-    private mutating func count(_ verdict: FoundServices.Verdict) {
-        if case .refused(let reason) = verdict { drops.count(reason) }
+    private func drop(_ verdict: FoundServices.Verdict) -> [Output] {
+        guard case .refused(let reason) = verdict else { return [] }
+        return [.drop(reason)]
     }
 
     /// Says what is found, changed and lost since the last time.

@@ -31,6 +31,7 @@ public final class AvahiService {
     /// Called when the library has worked: it rests now, often for hours.
     public var onWork: (() -> Void)?
     public private(set) var machine: AvahiMachine
+    public private(set) var drops = DropCounters()
     private let advertisement: Advertisement
     private let type: [CChar]
     private let loop: EventLoop
@@ -89,6 +90,7 @@ public final class AvahiService {
             case .forget(let key): inTime { forget(key) }
             case .advertise(let endpoints): onEndpoints?(endpoints)
             case .notice(let notice): onNotice?(notice)
+            case .drop(let reason): drops.count(reason)
             }
         }
         let deadline = noted.isEmpty ? machine.nextDeadline : now

@@ -1,11 +1,7 @@
 /// Types that are still larger than they should be: each number only falls.
 enum TypeLimits {
-    static let lines = [
-        "NodeShell.NodeProgram": 621
-    ]
-    static let storedProperties = [
-        "Configuration.Settings": 30, "NodeShell.NodeProgram": 26,
-    ]
+    static let lines: [String: Int] = [:]
+    static let storedProperties = ["Configuration.Settings": 30, "NodeShell.NodeProgram": 22]
 }
 
 /// What types take, told by indentation: the formatter sees to it.

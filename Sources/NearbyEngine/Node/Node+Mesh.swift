@@ -34,10 +34,9 @@ extension Node {
     // MARK: Sending
 
     /// With the neighbour that leads to a node.
-    @inline(never)
-    func view(toward node: ShortID?) -> Outbox.View {
-        let hop = node.flatMap { mesh.routing.nextHop(to: $0) }.flatMap(peers.neighbour)
-        return Outbox.View(peers: peers, hop: hop)
+    @inline(never) func view(toward node: ShortID?) -> Outbox.View {
+        let hop = node.flatMap { mesh.routing.nextHop(to: $0) }
+        return Outbox.View(peers: peers, hop: hop.flatMap(peers.neighbour))
     }
 
     /// A frame for a peer, with what else waits for the next hop.
@@ -45,11 +44,6 @@ extension Node {
         _ payload: [UInt8], to peer: PeerID, _ priority: Priority, _ now: Instant
     ) {
         outbox.enqueue(payload, to: peer, priority, seeing: view(toward: peer.short), now: now)
-    }
-
-    /// A frame on this very channel, past all queues.
-    func send(_ payload: [UInt8], on channel: Channel, over path: Path, _ now: Instant) {
-        outbox.send(payload, on: channel, over: path, seeing: view(toward: path.node), now: now)
     }
 
     /// What waits for neighbours, sealed.

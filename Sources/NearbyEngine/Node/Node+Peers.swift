@@ -9,7 +9,9 @@ extension Node {
         switch output {
         case .enqueue(let payload, let peer, let priority):
             enqueue(payload, to: peer, priority, now)
-        case .send(let payload, let channel, let path): send(payload, on: channel, over: path, now)
+        case .send(let payload, let channel, let path):
+            let hop = view(toward: path.node)
+            outbox.send(payload, on: channel, over: path, seeing: hop, now: now)
         case .frame(let payload, let channel, let arrival):
             received(payload, on: channel, arrival, now)
         case .routing(let message, let peer, let isOvertaken):

@@ -39,7 +39,7 @@ final class AvahiLink {
         service.machine.peers.first { $0.record.peer == peer }?.name
     }
 
-    var drops: DropCounters { service.machine.drops }
+    var drops: DropCounters { service.drops }
 
     // MARK: Status
 

@@ -33,14 +33,10 @@ package final class NodeProgram {
     private var control: ControlSocket?
     /// Made before any thread, so that all of them leave signals to it.
     private let signals: SignalSource
-    private let notifier = SystemdNotifier()
-    private let clockChanges: ClockChangeSource
-    private var clockTimer: EventLoop.TimerID?
-    private var watchdog: EventLoop.TimerID?
-    private var pagesTimer: EventLoop.TimerID?
-    private var givesBackPages = false
-    private var refusals = RefusalLog()
-    private var refusalTimer: EventLoop.TimerID?
+    private let systemd: SystemdReports
+    private let clock: ClockWatch
+    private let pages: PageReturn
+    private let refusals: RefusalLines
 
     package init(_ settings: Settings, role: Role, log: StandardErrorLog) throws(StartError) {
         self.settings = settings
@@ -52,7 +48,7 @@ package final class NodeProgram {
         do {
             signals = try SignalSource()
             loop = try EventLoop()
-            clockChanges = try ClockChangeSource()
+            clock = try ClockWatch(loop)
             identity =
                 settings.keepsNothing
                 ? .makeEphemeral()
@@ -62,6 +58,9 @@ package final class NodeProgram {
         } catch {
             throw StartError(error)
         }
+        systemd = SystemdReports(loop)
+        pages = PageReturn(loop, startedAt: started)
+        refusals = RefusalLines(loop, log)
         for notice in identity.notices { log.write(.warning, notice) }
         Self.tell(settings, log)
         let options = try NodeOptions(settings, role: role, run: run, identity)
@@ -119,23 +118,23 @@ package final class NodeProgram {
         do {
             try loop.register(signals) { [unowned self] in received(signal: $0) }
             openControl()
-            startWatchdog()
-            giveBackPagesLater()
-            try watchClock()
+            systemd.startWatchdog()
+            pages.giveBackLater()
+            try clock.start { [unowned self] in onClock?($0, $1) }
             rememberPeers()
             try runner.start()
             startAvahi()
             log.write(
                 .information,
                 "\(settings.name) is \(runner.node.ownPeer), port \(runner.transport.port)")
-            _ = notifier.ready()
+            systemd.ready()
             try loop.run(until: end)
         } catch let error as StartError {
             throw error
         } catch {
             throw StartError(error)
         }
-        _ = notifier.stopping()
+        systemd.stopping()
         onStop?()
         memory?.finish()
         runner.give(.stop, at: MonotonicClock.now())
@@ -156,24 +155,13 @@ package final class NodeProgram {
         guard case .refused(let peer, let reason, let endpoint, _) = notice else {
             return log.write(notice.level, line)
         }
-        tell(refusals.handle(.refused(peer, reason, at: endpoint, line: line), now: now))
-    }
-
-    private func tell(_ outputs: [RefusalLog.Output]) {
-        for case .write(let line) in outputs { log.write(.warning, line) }
-        let timer =
-            refusalTimer
-            ?? loop.addTimer { [unowned self] now in
-                tell(refusals.handle(.deadlineReached, now: now))
-            }
-        refusalTimer = timer
-        loop.set(timer, to: refusals.nextDeadline)
+        refusals.handle(.refused(peer, reason, at: endpoint, line: line), now: now)
     }
 
     private func startAvahi() {
         guard settings.avahi == .auto else { return }
         avahi = AvahiLink(runner, network: settings.network) { [unowned self] in
-            giveBackPagesLater()
+            pages.giveBackLater()
         }
         runner.onLinks = { [unowned self] in avahi?.linksChanged() }
         runner.advertisedName = { [unowned self] in avahi?.name(of: $0) }
@@ -181,45 +169,9 @@ package final class NodeProgram {
 
     private func received(signal: Int32) {
         guard signal == SIGHUP else { return loop.stop() }
-        _ = notifier.reloading()
+        systemd.reloading()
         onReload?()
-        _ = notifier.ready()
-    }
-
-    private func startWatchdog() {
-        guard let interval = notifier.watchdogInterval else { return }
-        let timer = loop.addTimer { [unowned self] now in
-            _ = notifier.watchdog()
-            if let watchdog { loop.set(watchdog, to: now + interval / 2) }
-        }
-        watchdog = timer
-        loop.set(timer, to: MonotonicClock.now())
-    }
-
-    private func watchClock() throws(SystemError) {
-        try loop.register(clockChanges) { [unowned self] in readClock(MonotonicClock.now()) }
-        clockTimer = loop.addTimer { [unowned self] in readClock($0) }
-        readClock(MonotonicClock.now())
-    }
-
-    private func readClock(_ now: Instant) {
-        onClock?(ClockReading(WallClock.read()), now)
-        if let clockTimer { loop.set(clockTimer, to: now + .seconds(60)) }
-    }
-
-    /// When what belongs to the start is over and the first neighbours are admitted; and again
-    /// when a library has worked that rests afterwards, at most once a second.
-    private func giveBackPagesLater() {
-        guard !givesBackPages else { return }
-        givesBackPages = true
-        let timer =
-            pagesTimer
-            ?? loop.addTimer { [unowned self] _ in
-                givesBackPages = false
-                LoadedPages.giveBack()
-            }
-        pagesTimer = timer
-        loop.set(timer, to: max(started + .seconds(5), MonotonicClock.now() + .seconds(1)))
+        systemd.ready()
     }
 
     /// Without its control socket a node still does its work. Where it may not make the one that is
