@@ -108,7 +108,7 @@ public final class Agent {
             for new in peers where !viewers.contains(new) { tell(.viewerUp(new), now) }
             viewers = peers
         case .message(let bytes, let peer, _, _): tell(.received(bytes, from: peer), now)
-        case .peer, .notice: break
+        case .peer, .notice, .echo: break
         }
     }
 

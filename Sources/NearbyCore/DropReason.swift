@@ -69,6 +69,10 @@ public enum DropReason: String, CaseIterable, Sendable {
     case routingSeqnoLeap = "routing-seqno-leap"
     /// One neighbour announces more destinations than its share.
     case routingShareFull = "routing-share-full"
+    /// Echo questions of one source, or over one neighbour, beyond what is answered in a second.
+    case echoRate = "echo-rate"
+    /// An echo answer that nobody waits for, or not any more.
+    case echoUnasked = "echo-unasked"
     case queueFullControl = "queue-full-control"
     case queueFullFresh = "queue-full-fresh"
     case queueFullReliable = "queue-full-reliable"

@@ -45,6 +45,16 @@ public final class Host {
     var side: (any HostSide)?
     public internal(set) var collector: PeerID?
     public internal(set) var viewers: [PeerID] = []
+    /// What its program was told of echoes, by their tokens.
+    public internal(set) var echoes: [UInt64: Echo] = [:]
+
+    public struct Echo {
+        public var answer: EchoAnswer
+        public var node: ShortID
+        public var hops: Int
+        public var time: Duration
+    }
+
     /// How often it booted.
     public private(set) var generation = 0
     /// Of the latest boot.

@@ -289,8 +289,15 @@ public final class Simulator {
         case .message(let message, let sender, let isReliable, _):
             guard readings == nil else { break }
             invariants.delivered(message, from: sender, isReliable: isReliable, at: host, hosts)
+        case .echo(let answer, let node, let hops, let time):
+            host.echoes[answer.token] = .init(answer: answer, node: node, hops: hops, time: time)
         case .peer, .notice: break
         }
+    }
+
+    /// As if the host's program had asked.
+    public func ask(_ token: UInt64, of peer: PeerID, hopLimit: UInt8?, at host: Int) {
+        handle(.network(.echo(token: token, to: peer, hopLimit: hopLimit)), at: host)
     }
 
     private func schedule(_ host: Host) {

@@ -44,6 +44,8 @@ struct PeerRecord: Sendable {
     var changeDue: Instant?
     var lastChange: Instant?
     var lastHeard: Instant
+    /// When it came into the table.
+    var since = Instant.zero
     /// Beacons of this run, up to 255.
     var heardCount: UInt8 = 0
     /// Of them, those since it was last in use: the first few are answered.
@@ -67,7 +69,8 @@ struct PeerRecord: Sendable {
     var sighting: Sighting {
         Sighting(
             peer: peer, run: run, endpoints: candidates.ordered(run: run), role: beacon.role,
-            costToCollector: beacon.costToCollector, flags: beacon.flags, info: info)
+            costToCollector: beacon.costToCollector, flags: beacon.flags, info: info,
+            since: since)
     }
 
     /// Four of the longest intervals, one of them lengthened by jitter: two beacons left out or
@@ -146,6 +149,7 @@ struct PeerTable: Sendable {
 
     private mutating func append(_ record: PeerRecord) -> Int {
         records.append(record)
+        records[records.count - 1].since = record.lastHeard
         deadlines.append(record.deadline)
         index[record.peer] = records.count - 1
         wake = min(wake, record.deadline)

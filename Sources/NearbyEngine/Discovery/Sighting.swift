@@ -13,10 +13,12 @@ public struct Sighting: Equatable, Sendable {
     public var flags: BeaconFlags
     /// Empty until it was fetched. After a change the old one stays until the new one is there.
     public var info: DiscoveryInfo
+    /// When it was heard first.
+    public var since: Instant
 
     public init(
         peer: PeerID, run: RunID, endpoints: [Endpoint], role: Role, costToCollector: UInt16?,
-        flags: BeaconFlags, info: DiscoveryInfo
+        flags: BeaconFlags, info: DiscoveryInfo, since: Instant = .zero
     ) {
         self.peer = peer
         self.run = run
@@ -25,6 +27,7 @@ public struct Sighting: Equatable, Sendable {
         self.costToCollector = costToCollector
         self.flags = flags
         self.info = info
+        self.since = since
     }
 }
 

@@ -50,7 +50,11 @@ struct HopMachine: Sendable {
 
     var endpoint: Endpoint { links.used.endpoint }
 
+    var linkClass: LinkClass { links.used.linkClass }
+
     var cost: UInt16 { liveness.cost }
+
+    var lossPercent: Int { liveness.lossPercent }
 
     /// Links that would carry its channel, that in use among them.
     var provedCount: Int { links.provedCount }

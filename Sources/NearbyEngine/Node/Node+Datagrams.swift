@@ -19,7 +19,7 @@ extension Node {
         case .handshake: handshakeReceived(bytes, arrival, isBare: false, now)
         case .record: handshakeReceived(bytes, arrival, isBare: true, now)
         case .unknownChannel: unknownChannelHint(bytes, from: arrival.path, now)
-        case .unknown: outbox.drop(.frameUnknownType)
+        case .echo, .unknown: outbox.drop(.frameUnknownType)
         }
     }
 
@@ -85,6 +85,8 @@ extension Node {
         case .invite(let frame): tellChannels(.admission(.invite(frame), channel), now)
         case .decision(let frame): tellChannels(.admission(.decision(frame), channel), now)
         case .close(let frame): tellChannels(.closeReceived(frame, channel), now)
+        case .path(let frame) where echoes.awaits(frame, by: channel.peer):
+            tellEchoes(.answered(frame, by: channel.peer, hops: arrival.hops), now)
         case .path(let frame): tell(.pathFrame(frame, on: channel, arrival), now)
         }
     }

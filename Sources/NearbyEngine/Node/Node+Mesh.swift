@@ -22,6 +22,9 @@ extension Node {
     // MARK: Packets
 
     func packetReceived(_ packet: MeshPacket, from neighbour: PeerID, _ now: Instant) {
+        if packet.isEcho, packet.destination == own.short || packet.hopLimit <= 1 {
+            return tellEchoes(.received(packet, from: neighbour), toward: packet.source, now)
+        }
         if packet.destination == own.short {
             let arrival = Arrival(
                 path: .mesh(packet.source), hops: packet.hopCount, firstHop: neighbour)

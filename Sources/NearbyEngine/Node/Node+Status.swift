@@ -34,23 +34,11 @@ extension Node {
     public var viewers: [PeerID] { mesh.addressees.viewers }
 
     public var sightingCount: Int { rendezvous.discovery.peerCount }
+    /// Whom discovery has found and not lost, in the order of their PeerIDs.
+    public var sightings: [Sighting] { rendezvous.discovery.sightings }
 
     /// Every table with its size and its limit.
-    public var tableSizes: [(name: String, count: Int, limit: Int)] {
-        [
-            ("sightings", rendezvous.discovery.peerCount, Limits.discoveryPeersMax),
-            ("pairs", rendezvous.invitation.pairCount, Limits.pairsMax),
-            ("channels", channels.count, Limits.channelsMax),
-            ("handshakes of others", channels.inboundCount, channels.inboundLimit),
-            ("destinations", mesh.routing.destinationCount, RoutingMachine.destinationsMax),
-            ("calls", mesh.addressees.callCount, 1 + Limits.viewersMax),
-            (
-                "neighbours", peers.neighbourCount,
-                configuration.role == .collector
-                    ? Limits.collectorNeighbours : Limits.neighboursAccepted + 4
-            ),
-        ]
-    }
+    public var tableSizes: [(name: String, count: Int, limit: Int)] { TableSizes.all(of: self) }
 
     /// Nodes in reach that cannot be neighbours, in the order of their PeerIDs.
     public func refusedNodes(now: Instant) -> [RefusedNode] { rendezvous.refusals.recent(now: now) }
@@ -59,9 +47,7 @@ extension Node {
     public var omittedRefusals: Int { rendezvous.refusals.omittedCount }
 
     /// Why there is no channel to this peer, if it was refused.
-    public func refusal(of peer: PeerID) -> RefusedNode? {
-        rendezvous.refusals[peer]
-    }
+    public func refusal(of peer: PeerID) -> RefusedNode? { rendezvous.refusals[peer] }
 
     /// The nodes of the network since our start, in the order of their PeerIDs.
     public var knownNodes: [KnownNode] { mesh.book.nodes }

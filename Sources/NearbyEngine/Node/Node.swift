@@ -23,6 +23,7 @@ public final class Node {
     var channels: ChannelMachine
     var peering: PeerMachine
     var mesh: MeshMachine
+    var echoes: EchoMachine
     /// Of neighbours, channels and associations.
     let timers = NodeTimers()
     var outbox: Outbox
@@ -40,6 +41,7 @@ public final class Node {
         peering = PeerMachine(
             own: own, rekeyAfter: configuration.rekeyAfter, timers: timers, seed: random.next())
         mesh = MeshMachine(configuration, own: own, random: &random)
+        echoes = EchoMachine(own: own, name: configuration.name)
         channels = ChannelMachine(
             terms: AdmissionTerms(configuration, cryptography), cryptography: cryptography,
             inboundLimit: configuration.role.collects
@@ -95,6 +97,8 @@ public final class Node {
         case .sendUnreliable(let message, let peer, let priority):
             tell(.sendUnreliable(message, to: peer, priority), now)
         case .sendReliable(let message, let peer): tell(.sendReliable(message, to: peer), now)
+        case .echo(let token, let peer, let limit):
+            tellEchoes(.ask(token, peer, limit), toward: peer.short, now)
         case .deadlineReached: deadlineReached(now)
         case .stop: stop(now)
         }

@@ -65,6 +65,10 @@ public enum NodeInput: Sendable {
     case sendUnreliable([UInt8], to: PeerID, Priority)
     /// At most 1 MiB; in order, exactly once while the channel lives or is renewed.
     case sendReliable([UInt8], to: PeerID)
+    /// Asks for a sign of life, told as `echo` with the same token, which is random: of the peer
+    /// itself, over its channel if there is one; or, with a hop limit of 1–64, of whoever is so
+    /// many links away on the way to it. 64 are awaited at a time.
+    case echo(token: UInt64, to: PeerID, hopLimit: UInt8?)
     case deadlineReached
     /// Says goodbye to all neighbours; nothing is to be expected of the node afterwards.
     case stop
@@ -93,6 +97,9 @@ public enum NodeEvent: Sendable {
     case viewers([PeerID])
     /// `hops`: links that it crossed, at least 1.
     case message([UInt8], from: PeerID, isReliable: Bool, hops: Int)
+    /// A sign of life, with the token that asked for it, and how long it took. `hops`: links that
+    /// the answer crossed, at least 1. Over a channel it is proved, and has neither name nor link.
+    indirect case echo(EchoAnswer, from: ShortID, hops: Int, after: Duration)
     case notice(NodeNotice)
 }
 

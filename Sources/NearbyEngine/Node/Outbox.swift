@@ -86,10 +86,12 @@ struct Outbox {
     /// Puts a datagram into a mesh packet of our own.
     @inline(never)
     mutating func originate(
-        _ datagram: [UInt8], to destination: ShortID, _ priority: Priority, seeing view: View
+        _ datagram: [UInt8], to destination: ShortID, _ priority: Priority,
+        hopLimit: UInt8 = MeshPacket.hopLimitAtStart, seeing view: View
     ) {
         let packet = MeshPacket(
-            priority: priority, source: own, destination: destination, inside: datagram[...])
+            priority: priority, hopLimit: hopLimit, source: own, destination: destination,
+            inside: datagram[...])
         hand(packet, to: view.hop)
     }
 

@@ -9,7 +9,11 @@ public struct NeighbourStatus: Sendable {
     public var endpoint: Endpoint
     /// Links that would carry its channel, that in use among them.
     public var linkCount: Int
+    /// What the link in use is made of.
+    public var linkClass: LinkClass
     public var cost: UInt16
+    /// Frames that were not answered in time, percent: an average over the last ones.
+    public var lossPercent: Int
     /// Frames, by priority.
     public var waiting: [Int]
 }
@@ -31,8 +35,9 @@ extension Peers {
             NeighbourStatus(
                 peer: neighbour.peer, name: neighbour.name, role: role(of: neighbour.peer),
                 endpoint: neighbour.endpoint, linkCount: neighbour.hop.provedCount,
-                cost: neighbour.hop.cost, waiting: Priority.allCases.map(neighbour.queue.count(at:))
-            )
+                linkClass: neighbour.hop.linkClass, cost: neighbour.hop.cost,
+                lossPercent: neighbour.hop.lossPercent,
+                waiting: Priority.allCases.map(neighbour.queue.count(at:)))
         }
     }
 

@@ -99,6 +99,8 @@ public struct LivenessMachine: Sendable, Hashable {
         return UInt16(clamping: UInt32(base) * 65_536 / delivered)
     }
 
+    public var lossPercent: Int { Int(loss) * 100 / 65_536 }
+
     private mutating func heard(isData: Bool, _ now: Instant) -> [Output] {
         lastHeard = now
         if isData, answerDue == nil { answerDue = now + Limits.answerDelay }

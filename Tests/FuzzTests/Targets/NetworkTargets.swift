@@ -35,6 +35,18 @@ extension FuzzTarget {
                 { _ = try? PathFrame(parsing: $0, isResponse: true) },
                 { _ = try? DiscoveryInfo(parsing: $0) },
             ]),
+        FuzzTarget(
+            "echo",
+            oneOf: [
+                { sound($0, EchoQuestion.init(parsing:)) { $1.write(contentsOf: $0.bytes) } },
+                { sound($0, EchoAnswer.init(parsing:)) { $1.write(contentsOf: $0.bytes) } },
+                { bytes in
+                    guard let answer = try? EchoAnswer(parsing: bytes) else { return }
+                    let count = EchoAnswer.overheadByteCount + Int(answer.token % 64)
+                    let fitted = answer.fitted(to: count).bytes
+                    precondition(fitted.count <= count, "an answer longer than its question")
+                },
+            ]),
         FuzzTarget("telemetry") { bytes in
             var skipped = 0
             _ = try? TelemetryMessage(parsing: bytes, skippedFields: &skipped)

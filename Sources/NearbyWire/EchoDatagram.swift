@@ -1,0 +1,98 @@
+import NearbyCore
+
+/// Asks whoever is so many links away on the way to a node who it is: the inside of a mesh packet
+/// whose destination is that node, and whose hop limit is so many links. Not sealed from end to
+/// end; only admitted neighbours hand over packets, each under the seal of its hop.
+///
+///     type 0x52 (1) | token (8) | zeros, as many as the answer may need
+///
+/// It is answered by its destination, and by the relay at which its hop limit ends; versions
+/// without it drop it and count that. The answer is never longer than the question.
+public struct EchoQuestion: Equatable, Sendable {
+    /// Random; the answer repeats it.
+    public var token: UInt64
+    /// Of the whole question: room for an answer with the longest name.
+    public var byteCount: Int
+
+    public static let type: UInt8 = 0x52
+
+    public init(token: UInt64) {
+        self.token = token
+        byteCount = EchoAnswer.byteCountMax
+    }
+
+    /// Reads a whole datagram. Too short for an answer without a name is refused.
+    public init(parsing bytes: ArraySlice<UInt8>) throws(WireError) {
+        var reader = ByteReader(bytes)
+        let type = try reader.readUInt8()
+        guard type == Self.type else { throw .unknownType(type) }
+        token = try reader.readUInt64()
+        byteCount = bytes.count
+        guard byteCount >= EchoAnswer.overheadByteCount else {
+            throw .truncated(needed: EchoAnswer.overheadByteCount, available: byteCount)
+        }
+    }
+
+    public var bytes: [UInt8] {
+        var writer = ByteWriter(reserving: byteCount)
+        writer.write(Self.type)
+        writer.write(token)
+        writer.write(contentsOf: repeatElement(0, count: max(0, byteCount - writer.count)))
+        return writer.bytes
+    }
+}
+
+/// Who was reached by an `EchoQuestion`: the inside of a mesh packet back to who asked. What it
+/// says is a member's word, unproved.
+///
+///     type 0x53 (1) | token (8) | link (1) | name (counted, ≤ 63) | later fields, skipped
+///
+/// Link: what the question came over last, 0 Ethernet, 1 Wi-Fi, 2 Bluetooth; others are unknown.
+public struct EchoAnswer: Equatable, Sendable {
+    public var token: UInt64
+    public var link: LinkClass?
+    /// Empty if it was not told.
+    public var name: String
+
+    public static let type: UInt8 = 0x53
+    /// Type, token, link, and the length of the name.
+    public static let overheadByteCount = 11
+    public static let byteCountMax = overheadByteCount + Limits.displayNameBytes.upperBound
+
+    public init(token: UInt64, link: LinkClass?, name: String) {
+        self.token = token
+        self.link = link
+        self.name = name
+    }
+
+    /// Reads a whole datagram.
+    public init(parsing bytes: ArraySlice<UInt8>) throws(WireError) {
+        var reader = ByteReader(bytes)
+        let type = try reader.readUInt8()
+        guard type == Self.type else { throw .unknownType(type) }
+        token = try reader.readUInt64()
+        link = LinkClass(rawValue: try reader.readUInt8())
+        name = try reader.readString(limit: Limits.displayNameBytes.upperBound, field: "name")
+    }
+
+    public var bytes: [UInt8] {
+        var writer = ByteWriter(reserving: Self.byteCountMax)
+        writer.write(Self.type)
+        writer.write(token)
+        writer.write(link?.rawValue ?? Self.linkUnknown)
+        writer.writeString(name)
+        return writer.bytes
+    }
+
+    /// With so much of the name as the answer may have, whole characters.
+    public func fitted(to byteCount: Int) -> EchoAnswer {
+        let bytes = Array(name.utf8)
+        var count = min(bytes.count, max(0, byteCount - Self.overheadByteCount))
+        // Not within a character.
+        while count > 0, count < bytes.count, bytes[count] & 0xc0 == 0x80 { count -= 1 }
+        return EchoAnswer(
+            token: token, link: link, name: String(decoding: bytes[..<count], as: UTF8.self))
+    }
+
+    private static let linkUnknown: UInt8 = 0xff
+}
