@@ -116,6 +116,8 @@ let package = Package(
                 "NodeShell", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
                 "Telemetry", "Collector", "CollectorComposition", "Store",
             ]),
+        // What `rivulet ping`, `trace`, `topology` and `browse` make of a node's answers.
+        library("Survey", ["NodeShell", "Configuration", "NearbyCore", "Collector"]),
         // How a machine becomes a node of a network: `rivulet init` and `rivulet join`.
         library(
             "Setup",
@@ -129,7 +131,8 @@ let package = Package(
             name: "rivulet",
             dependencies: [
                 "NodeShell", "CollectorShell", "Configuration", "Boards", "NearbyCore",
-                "NearbyLinux", "Collector", "Store", "Setup", "CQREncode",
+                "NearbyWire", "NearbyEngine", "NearbyLinux", "Collector", "Store", "Setup",
+                "Survey", "CQREncode",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -239,6 +242,7 @@ let package = Package(
                 "NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles",
                 "SlowStatistics", "CFaultyDisk", "store-writer",
             ]),
+        tests(of: "Survey", ["NearbyCore"]),
         // These run the program itself, below temporary folders.
         tests(
             of: "Setup",

@@ -69,7 +69,7 @@ struct NodeSocket: ParsableArguments {
 
     /// The one given; else the configured one, and where a node goes that may not use that; without
     /// a configuration the usual one.
-    private func candidates() throws -> [String] {
+    func candidates() throws -> [String] {
         if let socket { return [socket] }
         guard file.path != nil else { return [Settings.standardControl] }
         return try file.paths().paths.controls

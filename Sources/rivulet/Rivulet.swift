@@ -11,8 +11,8 @@ struct Rivulet: ParsableCommand {
         abstract: "Readings from small boards, over whatever network there is.",
         version: ProgramVersion.text,
         subcommands: [
-            Init.self, Join.self, Collect.self, Check.self, Status.self, Query.self,
-            MakeTicket.self,
+            Init.self, Join.self, Collect.self, Check.self, Status.self, Browse.self,
+            ShowTopology.self, Ping.self, Trace.self, Query.self, MakeTicket.self,
             Connect.self, MakeSecret.self, Reference.self, ShowBoard.self, FindSensors.self,
         ])
 

@@ -24,6 +24,15 @@ final class StandardOutput {
         if fflush(nil) != 0 { try check(errno) }
     }
 
+    /// A line that is seen at once, also in a pipe. Throws as `finish`, and a failure that says
+    /// nothing where nobody reads any more.
+    static func show(_ line: String, terminator: String = "\n") throws {
+        print(line, terminator: terminator)
+        guard fflush(nil) != 0 else { return }
+        try check(errno)
+        throw Failure("", .good)
+    }
+
     private static func check(_ fault: Int32) throws {
         guard fault != EPIPE else { return }
         throw Failure("standard output: \(String(cString: strerror(fault)))", .inputOutput)

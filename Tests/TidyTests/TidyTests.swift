@@ -206,14 +206,16 @@ enum Imports {
             "NodeShell", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux", "Telemetry",
             "Collector", "CollectorComposition", "Store", "Glibc",
         ],
+        "Survey": ["NodeShell", "Configuration", "NearbyCore", "Collector"],
         "Setup": [
             "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyDTLS", "NearbyLinux",
             "DurableFiles", "Spool", "Glibc",
         ],
         "rivulet-agent": ["NodeShell", "Glibc"],
         "rivulet": [
-            "CollectorShell", "Collector", "Setup",
-            "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyLinux", "Store",
+            "CollectorShell", "Collector", "Setup", "Survey",
+            "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyWire", "NearbyEngine",
+            "NearbyLinux", "Store",
             "ArgumentParser", "CQREncode", "Glibc",
         ],
     ]

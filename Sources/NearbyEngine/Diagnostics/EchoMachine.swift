@@ -142,7 +142,6 @@ extension MeshPacket {
 }
 
 extension Node {
-    /// - Parameter node: to which something may have to be sent.
     func tellEchoes(_ input: EchoMachine.Input, toward node: ShortID? = nil, _ now: Instant) {
         outbox.tell(&echoes, input, seeing: view(toward: node), links, now: now)
     }

@@ -27,9 +27,11 @@ public struct StatusQuery {
     }
 
     /// The first line of the answer to a request.
-    public func ask(_ request: String) throws(StartError) -> String {
+    public func ask(
+        _ request: String, timeout: Duration = .seconds(5)
+    ) throws(StartError) -> String {
         do {
-            return try client.request(request).first ?? ""
+            return try client.request(request, timeout: timeout).first ?? ""
         } catch {
             throw StartError(error)
         }

@@ -40,6 +40,27 @@ extension NodeProgram {
         return .object(members)
     }
 
+    /// Everything that `rivulet browse` shows: who is heard on our links.
+    package var near: JSONValue {
+        let now = MonotonicClock.now()
+        return .array(
+            runner.node.sightings.map { sighting in
+                var links: [LinkID] = []
+                for endpoint in sighting.endpoints where !links.contains(endpoint.link) {
+                    links.append(endpoint.link)
+                }
+                return .object([
+                    ("peer", .string(sighting.peer.description)),
+                    ("name", .text(knownName(of: sighting.peer))),
+                    ("role", .string("\(runner.node.role(of: sighting.peer) ?? sighting.role)")),
+                    ("interfaces", .array(links.map { .string(runner.name(of: $0)) })),
+                    ("sinceSeconds", .integer((now - sighting.since).milliseconds / 1_000)),
+                    ("connected", .flag(runner.node.name(of: sighting.peer) != nil)),
+                    ("info", .object(sighting.info.pairs.map { ($0.key, .string($0.value)) })),
+                ])
+            })
+    }
+
     /// One line.
     var health: String {
         let radio = runner.bluetooth?.sent.datagrams ?? 0
@@ -94,7 +115,7 @@ extension NodeProgram {
     private func refused(_ node: RefusedNode) -> JSONValue {
         .object([
             ("peer", .string(node.peer.description)),
-            ("name", .text(name(of: node))),
+            ("name", .text(knownName(of: node.peer))),
             ("at", .string(runner.text(node.endpoint))),
             ("interface", .string(runner.name(of: node.endpoint.link))),
             ("cause", .string(node.cause.rawValue)),
@@ -105,9 +126,9 @@ extension NodeProgram {
         ])
     }
 
-    private func name(of node: RefusedNode) -> String? {
-        let name = runner.name(of: node.peer)
-        return name == node.peer.shortText ? nil : name
+    private func knownName(of peer: PeerID) -> String? {
+        let name = runner.name(of: peer)
+        return name == peer.shortText ? nil : name
     }
 
     /// A line without control characters, at its whole length.
@@ -146,8 +167,10 @@ extension NodeProgram {
             ("role", .text(neighbour.role.map { "\($0)" })),
             ("at", .string(runner.text(neighbour.endpoint))),
             ("interface", .string(runner.name(of: neighbour.endpoint.link))),
+            ("link", .string(neighbour.linkClass.word)),
             ("links", .integer(neighbour.linkCount)),
             ("cost", .integer(neighbour.cost)),
+            ("lossPercent", .integer(neighbour.lossPercent)),
             ("waiting", .object(queues.map { ("\($0)", .integer($1)) })),
         ])
     }

@@ -30,7 +30,7 @@ package final class NodeProgram {
     private let lock: StateLock?
     private let memory: PeerMemory?
     private(set) var avahi: AvahiLink?
-    private var control: ControlSocket?
+    private let control = ControlService()
     /// Made before any thread, so that all of them leave signals to it.
     private let signals: SignalSource
     private let systemd: SystemdReports
@@ -140,12 +140,13 @@ package final class NodeProgram {
         runner.give(.stop, at: MonotonicClock.now())
         avahi?.stop()
         runner.stopBluetooth()
-        control?.close()
+        control.close()
     }
 
     /// Takes what the node told: writes what a person should read.
     package func note(_ event: Node.Event, _ now: Instant) {
         if case .notice(let notice) = event { tell(notice, now) }
+        control.note(event)
         runner.note(event, now)
     }
 
@@ -180,12 +181,12 @@ package final class NodeProgram {
         guard !settings.keepsNothing else { return }
         let fallback = Settings.fallbackControl(state: settings.state)
         do throws(ControlError) {
-            control = try controlSocket(settings.control)
+            try control.open(settings.control, for: self)
         } catch {
             log.write(.warning, "\(error)")
             guard error.isOfThePlace, fallback != settings.control else { return }
             do throws(ControlError) {
-                control = try controlSocket(fallback)
+                try control.open(fallback, for: self)
                 log.write(
                     .notice,
                     "the control socket is \(fallback): `rivulet status` finds it through the "
@@ -193,31 +194,6 @@ package final class NodeProgram {
             } catch {
                 log.write(.warning, "\(error): `rivulet status` cannot ask this node")
             }
-        }
-    }
-
-    private func controlSocket(_ path: String) throws(ControlError) -> ControlSocket {
-        let group = ServiceFolders().group(of: path)
-        return try ControlSocket(path: path, group: group, loop: loop) { [unowned self] _, line in
-            log.write(.debug, "asked for \(line.prefix { $0 != " " })")
-            return .lines(answer(line))
-        }
-    }
-
-    private func answer(_ request: String) -> [String] {
-        let words = request.split(separator: " ", maxSplits: 1).map(String.init)
-        switch (words.first, words.dropFirst().first) {
-        case ("status", nil): return [status.description]
-        case ("health", nil): return [health]
-        case ("summary", nil): return summary(isVerbose: false)
-        case ("summary", "verbose"): return summary(isVerbose: true)
-        case ("ticket", let seconds?): return [issueTicket(validFor: seconds)]
-        case ("connect", let ticket?): return [use(ticket: ticket)]
-        case ("connected", let peer?): return [nameIfConnected(peer)]
-        default:
-            return [
-                "unknown request; there are status, summary, health, ticket, connect, connected"
-            ]
         }
     }
 }

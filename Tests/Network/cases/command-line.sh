@@ -22,7 +22,8 @@ agent a
 must "one that is just starting is waited for" ends 0 "a \(agent\) in network" "$BIN/rivulet" status $on
 
 # Standard output that is full is told; one whose reader went away is no fault.
-for command in secret "status $on" "status --json $on" "check $LAB/a.yaml" "sensors"; do
+for command in secret "status $on" "status --json $on" "topology $on" "topology --svg - $on" "browse --once $on" \
+    "check $LAB/a.yaml" "sensors"; do
     must "full: $command" ends 74 "standard output: No space left" \
         bash -c "exec '$BIN/rivulet' $command >/dev/full"
     must "no reader: $command" ends 0 "" bash -c "set -o pipefail; '$BIN/rivulet' $command | true"
