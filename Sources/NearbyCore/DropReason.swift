@@ -90,6 +90,15 @@ public enum DropReason: String, CaseIterable, Sendable {
     case groupUnknownSession = "group-unknown-session"
     case groupNotConnected = "group-not-connected"
     case groupTableFull = "group-table-full"
+    // Transfers
+    case transferMalformed = "transfer-malformed"
+    case transferDuplicate = "transfer-duplicate"
+    /// About a stream or resource that is over, or not so far.
+    case transferUnexpected = "transfer-unexpected"
+    case transferTableFull = "transfer-table-full"
+    case transferBeyondLimit = "transfer-beyond-limit"
+    /// The end of a stream or resource was said to be elsewhere.
+    case transferFinalSize = "transfer-final-size"
     // Readings
     case reportMalformed = "report-malformed"
     case reportWithoutBirth = "report-without-birth"

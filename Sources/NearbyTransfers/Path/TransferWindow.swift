@@ -1,0 +1,165 @@
+import NearbyCore
+import NearbyEngine
+
+/// How much may be under way: NewReno with pacing as in RFC 9002 §7, and besides
+///
+/// - a brake: where a queue of ours grows, the window is set to what fits without it;
+/// - a way back: where all that seemed lost arrived after all, the loss has not happened.
+struct TransferWindow: Sendable {
+    /// Bytes that may be under way.
+    private(set) var size = Limits.transferWindowInitial
+    /// Bytes under way, counted by the owner's calls.
+    private(set) var inFlight = 0
+
+    private var threshold = Int.max
+    /// In slow start, a queue was seen once: the window grows at a quarter of the pace (RFC 9406).
+    private var isCautious = false
+    /// Acknowledged in congestion avoidance since the last step.
+    private var acknowledgedBytes = 0
+    /// Losses and acknowledgements of what was sent before belong to the recovery under way.
+    private var recoveryStart: Instant?
+    private var before: BeforeLoss?
+    /// The first of the brakes in a row found this.
+    private var beforeBrakes: (size: Int, threshold: Int)?
+    /// Whether the window, or the pace that follows from it, is what holds us up (RFC 9002 §7.8).
+    var isLimiting = false
+    private var credit = Limits.transferBurst
+    private var creditAt: Instant?
+
+    private struct BeforeLoss {
+        var size: Int
+        var threshold: Int
+        /// Packets of this recovery that have not arrived so far.
+        var missingCount: Int
+    }
+
+    /// Whether so many bytes fit now; the pace is another question.
+    func admits(_ byteCount: Int) -> Bool { inFlight + byteCount <= size }
+
+    private var isInSlowStart: Bool { size < threshold }
+
+    mutating func sent(_ byteCount: Int) {
+        inFlight += byteCount
+        credit = max(0, credit - byteCount)
+    }
+
+    /// A packet sent at `sentAt` arrived.
+    mutating func acknowledged(_ byteCount: Int, sentAt: Instant) {
+        inFlight = max(0, inFlight - byteCount)
+        if let recoveryStart, sentAt <= recoveryStart { return }
+        guard isLimiting else { return }
+        if isInSlowStart {
+            size += isCautious ? byteCount / 4 : byteCount
+        } else {
+            acknowledgedBytes += byteCount
+            if acknowledgedBytes >= size {
+                acknowledgedBytes -= size
+                size += Limits.messageBytesMax
+            }
+        }
+        size = min(size, Limits.transferWindowMax)
+    }
+
+    /// A packet is no longer under way.
+    mutating func left(_ byteCount: Int) { inFlight = max(0, inFlight - byteCount) }
+
+    /// Packets were lost, the last of them sent at `sentAt`.
+    mutating func lost(_ count: Int, sentAt: Instant, isPersistent: Bool, now: Instant) {
+        if recoveryStart.map({ sentAt > $0 }) ?? true {
+            before = BeforeLoss(size: size, threshold: threshold, missingCount: count)
+            recoveryStart = now
+            acknowledgedBytes = 0
+            threshold = max(size / 2, Limits.transferWindowMin)
+            size = threshold
+        } else {
+            before?.missingCount += count
+        }
+        if isPersistent {
+            before = nil
+            recoveryStart = nil
+            size = Limits.transferWindowMin
+        }
+    }
+
+    /// Packets that counted as lost arrived after all.
+    mutating func cameBack(_ count: Int) {
+        before?.missingCount -= count
+        guard let known = before, known.missingCount <= 0 else { return }
+        size = max(size, known.size)
+        threshold = max(threshold, known.threshold)
+        recoveryStart = nil
+        before = nil
+    }
+
+    // MARK: The brake
+
+    /// A round without a queue.
+    mutating func roundWasClear() {
+        isCautious = false
+        beforeBrakes = nil
+    }
+
+    /// A queue was seen: in slow start for the first time, or a brake is due.
+    mutating func brake(share: Double, of flight: Int) {
+        if isInSlowStart, !isCautious { return isCautious = true }
+        if beforeBrakes == nil { beforeBrakes = (size, threshold) }
+        // No more than a quarter at once, beyond slow start: a measurement may be wrong.
+        let least = isInSlowStart ? 0.5 : 0.75
+        set(Int(Double(min(size, flight)) * max(least, share)))
+        isCautious = false
+    }
+
+    /// The brakes changed nothing.
+    mutating func undoBrakes() {
+        guard let beforeBrakes else { return }
+        size = max(size, beforeBrakes.size)
+        threshold = max(threshold, beforeBrakes.threshold)
+        self.beforeBrakes = nil
+    }
+
+    /// For a round in which the queue runs empty.
+    mutating func duck() {
+        beforeBrakes = (size, threshold)
+        set(min(size, inFlight) / 2)
+    }
+
+    private mutating func set(_ bytes: Int) {
+        size = min(max(bytes, Limits.transferWindowMin), Limits.transferWindowMax)
+        threshold = size
+        acknowledgedBytes = 0
+    }
+
+    // MARK: The pace
+
+    /// Lets credit grow at 5/4 of a window in a round trip, up to one burst.
+    mutating func refill(smoothed: Duration, now: Instant) {
+        guard let since = creditAt else { return creditAt = now }
+        let elapsed = min(max(0, (now - since).nanoseconds), 1_000_000_000)
+        let grown = elapsed * Int64(size) / max(1, smoothed.nanoseconds / 5 * 4)
+        // Less than a byte waits for more time.
+        guard grown > 0 || now < since else { return }
+        creditAt = now
+        credit = min(Limits.transferBurst, credit + Int(min(grown, Int64(Limits.transferBurst))))
+    }
+
+    /// Whether the pace allows a packet now.
+    var hasCredit: Bool { credit >= Limits.messageBytesMax }
+
+    /// When half a burst, or half a smaller window, is allowed again.
+    func creditDeadline(smoothed: Duration) -> Instant? {
+        guard let creditAt else { return nil }
+        let missing = Int64(max(0, min(Limits.transferBurst, size) / 2 - credit))
+        let roundTrip = max(1, min(smoothed.nanoseconds, 60_000_000_000))
+        return creditAt + .nanoseconds(missing * roundTrip / Int64(size) / 5 * 4 + 1)
+    }
+}
+
+extension Limits {
+    /// Ten packets (RFC 9002 §7.2).
+    static let transferWindowInitial = 10 * messageBytesMax
+    /// Four packets, so that the three behind a lost one tell of it (RFC 9002 §7.2 has two).
+    static let transferWindowMin = 4 * messageBytesMax
+    static let transferWindowMax = 1 << 20
+    /// What may leave at once (RFC 9002 §7.7).
+    static let transferBurst = 10 * messageBytesMax
+}

@@ -1,0 +1,8 @@
+import NearbyCore
+
+/// What a part of the machine wants done: outputs for the owner, frames for the peer.
+struct TransferEffects: Sendable {
+    var outputs: [TransferOutput] = []
+    /// They are sent until they arrive.
+    var frames: [TransferFrame] = []
+}
