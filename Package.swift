@@ -22,8 +22,8 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources:
 
 /// Parsers of bytes from outside: replayed by tests, or, where Tests/fuzz.sh builds, in libFuzzer.
 let parsers: [Target.Dependency] = [
-    "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyDTLS", "NearbyLinux", "NearbyAvahi",
-    "NearbyBluetooth", "Telemetry", "Collector", "Sampling", "Sensors", "Configuration", "Boards",
+    "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyTransfers", "NearbyDTLS", "NearbyLinux",
+    "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Collector", "Sampling", "Sensors", "Configuration", "Boards",
     "DurableFiles", "Spool", "Store", "Setup", "COpenSSL",
 ]
 let fuzzing: [Target] =
@@ -73,6 +73,8 @@ let package = Package(
         library("NearbyEngine", ["NearbyCore", "NearbyWire"]),
         // Sessions of applications: knows nothing of nodes.
         library("NearbyGroups", ["NearbyCore", "NearbyWire"]),
+        // Streams and resources between two of them: above the node, which knows nothing of it.
+        library("NearbyTransfers", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
         library("NearbyDTLS", ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"]),
         library("NearbyLinux", ["NearbyCore", "CLinux"]),
         library("NearbyAvahi", ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi"]),
@@ -181,6 +183,8 @@ let package = Package(
         tests(of: "NearbyCore"),
         tests(of: "NearbyWire", ["NearbyCore", "VectorFile"]),
         tests(of: "NearbyGroups", ["NearbyCore", "NearbyWire", "VectorFile"]),
+        tests(
+            of: "NearbyTransfers", ["NearbyCore", "NearbyWire", "NearbyEngine", "VectorFile"]),
         tests(of: "NearbyEngine", ["NearbyCore", "NearbyWire", "NearbySimulator"]),
         // The clock that OpenSSL reads, and files that fail.
         .target(name: "CVirtualClock", path: "Tests/CVirtualClock"),

@@ -49,8 +49,6 @@ extension Limits {
     static let delaySamplesMin = 8
     /// Packets of ours in a queue that are not worth a brake.
     static let queuedPacketsMin = 4
-    /// Brakes without effect that prove a queue not to be ours.
-    static let futileBrakesMax = 2
     /// The least round trip is measured anew when it was not seen for so long.
     static let leastRoundTripAge = Duration.seconds(10)
 }

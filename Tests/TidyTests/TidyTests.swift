@@ -61,8 +61,8 @@ struct TidyTests {
 
     @Test(arguments: Banned.inLogic) func bannedInLogic(_ banned: Banned) {
         let logic = [
-            "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyGroups", "Telemetry", "Sampling",
-            "AgentComposition", "Collector", "CollectorComposition",
+            "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyGroups", "NearbyTransfers",
+            "Telemetry", "Sampling", "AgentComposition", "Collector", "CollectorComposition",
         ]
         let files = SourceFile.all.filter { logic.contains($0.target) || $0.isMachine }
         expectAbsence(of: banned, in: files)
@@ -177,6 +177,7 @@ enum Imports {
         "NearbyWire": ["NearbyCore"],
         "NearbyEngine": ["NearbyCore", "NearbyWire"],
         "NearbyGroups": ["NearbyCore", "NearbyWire"],
+        "NearbyTransfers": ["NearbyCore", "NearbyWire", "NearbyEngine"],
         "NearbyDTLS": ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"],
         "NearbyLinux": ["NearbyCore", "CLinux", "Glibc", "Synchronization"],
         "NearbyAvahi": ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi", "Glibc"],

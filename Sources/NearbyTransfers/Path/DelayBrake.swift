@@ -13,8 +13,10 @@ import NearbyCore
 struct DelayBrake: Sendable {
     enum Finding: Equatable, Sendable {
         case clear
-        /// The share of what is under way that fits without the queue: above 0, below 1.
-        case queue(share: Double)
+        /// Perhaps a queue; the next round tells.
+        case suspicion
+        /// Bytes that can be under way without the queue.
+        case queue(fitting: Int)
         /// The brakes so far changed nothing.
         case futile
         /// Long since the path was seen without a queue: it must run empty for a round.
@@ -29,18 +31,19 @@ struct DelayBrake: Sendable {
     /// What it takes besides, and not because of us.
     private var tolerance = Duration.zero
     private var roundStart = Instant.zero
+    /// Bytes under way when the round's first packets left.
+    private var flight = 0
     private var sampleCount = 0
     private var least: Duration?
-    /// Brakes in a row, each without effect, and the round before them.
-    private var futileCount = 0
-    private var lastStanding: Duration?
+    private var isSuspected = false
+    /// What the first of the brakes in a row found.
+    private var beforeBrakes: (standing: Duration, flight: Int)?
     private var isMeasuring = false
 
-    /// - Parameters:
-    ///   - sample: without the receiver's delay.
-    ///   - flight: bytes under way.
+    /// Takes a round-trip time, without the receiver's delay; at the end of a round says what it
+    /// found.
     mutating func add(
-        _ sample: Duration, sentAt: Instant, variation: Duration, flight: Int, now: Instant
+        _ sample: Duration, sentAt: Instant, variation: Duration, now: Instant
     ) -> Finding? {
         // A sixteenth above still shows that the queue runs empty now and then.
         if sample <= (base ?? sample) * 17 / 16 { baseAt = now }
@@ -51,48 +54,74 @@ struct DelayBrake: Sendable {
         guard sampleCount >= Limits.delaySamplesMin, let standing = least, let base else {
             return nil
         }
-        roundStart = now
-        sampleCount = 0
-        least = nil
         if isMeasuring { return endMeasuring(standing, now) }
         if now - baseAt > Limits.leastRoundTripAge {
             isMeasuring = true
             return .measure
         }
-        return judge(standing, base, variation, flight)
+        return judge(standing, base, variation)
+    }
+
+    /// The next round begins, after what followed from the last one.
+    ///
+    /// - Parameter flight: bytes under way when its first packets leave.
+    mutating func beginRound(flight: Int, now: Instant) {
+        roundStart = now
+        self.flight = flight
+        sampleCount = 0
+        least = nil
     }
 
     private mutating func judge(
-        _ standing: Duration, _ base: Duration, _ variation: Duration, _ flight: Int
+        _ standing: Duration, _ base: Duration, _ variation: Duration
     ) -> Finding {
+        if let before = beforeBrakes, hasNoEffect(standing, since: before) {
+            tolerance = max(standing, before.standing) - base
+            beforeBrakes = nil
+            isSuspected = false
+            return .futile
+        }
         let excess = max(.zero, standing - base - tolerance)
         let part = Double(excess.nanoseconds) / Double(max(1, standing.nanoseconds))
         let queuedBytes = Double(flight) * part
-        guard excess > base / 4 + variation,
+        guard excess > base / 4 + variation * 2,
             queuedBytes >= Double(Limits.queuedPacketsMin * Limits.messageBytesMax)
         else {
-            futileCount = 0
-            lastStanding = nil
+            beforeBrakes = nil
+            isSuspected = false
             // What does not last is not tolerated for ever.
-            tolerance -= max(.zero, base + tolerance - standing) / 8
+            tolerance -= max(.zero, base + tolerance - standing) / 32
             return .clear
         }
-        futileCount = standing > (lastStanding ?? .seconds(3_600)) * 7 / 8 ? futileCount + 1 : 0
-        lastStanding = standing
-        guard futileCount >= Limits.futileBrakesMax else { return .queue(share: 1 - part) }
-        tolerance = standing - base
-        futileCount = 0
-        lastStanding = nil
-        return .futile
+        // One round alone may have been unlucky.
+        guard isSuspected else {
+            isSuspected = true
+            return .suspicion
+        }
+        if beforeBrakes == nil { beforeBrakes = (standing, flight) }
+        return .queue(fitting: Int(Double(flight) * (1 - part)))
     }
+
+    /// A queue of ours shrinks as much as what is under way, one that we share with others less,
+    /// other delay hardly.
+    private func hasNoEffect(
+        _ standing: Duration, since before: (standing: Duration, flight: Int)
+    ) -> Bool {
+        let left = Double(flight) / Double(max(1, before.flight))
+        let expected = Double(before.standing.nanoseconds) * (0.7 + 0.3 * left)
+        return left <= Self.tellingShare && Double(standing.nanoseconds) > expected
+    }
+
+    /// When so little is left of what was under way, the effect of brakes can be told.
+    private static let tellingShare = 0.8
 
     private mutating func endMeasuring(_ standing: Duration, _ now: Instant) -> Finding {
         isMeasuring = false
         base = standing
         baseAt = now
         tolerance = .zero
-        lastStanding = nil
-        futileCount = 0
+        beforeBrakes = nil
+        isSuspected = false
         return .measured
     }
 }

@@ -24,7 +24,6 @@ struct PathState: Sendable {
         if let sample = arrival.sample {
             rtt.add(sample: sample.roundTrip, acknowledgementDelay: delay)
         }
-        let flight = window.inFlight
         var cameBackCount = 0
         for packet in arrival.packets {
             if packet.fate == .lost {
@@ -38,14 +37,18 @@ struct PathState: Sendable {
         let delay = min(delay, Limits.acknowledgementDelayMax)
         let net = sample.roundTrip > delay ? sample.roundTrip - delay : sample.roundTrip
         let finding = brakes[Int(lane.rawValue)].add(
-            net, sentAt: sample.sentAt, variation: rtt.variation, flight: flight, now: now)
+            net, sentAt: sample.sentAt, variation: rtt.variation, now: now)
         switch finding {
         case nil: break
         case .clear: window.roundWasClear()
-        case .queue(let share): window.brake(share: share, of: flight)
+        case .suspicion: window.beCautious()
+        case .queue(let fitting): window.brake(fitting: fitting)
         case .measure: window.duck()
         case .futile, .measured: window.undoBrakes()
         }
+        guard finding != nil else { return }
+        brakes[Int(lane.rawValue)].beginRound(
+            flight: min(window.inFlight, window.size), now: now)
     }
 
     /// Packets were lost.
