@@ -23,7 +23,7 @@ extension TransferMachine {
 
     /// RFC 9002 §6.2.
     private var probeDeadline: Instant? {
-        oldestLane.map { sent[$0].lastSentAt + path.probeTimeout }
+        oldestLane.map { max(sent[$0].lastSentAt, path.probedAt) + path.probeTimeout }
     }
 
     /// The lane with packets under way that was silent for longer.
@@ -50,7 +50,7 @@ extension TransferMachine {
 
     /// Asks a silent path with two packets: with what is under way for longest (RFC 9002 §6.2.4).
     private mutating func probe(_ lane: Int, _ now: Instant, _ outputs: inout [Output]) {
-        path.probed()
+        path.probed(now: now)
         for packet in sent[lane].oldest(2) { sendAgain(packet) }
         for count in 0..<2 {
             if let message = nextPacket(now) {

@@ -36,8 +36,8 @@ struct DelayBrake: Sendable {
     private var sampleCount = 0
     private var least: Duration?
     private var isSuspected = false
-    /// What the first of the brakes in a row found.
-    private var beforeBrakes: (standing: Duration, flight: Int)?
+    private var response = DelayResponse()
+    private var hasBraked = false
     private var isMeasuring = false
 
     /// Takes a round-trip time, without the receiver's delay; at the end of a round says what it
@@ -75,19 +75,13 @@ struct DelayBrake: Sendable {
     private mutating func judge(
         _ standing: Duration, _ base: Duration, _ variation: Duration
     ) -> Finding {
-        if let before = beforeBrakes, hasNoEffect(standing, since: before) {
-            tolerance = max(standing, before.standing) - base
-            beforeBrakes = nil
-            isSuspected = false
-            return .futile
-        }
+        response.add(flight: Double(flight), standing: Double(standing.nanoseconds))
         let excess = max(.zero, standing - base - tolerance)
         let part = Double(excess.nanoseconds) / Double(max(1, standing.nanoseconds))
         let queuedBytes = Double(flight) * part
         guard excess > base / 4 + variation * 2,
             queuedBytes >= Double(Limits.queuedPacketsMin * Limits.messageBytesMax)
         else {
-            beforeBrakes = nil
             isSuspected = false
             // What does not last is not tolerated for ever.
             tolerance -= max(.zero, base + tolerance - standing) / 32
@@ -98,30 +92,59 @@ struct DelayBrake: Sendable {
             isSuspected = true
             return .suspicion
         }
-        if beforeBrakes == nil { beforeBrakes = (standing, flight) }
+        // What slow start did before there was a queue tells nothing of it.
+        if !hasBraked { response = DelayResponse() }
+        hasBraked = true
+        guard !response.isOthers else {
+            tolerance = standing - base
+            isSuspected = false
+            return .futile
+        }
+        tolerance = tolerance * 3 / 4
         return .queue(fitting: Int(Double(flight) * (1 - part)))
     }
-
-    /// A queue of ours shrinks as much as what is under way, one that we share with others less,
-    /// other delay hardly.
-    private func hasNoEffect(
-        _ standing: Duration, since before: (standing: Duration, flight: Int)
-    ) -> Bool {
-        let left = Double(flight) / Double(max(1, before.flight))
-        let expected = Double(before.standing.nanoseconds) * (0.7 + 0.3 * left)
-        return left <= Self.tellingShare && Double(standing.nanoseconds) > expected
-    }
-
-    /// When so little is left of what was under way, the effect of brakes can be told.
-    private static let tellingShare = 0.8
 
     private mutating func endMeasuring(_ standing: Duration, _ now: Instant) -> Finding {
         isMeasuring = false
         base = standing
         baseAt = now
         tolerance = .zero
-        beforeBrakes = nil
+        response = DelayResponse()
         isSuspected = false
         return .measured
     }
+}
+
+/// How the delay of a path answers to what is under way, over the last rounds: where the queue is
+/// ours, both grow and shrink in proportion; where we share it, by our share; where it is none,
+/// the delay hardly moves.
+struct DelayResponse: Sendable {
+    private var flight = 0.0
+    private var standing = 0.0
+    private var variance = 0.0
+    private var covariance = 0.0
+    private var count = 0
+
+    /// Each round weighs an eighth, the earlier ones less and less.
+    mutating func add(flight newFlight: Double, standing newStanding: Double) {
+        count += 1
+        let weight = max(1 / Double(count), 1 / 8)
+        let flightStep = newFlight - flight
+        let standingStep = newStanding - standing
+        flight += weight * flightStep
+        standing += weight * standingStep
+        variance = (1 - weight) * (variance + weight * flightStep * flightStep)
+        covariance = (1 - weight) * (covariance + weight * flightStep * standingStep)
+    }
+
+    /// Whether enough was seen, and the delay is not of our making.
+    var isOthers: Bool {
+        guard count >= 4, flight > 0, standing > 0 else { return false }
+        // Flights that differ by a tenth tell something.
+        guard variance > 0.01 * flight * flight else { return false }
+        return covariance / standing * flight < Self.ownShare * variance
+    }
+
+    /// Less of a delay's changes than that follows from ours: it belongs to others.
+    private static let ownShare = 0.3
 }

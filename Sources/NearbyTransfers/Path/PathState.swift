@@ -8,6 +8,7 @@ struct PathState: Sendable {
     private(set) var window = TransferWindow()
     private var brakes = [DelayBrake](repeating: DelayBrake(), count: TransferLane.allCases.count)
     private(set) var probesInVain = 0
+    private(set) var probedAt = Instant.zero
 
     mutating func sent(_ byteCount: Int) { window.sent(byteCount) }
 
@@ -66,7 +67,10 @@ struct PathState: Sendable {
     /// What could leave has left; `isHeldUp` by the window or the pace, or there was no more.
     mutating func transmitted(isHeldUp: Bool) { window.isLimiting = isHeldUp }
 
-    mutating func probed() { probesInVain += 1 }
+    mutating func probed(now: Instant) {
+        probesInVain += 1
+        probedAt = now
+    }
 
     mutating func refill(now: Instant) { window.refill(smoothed: rtt.smoothed, now: now) }
 
