@@ -38,12 +38,10 @@ extension TransferMachine {
 
     mutating func deadlineReached(_ now: Instant, _ outputs: inout [Output]) {
         guard isReachable else { return }
-        if let deadline = lossDeadline {
-            guard now >= deadline else { return }
-            for lane in sent.indices where sent[lane].lossDeadline ?? .distantFuture <= now {
-                detectLosses(in: lane, now)
-            }
-        } else if let deadline = probeDeadline, now >= deadline, let lane = oldestLane {
+        for lane in sent.indices where sent[lane].lossDeadline ?? .distantFuture <= now {
+            detectLosses(in: lane, now)
+        }
+        if lossDeadline == nil, let lane = oldestLane, probeDeadline ?? .distantFuture <= now {
             probe(lane, now, &outputs)
         }
     }

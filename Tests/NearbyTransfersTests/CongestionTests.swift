@@ -4,69 +4,129 @@ import Testing
 @testable import NearbyTransfers
 
 @Suite struct CongestionTests {
-    /// Bytes that a resource without end brings over in a time, after a while to begin, as a part
-    /// of what the link can.
+    /// What a resource without end makes of a link.
+    private struct Use {
+        /// Bytes that arrive in a time, as a part of what the link can carry.
+        var share: Double
+        /// The longest that the queue took in that time.
+        var wait: Duration
+        var world: TransferWorld
+    }
+
     private func use(
-        of terms: SimulatedLink.Terms, after warmUp: Duration, over time: Duration,
-        seed: UInt64 = 1
-    ) -> (share: Double, world: TransferWorld) {
-        let world = TransferWorld(terms, seed: seed)
+        of terms: SimulatedLink.Terms, after warmUp: Duration, over time: Duration
+    ) -> Use {
+        let world = TransferWorld(terms)
         let id = world.offer(1 << 40, at: 0)
         world.run(for: warmUp)
         world.links[0].resetBacklog()
-        let start = world.machines[0].progress(of: id)?.completed ?? 0
+        let start = completed(id, 0, world)
         world.run(for: time)
-        let end = world.machines[0].progress(of: id)?.completed ?? 0
-        let share = Double(end - start) / (Double(time.nanoseconds) / 1e9 * terms.rate)
-        print("use \(share), backlog \(world.links[0].backlogMost), window \(world.machines[0].windowBytes), rtt \(world.machines[0].roundTrip), drops \(world.links[0].droppedCount), \(world.drops), sent \(world.sentCount)")
-        return (share, world)
+        let bytes = Double(completed(id, 0, world) - start)
+        return Use(
+            share: bytes / (Double(time.nanoseconds) / 1e9 * terms.rate),
+            wait: .nanoseconds(Int64(Double(world.links[0].backlogMost) / terms.rate * 1e9)),
+            world: world)
     }
 
-    @Test func aCleanLinkIsUsed() {
-        let (share, world) = use(of: .init(), after: .seconds(1), over: .seconds(3))
-        #expect(share >= 0.9)
-        #expect(world.links[0].backlogMost < 150_000)
+    private func completed(_ id: ResourceID, _ index: Int, _ world: TransferWorld) -> Int64 {
+        world.machines[index].progress(of: id)?.completed ?? 0
     }
 
-    @Test func aFastLinkIsUsed() {
+    @Test func aCleanLinkIsUsedAndItsQueueStaysShort() {
+        let use = use(of: .init(rate: 5_000_000), after: .seconds(2), over: .seconds(4))
+        #expect(use.share >= 0.9)
+        #expect(use.wait < .milliseconds(16))
+        #expect(use.world.links[0].droppedCount == 0)
+        #expect(use.world.drops.isEmpty)
+        // One acknowledgement serves two packets at least.
+        let sent = use.world.sentCount
+        #expect(sent[.control] ?? 0 <= (sent[.bulk] ?? 0) / 2 + 100)
+    }
+
+    @Test func aFastLinkIsUsedAndItsQueueStaysShort() {
         let terms = SimulatedLink.Terms(delay: .microseconds(100))
-        let (share, world) = use(of: terms, after: .milliseconds(200), over: .seconds(1))
-        #expect(share >= 0.9)
-        #expect(world.links[0].backlogMost < 32_000)
+        let use = use(of: terms, after: .milliseconds(200), over: .seconds(1))
+        #expect(use.share >= 0.9)
+        #expect(use.wait < .milliseconds(2))
     }
 
-    @Test(arguments: [5, 20, 60], [false, true]) func jitterDoesNotSlowItDown(
+    @Test func aSlowLinkIsUsed() {
+        let terms = SimulatedLink.Terms(rate: 20_000, delay: .milliseconds(200))
+        let use = use(of: terms, after: .seconds(20), over: .seconds(60))
+        #expect(use.share >= 0.9)
+        #expect(use.wait < .milliseconds(1_000))
+    }
+
+    /// Also where the network lets later packets overtake, and where a radio holds them up.
+    @Test(arguments: [5, 20, 60], [false, true]) func jitterIsNoQueue(
         _ milliseconds: Int, _ keepsOrder: Bool
     ) {
         var terms = SimulatedLink.Terms(rate: 2_500_000)
         terms.jitter = .milliseconds(milliseconds)
         terms.keepsOrder = keepsOrder
-        let (share, _) = use(of: terms, after: .seconds(2), over: .seconds(3))
-        print(milliseconds, keepsOrder, share)
-        #expect(share >= 0.6)
+        let use = use(of: terms, after: .seconds(2), over: .seconds(4))
+        #expect(use.share >= 0.6)
     }
 
-    @Test func twoShareABottleneck() {
-        let world = TransferWorld(pairs: 2, .init(), isShared: true)
+    /// A queue that only loss can tell of: it is as short as the brake's tolerance.
+    @Test func aShortQueueIsUsed() {
+        var terms = SimulatedLink.Terms(rate: 2_500_000)
+        terms.queueLimit = 15_000
+        let use = use(of: terms, after: .seconds(2), over: .seconds(6))
+        #expect(use.share >= 0.75)
+        #expect(use.world.links[0].droppedCount > 0)
+    }
+
+    @Test func twoShareABottleneckFairly() {
+        let world = TransferWorld(pairs: 2, .init(rate: 2_500_000), isShared: true)
         let first = world.offer(1 << 40, at: 0)
-        world.run(for: .seconds(5))
+        world.run(for: .seconds(3))
         let second = world.offer(1 << 40, at: 2)
-        for step in 0..<6 {
-        let start = (world.machines[0].progress(of: first)!.completed, world.machines[2].progress(of: second)?.completed ?? 0)
-        world.run(for: .seconds(5))
-        let end = (world.machines[0].progress(of: first)!.completed, world.machines[2].progress(of: second)?.completed ?? 0)
-        let l = Double(end.0 - start.0), r = Double(end.1 - start.1)
-        print("shares", step, l / (l + r), "use", (l + r) / 5 / 12_500_000, world.links[0].backlogMost, world.links[0].droppedCount)
+        world.run(for: .seconds(10))
+        let before = (completed(first, 0, world), completed(second, 2, world))
         world.links[0].resetBacklog()
-        }
+        world.run(for: .seconds(15))
+        let left = Double(completed(first, 0, world) - before.0)
+        let right = Double(completed(second, 2, world) - before.1)
+        #expect((0.4...0.6).contains(left / (left + right)), "\(left), \(right)")
+        #expect((left + right) / 15 >= 0.9 * 2_500_000)
+        // 20 ms of queue.
+        #expect(world.links[0].backlogMost < 50_000)
     }
 
-    @Test func lossIsSurvived() {
+    @Test func aPathThatBecomesSlowerIsLearnt() {
+        let world = TransferWorld(.init(rate: 1_250_000))
+        let id = world.offer(1 << 40, at: 0)
+        world.run(for: .seconds(3))
+        for link in world.links { link.terms.delay = .milliseconds(60) }
+        world.run(for: .seconds(25))
+        let start = completed(id, 0, world)
+        world.run(for: .seconds(5))
+        #expect(Double(completed(id, 0, world) - start) / 5 >= 0.9 * 1_250_000)
+    }
+
+    @Test func aThirdOfLossIsSurvived() {
         var terms = SimulatedLink.Terms()
         terms.loss = 0.3
         let world = TransferWorld(terms)
         let id = world.offer(300_000, at: 0)
-        #expect(world.run(for: .seconds(120)) { world.programs[0].outcomes[id] == .success })
-        print("30 % loss: 300 kB in \(world.now)", world.drops)
+        #expect(world.run(for: .seconds(60)) { world.programs[0].outcomes[id] == .success })
+    }
+
+    @Test func aSilentPathIsAskedMoreAndMoreRarely() {
+        let world = TransferWorld()
+        let id = world.open(at: 0)
+        world.pour(100_000, into: id, at: 0)
+        world.run(for: .milliseconds(30))
+        for link in world.links { link.terms.loss = 1 }
+        world.run(for: .seconds(1))
+        let start = world.sentCount[.reliable] ?? 0
+        world.run(for: .seconds(600))
+        // Two packets each 10 s at most.
+        #expect((world.sentCount[.reliable] ?? 0) - start <= 140)
+        for link in world.links { link.terms.loss = 0 }
+        world.run(for: .seconds(25))
+        #expect(world.programs[0].ends[id] == .some(nil))
     }
 }
