@@ -49,6 +49,4 @@ extension Limits {
     static let delaySamplesMin = 8
     /// Packets of ours in a queue that are not worth a brake.
     static let queuedPacketsMin = 4
-    /// The least round trip is measured anew when it was not seen for so long.
-    static let leastRoundTripAge = Duration.seconds(10)
 }

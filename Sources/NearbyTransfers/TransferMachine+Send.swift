@@ -168,6 +168,7 @@ extension TransferMachine {
         var packet = packet
         packet.byteCount = writer.count
         packet.sentAt = now
+        packet.flight = path.window.inFlight + writer.count
         if let evicted = sent[Int(lane.rawValue)].sent(packet) {
             path.left(evicted)
             sendAgain(evicted)

@@ -19,57 +19,46 @@ struct DelayBrake: Sendable {
         case queue(fitting: Int)
         /// The brakes so far changed nothing.
         case futile
-        /// Long since the path was seen without a queue: it must run empty for a round.
-        case measure
-        /// That round is over.
-        case measured
     }
 
     /// What the path takes without a queue.
     private var base: Duration?
-    private var baseAt = Instant.zero
     /// What it takes besides, and not because of us.
     private var tolerance = Duration.zero
     private var roundStart = Instant.zero
-    /// Bytes under way when the round's first packets left.
+    /// Bytes under way when the packet left that had the least time.
     private var flight = 0
     private var sampleCount = 0
     private var least: Duration?
     private var isSuspected = false
     private var response = DelayResponse()
     private var hasBraked = false
-    private var isMeasuring = false
 
-    /// Takes a round-trip time, without the receiver's delay; at the end of a round says what it
-    /// found.
+    /// Takes a round-trip time; at the end of a round says what it found.
+    ///
+    /// - Parameters:
+    ///   - sample: without the receiver's delay.
+    ///   - flight: bytes under way when the packet left.
     mutating func add(
-        _ sample: Duration, sentAt: Instant, variation: Duration, now: Instant
+        _ sample: Duration, sentAt: Instant, flight: Int, variation: Duration, now: Instant
     ) -> Finding? {
-        // A sixteenth above still shows that the queue runs empty now and then.
-        if sample <= (base ?? sample) * 17 / 16 { baseAt = now }
         base = min(base ?? sample, sample)
         guard sentAt >= roundStart else { return nil }
         sampleCount += 1
-        least = min(least ?? sample, sample)
+        if sample <= least ?? sample {
+            least = sample
+            self.flight = flight
+        }
         guard sampleCount >= Limits.delaySamplesMin, let standing = least, let base else {
             return nil
         }
-        if isMeasuring { return endMeasuring(standing, now) }
-        if now - baseAt > Limits.leastRoundTripAge {
-            isMeasuring = true
-            return .measure
-        }
-        return judge(standing, base, variation)
-    }
-
-    /// The next round begins, after what followed from the last one.
-    ///
-    /// - Parameter flight: bytes under way when its first packets leave.
-    mutating func beginRound(flight: Int, now: Instant) {
-        roundStart = now
-        self.flight = flight
         sampleCount = 0
         least = nil
+        // In slow start a round trip is too long a time: the window doubles in it.
+        if hasBraked { roundStart = now }
+        let finding = judge(standing, base, variation)
+        if case .queue = finding { roundStart = now }
+        return finding
     }
 
     private mutating func judge(
@@ -103,16 +92,6 @@ struct DelayBrake: Sendable {
         tolerance = tolerance * 3 / 4
         return .queue(fitting: Int(Double(flight) * (1 - part)))
     }
-
-    private mutating func endMeasuring(_ standing: Duration, _ now: Instant) -> Finding {
-        isMeasuring = false
-        base = standing
-        baseAt = now
-        tolerance = .zero
-        response = DelayResponse()
-        isSuspected = false
-        return .measured
-    }
 }
 
 /// How the delay of a path answers to what is under way, over the last rounds: where the queue is
@@ -125,10 +104,10 @@ struct DelayResponse: Sendable {
     private var covariance = 0.0
     private var count = 0
 
-    /// Each round weighs an eighth, the earlier ones less and less.
+    /// Each round weighs a sixteenth, the earlier ones less and less.
     mutating func add(flight newFlight: Double, standing newStanding: Double) {
         count += 1
-        let weight = max(1 / Double(count), 1 / 8)
+        let weight = max(1 / Double(count), 1 / 16)
         let flightStep = newFlight - flight
         let standingStep = newStanding - standing
         flight += weight * flightStep
@@ -139,12 +118,12 @@ struct DelayResponse: Sendable {
 
     /// Whether enough was seen, and the delay is not of our making.
     var isOthers: Bool {
-        guard count >= 4, flight > 0, standing > 0 else { return false }
+        guard count >= 8, flight > 0, standing > 0 else { return false }
         // Flights that differ by a tenth tell something.
         guard variance > 0.01 * flight * flight else { return false }
         return covariance / standing * flight < Self.ownShare * variance
     }
 
     /// Less of a delay's changes than that follows from ours: it belongs to others.
-    private static let ownShare = 0.3
+    private static let ownShare = 0.2
 }

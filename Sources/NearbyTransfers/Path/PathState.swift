@@ -38,18 +38,14 @@ struct PathState: Sendable {
         let delay = min(delay, Limits.acknowledgementDelayMax)
         let net = sample.roundTrip > delay ? sample.roundTrip - delay : sample.roundTrip
         let finding = brakes[Int(lane.rawValue)].add(
-            net, sentAt: sample.sentAt, variation: rtt.variation, now: now)
+            net, sentAt: sample.sentAt, flight: sample.flight, variation: rtt.variation, now: now)
         switch finding {
         case nil: break
         case .clear: window.roundWasClear()
         case .suspicion: window.beCautious()
         case .queue(let fitting): window.brake(fitting: fitting)
-        case .measure: window.duck()
-        case .futile, .measured: window.undoBrakes()
+        case .futile: window.undoBrakes()
         }
-        guard finding != nil else { return }
-        brakes[Int(lane.rawValue)].beginRound(
-            flight: min(window.inFlight, window.size), now: now)
     }
 
     /// Packets were lost.

@@ -22,6 +22,8 @@ struct SentPacket: Sendable {
     var fate = Fate.inFlight
     var byteCount = 0
     var sentAt = Instant.zero
+    /// Bytes under way with it.
+    var flight = 0
     /// The one thing that most packets carry.
     var data: SentData?
     var others: [SentFrame] = []
@@ -52,10 +54,16 @@ struct SentPackets: Sendable {
     private var reorderedPackets = Limits.reorderedPacketsMin
     private var reorderedTime = Duration.zero
 
+    struct Sample {
+        var roundTrip: Duration
+        var sentAt: Instant
+        var flight: Int
+    }
+
     struct Arrival {
         var packets: [SentPacket] = []
         /// How long the largest one was on its way, if the news of it is new.
-        var sample: (roundTrip: Duration, sentAt: Instant)?
+        var sample: Sample?
     }
 
     struct Loss {
@@ -110,7 +118,10 @@ struct SentPackets: Sendable {
         let position = Int(number - firstNumber)
         let packet = packets[position]
         arrival.packets.append(packet)
-        if number == largest { arrival.sample = (now - packet.sentAt, packet.sentAt) }
+        if number == largest {
+            arrival.sample = Sample(
+                roundTrip: now - packet.sentAt, sentAt: packet.sentAt, flight: packet.flight)
+        }
         // Its record stays for the order's sake, what it carried does not.
         packets[position].fate = .arrived
         packets[position].data = nil

@@ -134,12 +134,6 @@ struct TransferWindow: Sendable {
         self.beforeBrakes = nil
     }
 
-    /// For a round in which the queue runs empty.
-    mutating func duck() {
-        beforeBrakes = (size, threshold)
-        set(min(size, inFlight) / 2)
-    }
-
     private mutating func set(_ bytes: Int) {
         size = min(max(bytes, Limits.transferWindowMin), Limits.transferWindowMax)
         threshold = size
