@@ -23,7 +23,8 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources:
 /// Parsers of bytes from outside: replayed by tests, or, where Tests/fuzz.sh builds, in libFuzzer.
 let parsers: [Target.Dependency] = [
     "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyTransfers", "NearbyDTLS", "NearbyLinux",
-    "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Collector", "Sampling", "Sensors", "Configuration", "Boards",
+    "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Collector", "Sampling", "Sensors",
+    "Configuration", "Boards",
     "DurableFiles", "Spool", "Store", "Setup", "COpenSSL",
 ]
 let fuzzing: [Target] =

@@ -66,7 +66,6 @@ import Testing
         terms.jitter = .milliseconds(milliseconds)
         terms.keepsOrder = keepsOrder
         let use = use(of: terms, after: .seconds(4), over: .seconds(4))
-        print("DBG", milliseconds, keepsOrder, use.share)
         #expect(use.share >= 0.6)
     }
 

@@ -104,7 +104,9 @@ import Testing
         var terms = SimulatedLink.Terms()
         terms.rate = [125_000, 1_250_000, 12_500_000][Int(seed % 3)]
         terms.delay = random.duration(in: .zero..<Duration.milliseconds(60))
-        terms.jitter = seed % 2 == 0 ? .zero : random.duration(in: .zero..<Duration.milliseconds(40))
+        if seed % 2 == 1 {
+            terms.jitter = random.duration(in: .zero..<Duration.milliseconds(40))
+        }
         terms.keepsOrder = seed % 4 == 1
         terms.loss = [0, 0, 0.01, 0.1, 0.3][Int(seed % 5)]
         terms.duplication = seed % 7 == 0 ? 0.1 : 0

@@ -154,10 +154,11 @@ import Testing
 
     @Test func anOfferThatIsNoneIsRefusedAtHome() {
         var machine = TransferMachine()
+        let long = String(repeating: "n", count: 256)
         for offer in [
             ResourceOffer(name: "", group: 0, byteCount: -1, key: key),
             ResourceOffer(name: "", group: 0, byteCount: 1, key: []),
-            ResourceOffer(name: String(repeating: "n", count: 256), group: 0, byteCount: 1, key: key),
+            ResourceOffer(name: long, group: 0, byteCount: 1, key: key),
         ] {
             let id = machine.nextResource
             let outputs = machine.handle(.offer(offer), now: .zero)

@@ -191,7 +191,8 @@ enum Content {
     private static let pattern = (0..<70_000).map { UInt8($0 % 251) }
 
     static func bytes(at offset: Int, _ count: Int) -> [UInt8] {
-        if count + 251 <= pattern.count { return Array(pattern[offset % 251..<offset % 251 + count]) }
+        let start = offset % 251
+        if start + count <= pattern.count { return Array(pattern[start..<start + count]) }
         return (offset..<offset + count).map { UInt8($0 % 251) }
     }
 }
