@@ -56,7 +56,9 @@ public final class Agent {
         case .notAsked(let sensor): interpret(sensors.handle(.notAsked(sensor), now: now), now)
         case .spoke(let sensor, let measurements):
             interpret(sensors.handle(.spoke(sensor, measurements), now: now), now)
-        case .clock(let reading): tell(.clock(reading), now)
+        case .clock(let reading):
+            tell(.clock(reading), now)
+            node.handle(.clock(unixOffset: reading.vouchedOffset), now: now)
         case .spool(let answer): spoolAnswered(answer, now)
         case .finish: finish(now)
         case .deadlineReached: deadlineReached(now)

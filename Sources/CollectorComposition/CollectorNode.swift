@@ -61,6 +61,7 @@ public final class CollectorNode {
             ownClock = reading
             if isDurable { outputs.append(.store(.tidy(clock: reading))) }
             tell(.ownClock(reading), now)
+            node.handle(.clock(unixOffset: reading.vouchedOffset), now: now)
             follow(machine.unixOffset)
         case .store(let answer):
             storeAnswered(answer, now)

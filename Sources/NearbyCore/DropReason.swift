@@ -48,6 +48,18 @@ public enum DropReason: String, CaseIterable, Sendable {
     case admissionPreference = "admission-preference"
     case admissionTimeout = "admission-timeout"
     case admissionShortIDTaken = "admission-short-id-taken"
+    /// `trust: pinned` does not list the peer.
+    case admissionNotListed = "admission-not-listed"
+    /// No certificate of it leads to our anchors.
+    case admissionCertificate = "admission-certificate"
+    /// Its certificate does not name the role that it says it has.
+    case admissionRole = "admission-role"
+    /// The other side does not let us in, for a reason of these.
+    case admissionRefused = "admission-refused"
+    /// A certificate is not valid at this date.
+    case certificateExpired = "certificate-expired"
+    /// Nothing was dropped: a chain was accepted without its dates, since our clock may be wrong.
+    case certificateUndated = "certificate-undated"
     case invitationTimeout = "invitation-timeout"
     case channelTableFull = "channel-table-full"
     /// Invitations over one first hop, beyond its share of channels.

@@ -33,10 +33,13 @@ public struct HandshakeResult: Equatable, Sendable {
     public let peer: PeerID
     /// 128 bytes of keying material (RFC 5705), equal on both sides, secret.
     public let exporter: [UInt8]
+    /// Nil where no anchors were given, or no certificate leads to one.
+    public let certification: Certification?
 
-    public init(peer: PeerID, exporter: [UInt8]) {
+    public init(peer: PeerID, exporter: [UInt8], certification: Certification? = nil) {
         self.peer = peer
         self.exporter = exporter
+        self.certification = certification
     }
 
     public static let exporterByteCount = 128

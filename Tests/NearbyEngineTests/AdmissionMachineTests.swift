@@ -12,12 +12,16 @@ struct AdmissionMachineTests {
 
     private func machine(
         client: Bool, trust: Trust? = nil, preference: EncryptionPreference = .required,
-        versions: ClosedRange<UInt8> = 1...1
+        versions: ClosedRange<UInt8> = 1...1, certification: Certification? = nil,
+        unixTime: Int64? = nil
     ) -> AdmissionMachine {
         AdmissionMachine(
             .init(
                 own: client ? alice : bob, peer: client ? bob : alice, isClient: client,
-                binding: Array(0..<32)),
+                binding: Array(0..<32),
+                standing: Standing(
+                    client ? bob : alice, certification, under: trust?.membership ?? .open,
+                    unixTime: unixTime)),
             terms: AdmissionTerms(
                 trust: trust ?? .secret(keys: [secret]), versions: versions, preference: preference,
                 role: client ? .agent : .collector, run: RunID(value: client ? 10 : 20),
@@ -156,6 +160,86 @@ struct AdmissionMachineTests {
         var server = machine(client: false)
         #expect(
             try converse(&client, &server).server == [.refused(.admissionVersion, tell: .version)])
+    }
+
+    // MARK: By key
+
+    @Test func whoIsListedIsAdmittedWithAndWithoutASecret() throws {
+        for keys in [[], [secret]] {
+            let trust = Trust(keys: keys, membership: .listed([alice, bob]))
+            var client = machine(client: true, trust: trust)
+            var server = machine(client: false, trust: trust)
+            let results = try converse(&client, &server)
+            #expect(results.client.last == .accepted && results.server.last == .accepted)
+        }
+    }
+
+    @Test func aListedOneWithoutTheSecretIsRefused() throws {
+        let listed = Membership.listed([alice, bob])
+        var client = machine(client: true, trust: Trust(keys: [], membership: listed))
+        var server = machine(client: false, trust: Trust(keys: [secret], membership: listed))
+        let results = try converse(&client, &server)
+        #expect(results.server == [.refused(.admissionSecret, tell: .notAdmitted)])
+    }
+
+    @Test func theServerTellsWhoIsNotListed() throws {
+        let trust = Trust(keys: [secret], membership: .listed([bob]))
+        var client = machine(client: true)
+        var server = machine(client: false, trust: trust)
+        let results = try converse(&client, &server)
+        #expect(results.server == [.refused(.admissionNotListed, tell: .notListed)])
+        #expect(!results.client.contains(.accepted))
+    }
+
+    @Test func theClientSaysNothingOfItselfToWhomItDoesNotList() {
+        let trust = Trust(keys: [secret], membership: .listed([alice]))
+        var client = machine(client: true, trust: trust)
+        #expect(
+            client.handle(.start, now: .zero) == [.refused(.admissionNotListed, tell: .notListed)])
+        #expect(client.nextDeadline == nil)
+    }
+
+    private let collector = Certification(roles: [.collector], notBefore: 100, notAfter: 200)
+    private let member = Certification(roles: [], notBefore: 100, notAfter: 200)
+
+    @Test func aCollectorNeedsACertificateThatSaysSo() throws {
+        let trust = Trust(keys: [], membership: .certified)
+        for (certification, reason) in [
+            (collector, nil), (member, .admissionRole), (nil, .admissionCertificate),
+        ] as [(Certification?, DropReason?)] {
+            var client = machine(client: true, trust: trust, certification: certification)
+            var server = machine(client: false, trust: trust, certification: member)
+            let results = try converse(&client, &server)
+            #expect(results.client.contains(.accepted) == (reason == nil))
+            let refusals = results.client.compactMap { output in
+                if case .refused(let reason, _) = output { reason } else { nil }
+            }
+            #expect(refusals.first == reason)
+        }
+    }
+
+    @Test func datesCountOnlyWhereTheTimeIsKnown() {
+        for (time, reason) in [
+            (nil, nil), (100, nil), (200, nil), (99, .certificateExpired),
+            (201, .certificateExpired),
+        ] as [(Int64?, DropReason?)] {
+            let standing = Standing(bob, collector, under: .certified, unixTime: time)
+            #expect(standing.refusal == reason, "\(time ?? 0)")
+            #expect(standing.isUndated == (time == nil))
+        }
+        // Where certificates do not count, neither do their dates.
+        let standing = Standing(bob, nil, under: .open, unixTime: 5_000)
+        #expect(standing.refusal == nil && !standing.isUndated)
+    }
+
+    @Test func rolesAreReadFromURIs() {
+        let uris = ["rivulet:role:collector", "rivulet:role:king", "https://example.org", ""]
+        let certification = Certification(uris: uris, notBefore: 0, notAfter: 1)
+        #expect(certification.roles == [.collector])
+        #expect(certification.permits(.viewer) && certification.permits(.relay))
+        #expect(!member.permits(.viewer) && !member.permits(.collector) && member.permits(.agent))
+        let viewer = Certification(uris: ["rivulet:role:viewer"], notBefore: 0, notAfter: 1)
+        #expect(viewer.permits(.viewer) && !viewer.permits(.collector))
     }
 
     @Test func aSilentOtherSideIsGivenUp() throws {

@@ -13,17 +13,25 @@ public final class SimulatedCryptography: Cryptography {
     private var generator: SeededGenerator
     private let cookieKey: UInt64
     private let forger: (any FrameForger)?
+    private let certification: Certification?
 
-    /// - Parameter forger: alters the frames that this node seals.
-    public init(peer: PeerID, seed: UInt64, forger: (any FrameForger)? = nil) {
+    /// - Parameters:
+    ///   - forger: alters the frames that this node seals.
+    ///   - certification: what this node's certificates say; nil: it has none.
+    public init(
+        peer: PeerID, seed: UInt64, forger: (any FrameForger)? = nil,
+        certification: Certification? = nil
+    ) {
         ownPeer = peer
+        self.certification = certification
         self.forger = forger
         generator = SeededGenerator(seed: seed)
         cookieKey = generator.next()
     }
 
     public func makeClient(now: Instant) -> any SecureChannel {
-        SimulatedHandshake(client: ownPeer, random: generator.next(), now: now)
+        SimulatedHandshake(
+            client: ownPeer, certification: certification, random: generator.next(), now: now)
     }
 
     public func listen(_ datagram: ArraySlice<UInt8>, from source: [UInt8], now: Instant)
@@ -43,7 +51,8 @@ public final class SimulatedCryptography: Cryptography {
         case .helloWithCookie where record.cookie == cookie:
             return .accepted(
                 SimulatedHandshake(
-                    server: ownPeer, random: generator.next(), hello: record, now: now))
+                    server: ownPeer, certification: certification, random: generator.next(),
+                    hello: record, now: now))
         default:
             return .dropped(.handshakeUnknown)
         }

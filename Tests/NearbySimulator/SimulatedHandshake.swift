@@ -16,8 +16,14 @@ struct SimulatedRecord {
     var random: UInt64
     var peer: PeerID
     var cookie: UInt64 = 0
+    /// What the sender's certificates say, if they lead to the anchor that all of these share.
+    var certification: Certification?
 
-    init(_ step: Step, random: UInt64, peer: PeerID, cookie: UInt64 = 0) {
+    init(
+        _ step: Step, random: UInt64, peer: PeerID, cookie: UInt64 = 0,
+        certification: Certification? = nil
+    ) {
+        self.certification = certification
         self.step = step
         self.random = random
         self.peer = peer
@@ -35,6 +41,7 @@ struct SimulatedRecord {
             let cookie = try? reader.readUInt64()
         else { return nil }
         self.init(known, random: random, peer: peer, cookie: cookie)
+        certification = Certification(parsing: &reader)
     }
 
     var bytes: [UInt8] {
@@ -44,19 +51,22 @@ struct SimulatedRecord {
         writer.write(random)
         writer.write(peer)
         writer.write(cookie)
+        certification?.emit(into: &writer)
         writer.write(contentsOf: [UInt8](repeating: 0, count: max(0, size - writer.count - 8)))
         writer.write(contentsOf: Self.checksum(writer.bytes[...]))
         return writer.bytes
     }
 
-    /// What OpenSSL's flights weigh (measured, bytes).
+    /// What OpenSSL's flights weigh (measured, bytes), with a certificate of an authority some 200
+    /// more.
     private var size: Int {
-        switch step {
+        let more = certification == nil ? 0 : 200
+        return switch step {
         case .hello: 107
         case .cookie: 60
         case .helloWithCookie: 127
-        case .serverFlight: 560
-        case .clientFlight: 520
+        case .serverFlight: 560 + more
+        case .clientFlight: 520 + more
         case .finished: 75
         }
     }
@@ -68,11 +78,31 @@ struct SimulatedRecord {
     }
 }
 
+extension Certification {
+    /// Nil for a sender without certificates.
+    fileprivate init?(parsing reader: inout ByteReader) {
+        guard (try? reader.readUInt8()) == 1, let bits = try? reader.readUInt8(),
+            let begin = try? reader.readUInt64(), let end = try? reader.readUInt64()
+        else { return nil }
+        self.init(
+            roles: Set(Role.allCases.filter { bits & 1 << $0.rawValue != 0 }),
+            notBefore: Int64(bitPattern: begin), notAfter: Int64(bitPattern: end))
+    }
+
+    fileprivate func emit(into writer: inout ByteWriter) {
+        writer.write(1 as UInt8)
+        writer.write(roles.reduce(0 as UInt8) { $0 | 1 << $1.rawValue })
+        writer.write(UInt64(bitPattern: notBefore))
+        writer.write(UInt64(bitPattern: notAfter))
+    }
+}
+
 /// Client hello, cookie, hello again, server's flight, client's flight, finished: with
 /// retransmission.
 final class SimulatedHandshake: SecureChannel {
     private let isClient: Bool
     private let own: PeerID
+    private let certification: Certification?
     private let random: UInt64
     private var remote: SimulatedRecord?
     private var flight: SimulatedRecord
@@ -83,20 +113,26 @@ final class SimulatedHandshake: SecureChannel {
     private(set) var state = HandshakeState.running
     private var drops = DropCounters()
 
-    init(client: PeerID, random: UInt64, now: Instant) {
+    init(client: PeerID, certification: Certification?, random: UInt64, now: Instant) {
         isClient = true
+        self.certification = certification
         own = client
         self.random = random
         flight = SimulatedRecord(.hello, random: random, peer: client)
         send(flight, now)
     }
 
-    init(server: PeerID, random: UInt64, hello: SimulatedRecord, now: Instant) {
+    init(
+        server: PeerID, certification: Certification?, random: UInt64, hello: SimulatedRecord,
+        now: Instant
+    ) {
         isClient = false
         own = server
+        self.certification = certification
         self.random = random
         remote = hello
-        flight = SimulatedRecord(.serverFlight, random: random, peer: server)
+        flight = SimulatedRecord(
+            .serverFlight, random: random, peer: server, certification: certification)
         send(flight, now)
     }
 
@@ -112,7 +148,9 @@ final class SimulatedHandshake: SecureChannel {
                 now)
         case (true, .helloWithCookie, .serverFlight):
             remote = record
-            send(SimulatedRecord(.clientFlight, random: random, peer: own), now)
+            send(
+                SimulatedRecord(
+                    .clientFlight, random: random, peer: own, certification: certification), now)
         case (true, .clientFlight, .finished) where state == .running:
             finish()
         case (false, .serverFlight, .clientFlight) where record.random == remote?.random:
@@ -166,6 +204,7 @@ final class SimulatedHandshake: SecureChannel {
         nextDeadline = nil
         state = .finished(
             HandshakeResult(
-                peer: remote.peer, exporter: hash.bytes(HandshakeResult.exporterByteCount)))
+                peer: remote.peer, exporter: hash.bytes(HandshakeResult.exporterByteCount),
+                certification: remote.certification))
     }
 }

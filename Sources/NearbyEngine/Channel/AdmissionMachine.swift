@@ -1,14 +1,6 @@
 import NearbyCore
 import NearbyWire
 
-/// Who may be here (DESIGN, Admission).
-public enum Trust: Sendable, Equatable {
-    /// Admission keys derived from the network's secrets: the first is used, all are accepted.
-    case secret(keys: [[UInt8]])
-    /// Everybody with a key of his own.
-    case any
-}
-
 /// What a node says of itself in its first frame.
 public struct AdmissionTerms: Sendable, Equatable {
     public var trust: Trust
@@ -53,6 +45,7 @@ struct AdmissionMachine {
         let isClient: Bool
         /// The exporter's bytes that proofs are bound to.
         let binding: [UInt8]
+        let standing: Standing
     }
 
     private enum Stage: Equatable {
@@ -107,7 +100,9 @@ struct AdmissionMachine {
         stage = .waitingForAdmit
         giveUpAt = now + Limits.admissionTimeout
         guard parties.isClient else { return [] }
-        ownAdmit = admitFrame(key: firstKey)
+        // Whom we would not let in hears nothing of us.
+        if let refusal = parties.standing.refusal { return refuse(refusal, tell: refusal.told) }
+        ownAdmit = admitFrame(key: terms.trust.keys.first)
         return repeatedly(ownAdmit, now)
     }
 
@@ -115,6 +110,9 @@ struct AdmissionMachine {
         guard stage == .waitingForAdmit else {
             // The client did not hear our own; say it again.
             return parties.isClient || ownAdmit.isEmpty ? [] : [.send(ownAdmit)]
+        }
+        if let refusal = parties.standing.refusal(of: frame.role) {
+            return refuse(refusal, tell: refusal.told)
         }
         guard let key = keyProved(by: frame) else {
             return refuse(.admissionSecret, tell: parties.isClient ? nil : .notAdmitted)
@@ -186,10 +184,6 @@ struct AdmissionMachine {
 
     // MARK: Proofs
 
-    private var firstKey: [UInt8]? {
-        if case .secret(let keys) = terms.trust { keys.first } else { nil }
-    }
-
     private func admitFrame(key: [UInt8]?) -> [UInt8] {
         AdmitFrame(
             versions: terms.versions, role: terms.role, preference: terms.preference,
@@ -211,8 +205,8 @@ struct AdmissionMachine {
 
     /// The key under which the other side's proof is right: the outer nil means none.
     private func keyProved(by frame: AdmitFrame) -> [UInt8]?? {
-        guard case .secret(let keys) = terms.trust else { return .some(nil) }
-        for key in keys {
+        guard !terms.trust.keys.isEmpty else { return .some(nil) }
+        for key in terms.trust.keys {
             let expected = proof(key: key, byClient: !parties.isClient)
             if cryptography.constantTimeEquals(expected, frame.proof) { return .some(key) }
         }

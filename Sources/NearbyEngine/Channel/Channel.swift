@@ -45,6 +45,8 @@ final class Channel: Timed {
     var admission: AdmissionMachine? { didSet { timers.touch(place) } }
     /// Known once the handshake is finished.
     var peer: PeerID?
+    /// What its certificates say, where they count.
+    var certification: Certification?
     /// What the peer said of itself, once it is admitted.
     var peerTerms: AdmitFrame?
     /// The way back, where no neighbour and no route is used: the path of the handshake.

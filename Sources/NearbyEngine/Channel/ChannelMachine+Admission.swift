@@ -17,13 +17,18 @@ extension ChannelMachine {
         var terms = terms
         terms.hasRoute = hasRoute
         terms.neighbourCount = UInt8(clamping: neighbourCount)
+        let standing = Standing(
+            peer, channel.certification, under: terms.trust.membership, unixTime: unixTime(now))
         channel.admission = AdmissionMachine(
-            .init(own: own, peer: peer, isClient: channel.isClient, binding: channel.binding),
+            .init(
+                own: own, peer: peer, isClient: channel.isClient, binding: channel.binding,
+                standing: standing),
             terms: terms,
             invitation: InviteFrame(timeout: Limits.invitationTimeout, context: []),
             cryptography: cryptography)
         channel.binding = []
-        return advance(channel, .start, now)
+        return (standing.isUndated ? [.drop(.certificateUndated)] : [])
+            + advance(channel, .start, now)
     }
 
     mutating func advance(
@@ -75,12 +80,34 @@ extension CloseFrame.Reason {
         case .version: .admissionVersion
         case .preference: .admissionPreference
         case .shortIDTaken: .admissionShortIDTaken
+        case .notListed, .certificate, .certificateExpired, .role: .admissionRefused
         case .leaving, .replaced, .dropped: .handshakeFailed
+        }
+    }
+
+    /// What the other side means, for people.
+    var explanation: String {
+        switch self {
+        case .notListed: "its `trust: pinned` does not list this node"
+        case .certificate: "it wants a certificate of its authority"
+        case .certificateExpired: "this node's certificate is not valid at its date"
+        case .role: "this node's certificate does not name its role"
+        default: dropReason.explanation
         }
     }
 }
 
 extension DropReason {
+    /// What a peer hears when it is refused for this.
+    var told: CloseFrame.Reason {
+        switch self {
+        case .admissionNotListed: .notListed
+        case .certificateExpired: .certificateExpired
+        case .admissionRole: .role
+        default: .certificate
+        }
+    }
+
     /// What to do about a refusal, for people.
     var explanation: String {
         switch self {
@@ -90,6 +117,10 @@ extension DropReason {
         case .admissionTimeout: "the handshake was right, but no proof of the network secret came"
         case .invitationTimeout: "the invitation was not answered in time"
         case .admissionShortIDTaken: "another peer has the same first 8 bytes of its PeerID"
+        case .admissionNotListed: "`trust: pinned` does not list it: add it if it belongs here"
+        case .admissionCertificate: "it has no certificate of our authority"
+        case .admissionRole: "its certificate does not name the role that it has"
+        case .certificateExpired: "its certificate is not valid today: have it signed anew"
         default: rawValue
         }
     }

@@ -17,6 +17,8 @@ struct ChannelMachine {
         case renew(PeerID, over: Path, attempt: UInt16, nonce: UInt32)
         case close(Channel, CloseFrame.Reason)
         case closeReceived(CloseFrame, Channel)
+        /// What to add to our time to have the time since 1970 UTC; nil while that is not known.
+        case clock(unixOffset: Duration?)
         case deadlineReached(ChannelToken, reachable: [Endpoint])
     }
 
@@ -38,6 +40,8 @@ struct ChannelMachine {
         case declined(Channel, DecisionFrame)
         /// The channel is gone, and the attempt with it.
         case failed(Channel, DropReason, String)
+        /// An open channel is about to be closed for this reason.
+        case revoked(Channel, DropReason, String)
         /// The open channel is gone.
         case closed(Channel, byPeer: Bool)
         /// Somebody there has proved our own key.
@@ -63,6 +67,8 @@ struct ChannelMachine {
     /// SHA-256 of the secrets of handshakes in which our own key was shown to us as server.
     private var ownKeySecrets: [[UInt8]] = []
     private var unknownChannels = UnknownChannels()
+    /// Added to our time it is the time since 1970 UTC; nil while that is not known.
+    private var unixOffset: Duration?
 
     init(
         terms: AdmissionTerms, cryptography: any Cryptography, inboundLimit: Int,
@@ -93,10 +99,13 @@ struct ChannelMachine {
         case .closeReceived(let frame, let channel):
             guard !channel.isAttempt else {
                 let reason = frame.reason.dropReason
-                return fail(channel, reason, "the other side refused: \(reason.explanation)")
+                return fail(channel, reason, "the other side refused: \(frame.reason.explanation)")
             }
             table.remove(channel)
             return [.closed(channel, byPeer: true)]
+        case .clock(let offset):
+            unixOffset = offset
+            return checkDates(now)
         case .deadlineReached(let token, let reachable):
             guard let channel = table[token] else { return [] }
             return deadlineReached(channel, reachable, now)
@@ -259,6 +268,7 @@ struct ChannelMachine {
             return fail(channel, .handshakeFailed, "channel index taken")
         }
         channel.peer = result.peer
+        channel.certification = result.certification
         channel.stage = .admitting
         channel.binding = Array(keys.admission)
         return [.keyed(channel)]
@@ -281,6 +291,27 @@ struct ChannelMachine {
             return [.drop(.handshakeWrongPeer)]
         }
         return [.drop(.handshakeWrongPeer), .ownIdentity(at: endpoint)]
+    }
+
+    // MARK: Dates
+
+    /// Seconds since 1970 UTC.
+    func unixTime(_ now: Instant) -> Int64? {
+        unixOffset.map { (now + $0 - .zero).components.seconds }
+    }
+
+    /// Closes the channels of those whose certificates have run out.
+    private mutating func checkDates(_ now: Instant) -> [Output] {
+        guard case .certified = terms.trust.membership, let time = unixTime(now) else { return [] }
+        let expired = table.filter { !($0.certification?.isValid(at: time) ?? true) }
+        return expired.sorted { $0.token < $1.token }.flatMap { channel -> [Output] in
+            let reason = DropReason.certificateExpired
+            guard !channel.isAttempt else {
+                return fail(channel, reason, reason.explanation)
+            }
+            return [.drop(reason), .revoked(channel, reason, reason.explanation)]
+                + close(channel, .certificateExpired)
+        }
     }
 
     private mutating func deadlineReached(

@@ -12,6 +12,12 @@ public struct RefusedNode: Equatable, Sendable {
         case encryption
         /// No wire version that both speak.
         case version
+        /// `trust: pinned` does not list it.
+        case notListed = "not-listed"
+        /// It is a collector or a viewer, and its certificate does not say so.
+        case role
+        /// Its certificate is not valid at this date.
+        case expired
     }
 
     public var peer: PeerID
@@ -100,6 +106,9 @@ extension RefusedNode.Cause {
         case .admissionSecret: self = .otherSecret
         case .admissionPreference: self = .encryption
         case .admissionVersion: self = .version
+        case .admissionNotListed: self = .notListed
+        case .admissionRole: self = .role
+        case .certificateExpired: self = .expired
         default: return nil
         }
     }

@@ -51,6 +51,7 @@ struct RendezvousMachine {
     }
 
     private let own: PeerID
+    private let membership: Membership
     /// What beacons say of us whatever happens.
     private let constant: DiscoveryMachine.OwnState
     private let beacons: BeaconCodec
@@ -69,6 +70,7 @@ struct RendezvousMachine {
         random: inout SeededGenerator
     ) {
         own = cryptography.ownPeer
+        membership = configuration.membership
         var flags = BeaconFlags()
         if configuration.preference != .required { flags.insert(.offersPlain) }
         if configuration.preference != .none { flags.insert(.offersEncryption) }
@@ -280,6 +282,9 @@ struct RendezvousMachine {
         }
         do throws(BeaconCodec.Refusal) {
             let frame = try beacons.parse(bytes)
+            guard frame.peer == own || membership.mayAdmit(frame.peer) else {
+                return [.drop(.admissionNotListed)] + refuse(frame, .notListed)
+            }
             let isOther = WireVersion.agreed(WireVersion.spoken, frame.versions) == nil
             let outputs = isOther ? refuse(frame, .version) : []
             let input = DiscoveryMachine.Input.received(

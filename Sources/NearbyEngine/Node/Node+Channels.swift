@@ -22,6 +22,9 @@ extension Node {
         case .opened(let channel): opened(channel, now)
         case .declined(let channel, let decision): declined(channel, decision, now)
         case .failed(let channel, let reason, let text): failed(channel, reason, text, now)
+        case .revoked(let channel, let reason, let text):
+            outbox.add(
+                .notice(.refused(channel.peer, reason, at: channel.path.endpoint, text: text)))
         case .closed(let channel, let byPeer):
             tell(.closed(channel), now)
             if byPeer { tellInvitation(.channelClosed(channel.token), now) }

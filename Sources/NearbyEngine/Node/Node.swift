@@ -99,6 +99,7 @@ public final class Node {
         case .sendReliable(let message, let peer): tell(.sendReliable(message, to: peer), now)
         case .echo(let token, let peer, let limit):
             tellEchoes(.ask(token, peer, limit), toward: peer.short, now)
+        case .clock(let unixOffset): tellChannels(.clock(unixOffset: unixOffset), now)
         case .deadlineReached: deadlineReached(now)
         case .stop: stop(now)
         }
@@ -146,9 +147,9 @@ extension AdmissionTerms {
             cryptography.deriveKey(from: $0, purpose: "rivulet admission")
         }
         self.init(
-            trust: keys.isEmpty ? .any : .secret(keys: keys), versions: WireVersion.spoken,
-            preference: configuration.preference, role: configuration.role,
-            run: configuration.run, name: configuration.name, hasRoute: false, neighbourCount: 0,
-            software: configuration.software)
+            trust: Trust(keys: keys, membership: configuration.membership),
+            versions: WireVersion.spoken, preference: configuration.preference,
+            role: configuration.role, run: configuration.run, name: configuration.name,
+            hasRoute: false, neighbourCount: 0, software: configuration.software)
     }
 }

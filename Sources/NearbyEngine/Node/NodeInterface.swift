@@ -11,8 +11,10 @@ public struct NodeConfiguration: Sendable {
     /// Tells this network's beacons from others'.
     public var networkTag: NetworkTag
     /// The raw network secrets, 16 bytes each: the first is used, all are accepted. Empty:
-    /// everybody is let in.
+    /// no secret is asked for.
     public var secrets: [[UInt8]]
+    /// Whose key is good enough.
+    public var membership = Membership.open
     public var preference: EncryptionPreference
     public var info: DiscoveryInfo
     /// Where our data sockets listen.
@@ -69,6 +71,9 @@ public enum NodeInput: Sendable {
     /// itself, over its channel if there is one; or, with a hop limit of 1–64, of whoever is so
     /// many links away on the way to it. 64 are awaited at a time.
     case echo(token: UInt64, to: PeerID, hopLimit: UInt8?)
+    /// What to add to `now` to have the time since 1970 UTC; nil while nobody can vouch for it.
+    /// Wanted once a minute where peers have certificates: theirs may run out.
+    case clock(unixOffset: Duration?)
     case deadlineReached
     /// Says goodbye to all neighbours; nothing is to be expected of the node afterwards.
     case stop

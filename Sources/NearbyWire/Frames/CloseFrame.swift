@@ -13,6 +13,14 @@ public struct CloseFrame: Hashable, Sendable {
         case dropped = 5
         case notAdmitted = 6
         case shortIDTaken = 7
+        /// It is not among the peers that `trust: pinned` names.
+        case notListed = 8
+        /// It has no certificate that leads to the other side's anchors.
+        case certificate = 9
+        /// It has one, which is not valid yet or any more.
+        case certificateExpired = 10
+        /// It has one, which does not name the role that it says it has.
+        case role = 11
     }
 
     public var reason: Reason

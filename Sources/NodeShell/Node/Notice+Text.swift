@@ -52,11 +52,11 @@ extension NodeRunner {
         let node = name == refused.peer.shortText ? name : "\(name) (\(refused.peer.shortText))"
         return
             "node \(node) at \(text(refused.endpoint)) on \(self.name(of: refused.endpoint.link)) "
-            + explanation(of: refused.cause)
+            + explanation(of: refused)
     }
 
-    private func explanation(of cause: RefusedNode.Cause) -> String {
-        switch cause {
+    private func explanation(of refused: RefusedNode) -> String {
+        switch refused.cause {
         case .otherNetwork:
             "is of another network: if it belongs to this one, give both the same `network`"
         case .otherSecret: "has another secret: put the same secret on both nodes"
@@ -66,6 +66,11 @@ extension NodeRunner {
         case .encryption:
             "has `encryption: none`, and here encryption is required: write optional on one of them"
         case .version: "speaks no wire version of ours: update the older of the two"
+        case .notListed:
+            "is \(refused.peer), which `trust: pinned` does not list: add it if it belongs here"
+        case .role:
+            "calls itself a collector or viewer, and its certificate does not name that role"
+        case .expired: "has a certificate that is not valid today: have it signed anew"
         }
     }
 

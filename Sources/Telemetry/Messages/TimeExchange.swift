@@ -36,6 +36,9 @@ public struct ClockReading: Hashable, Sendable {
         self.unixOffset = unixOffset
     }
 
+    /// What to add, where a time service keeps the clock.
+    public var vouchedOffset: Duration? { rank >= .network ? unixOffset : nil }
+
     /// rank 1 · unix offset 8, nanoseconds, signed
     init(parsing reader: inout ByteReader) throws(WireError) {
         rank = ClockRank(rawValue: try reader.readUInt8()) ?? .none

@@ -1,0 +1,114 @@
+import NearbyCore
+import NearbyWire
+
+/// Who may be here (DESIGN, Admission).
+public struct Trust: Sendable, Equatable {
+    /// Admission keys derived from the network's secrets: the first is used, all are accepted.
+    /// Empty: no secret is asked for.
+    public var keys: [[UInt8]]
+    public var membership: Membership
+
+    public init(keys: [[UInt8]], membership: Membership = .open) {
+        self.keys = keys
+        self.membership = membership
+    }
+
+    /// Everybody with a key of his own.
+    public static let any = Trust(keys: [])
+
+    public static func secret(keys: [[UInt8]]) -> Trust { Trust(keys: keys) }
+}
+
+/// Whose key is good enough, before any secret is asked for.
+public enum Membership: Sendable, Equatable {
+    /// Everybody's.
+    case open
+    /// Only those of these peers.
+    case listed(Set<PeerID>)
+    /// Those of peers whose certificates lead to one of our anchors and are within their dates.
+    case certified
+
+    /// Whether a peer may be dialled: certificates show in the handshake only.
+    func mayAdmit(_ peer: PeerID) -> Bool {
+        if case .listed(let peers) = self { peers.contains(peer) } else { true }
+    }
+}
+
+/// What a peer's certificates say, once they are known to lead to one of our anchors.
+public struct Certification: Sendable, Equatable {
+    /// Those that its own certificate names.
+    public var roles: Set<Role>
+    /// Seconds since 1970 UTC: from here to `notAfter` all certificates of the chain are valid.
+    public var notBefore: Int64
+    public var notAfter: Int64
+
+    public init(roles: Set<Role>, notBefore: Int64, notAfter: Int64) {
+        self.roles = roles
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+    }
+
+    /// - Parameter uris: the subject alternative names that are URIs; others mean nothing here.
+    public init(uris: [String], notBefore: Int64, notAfter: Int64) {
+        self.init(
+            roles: Set(Role.allCases.filter { uris.contains(Self.uri(of: $0)) }),
+            notBefore: notBefore, notAfter: notAfter)
+    }
+
+    /// By which a certificate names a role: `rivulet:role:collector`.
+    public static func uri(of role: Role) -> String {
+        let name =
+            switch role {
+            case .agent: "agent"
+            case .relay: "relay"
+            case .collector: "collector"
+            case .viewer: "viewer"
+            }
+        return "rivulet:role:" + name
+    }
+
+    /// - Parameter unixTime: seconds since 1970 UTC.
+    public func isValid(at unixTime: Int64) -> Bool {
+        notBefore <= unixTime && unixTime <= notAfter
+    }
+
+    /// Whether a peer may be this. Who takes readings needs a certificate that says so, and a
+    /// collector may also look in; everybody with a certificate may measure and forward.
+    public func permits(_ role: Role) -> Bool {
+        !role.collects || roles.contains(role) || role == .viewer && roles.contains(.collector)
+    }
+}
+
+/// How a peer stands by its key and its certificates, before it has said anything.
+struct Standing {
+    /// Why it is not let in, whatever it proves.
+    var refusal: DropReason?
+    /// Its dates could not be checked.
+    var isUndated = false
+    /// What it may say that it is is limited by this; nil: by nothing.
+    var certification: Certification?
+
+    /// - Parameter unixTime: seconds since 1970 UTC; nil while our clock may be wrong.
+    init(
+        _ peer: PeerID, _ certification: Certification?, under membership: Membership,
+        unixTime: Int64?
+    ) {
+        guard case .certified = membership else {
+            refusal = membership.mayAdmit(peer) ? nil : .admissionNotListed
+            return
+        }
+        guard let certification else {
+            refusal = .admissionCertificate
+            return
+        }
+        self.certification = certification
+        isUndated = unixTime == nil
+        if let unixTime, !certification.isValid(at: unixTime) { refusal = .certificateExpired }
+    }
+
+    /// Why a peer that says that it is this is not let in.
+    func refusal(of role: Role) -> DropReason? {
+        if let refusal { return refusal }
+        return certification?.permits(role) ?? true ? nil : .admissionRole
+    }
+}
