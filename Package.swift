@@ -125,8 +125,8 @@ let package = Package(
         library(
             "Setup",
             [
-                "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyDTLS", "NearbyLinux",
-                "DurableFiles", "Spool",
+                "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyEngine", "NearbyDTLS",
+                "NearbyLinux", "DurableFiles", "Spool",
             ]),
         .executableTarget(
             name: "rivulet-agent", dependencies: ["NodeShell"], swiftSettings: settings),

@@ -52,6 +52,7 @@ extension Settings {
         encryption = section.choice("encryption") ?? .required
         state = section.text("state") ?? ""
         control = section.text("control") ?? ""
+        trust = TrustSettings(section, state: state)
         let links = section.section("links", Self.links)
         udp = UDPSettings(
             links.section("udp", UDPSettings.table), isOn: links.word("udp") != "off")
@@ -82,7 +83,8 @@ extension Settings {
         if case .sequence(let items)? = section.node("collectors")?.value, items.isEmpty {
             section.add("collectors", "collectors is empty; name one at least, or leave it out")
         }
-        decodeTrust(section)
+        decodeSecrets(section)
+        checkCollectors(section)
         decodeLabels(section, mistakes)
         sensors = SensorSettings.decode(section, mistakes)
         if !bluetooth.isOn { BLESettings.refuse(sensors, mistakes) }
@@ -113,18 +115,28 @@ extension Settings {
 
     // MARK: Who is let in
 
-    private mutating func decodeTrust(_ section: Section) {
-        trustsAnybody = section.text("trust") == "any"
+    /// Whoever is not let in is no collector.
+    private func checkCollectors(_ section: Section) {
+        guard case .pinned(let peers) = trust, !peers.isEmpty else { return }
+        for collector in collectors where !peers.contains(collector) {
+            section.add(
+                "collectors", "collectors names \(collector), which `trust: pinned` does not list")
+        }
+    }
+
+    private mutating func decodeSecrets(_ section: Section) {
         let given = ["secret", "secret-file"].filter { section.node($0) != nil }
         if given.count == 2 {
             section.add("secret", "secret and secret-file are both given; leave one out")
         }
-        guard !trustsAnybody else {
+        if case .anybody = trust {
             for key in given {
                 section.add(key, "\(key) has no use with `trust: any`; leave one of the two out")
             }
             return
         }
+        // Those who are known by their keys need no secret, unless one is named.
+        if trust.isByKey, given.isEmpty { return }
         if let node = section.node("secret") {
             hasInlineSecret = true
             guard case .scalar(let line, _) = node.value else {

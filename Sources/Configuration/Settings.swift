@@ -17,11 +17,11 @@ public struct Settings: Sendable {
     public var name: String
     /// 1–15 of a–z, 0–9 and hyphen.
     public var network: String
-    /// Raw secrets, 16 bytes each; the first is used, all are accepted. Empty if `trustsAnybody`.
+    /// Raw secrets, 16 bytes each; the first is used, all are accepted. Empty: none is asked for.
     public var secrets: [[UInt8]] = []
     /// Where the secrets were read from, if from a file.
     public var secretFile: String?
-    public var trustsAnybody = false
+    public var trust: TrustSettings
     public var role: ConfiguredRole
     /// Those that count as collectors, at most 32; empty: all that are admitted as such.
     public var collectors: [PeerID] = []
@@ -79,9 +79,10 @@ public struct Settings: Sendable {
                 "A file with one secret a line: the first is used, all are accepted. "
                     + "Only its owner may be able to read it."),
             Key(
-                "trust", .choice(["secret", "any"], later: ["pinned", "authority"]),
-                .value("secret"),
-                "Who is let in: whoever knows the secret, or anybody (for trying out)."),
+                "trust", .sectionOrWord(["secret", "any"]), .value("secret"),
+                "Who is let in: whoever knows the secret, or anybody (for trying out); as a "
+                    + "section, only certain nodes, by their keys or certificates. These need to "
+                    + "know the secret too where `secret` or `secret-file` is given."),
             Key(
                 "role", .choice(ConfiguredRole.allCases.map(\.rawValue)), .value("agent"),
                 "What this node is for. A viewer looks in and takes nothing."),

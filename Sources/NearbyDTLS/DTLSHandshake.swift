@@ -65,7 +65,7 @@ final class DTLSHandshake: SecureChannel {
         guard case .running = state else { return }
         if now >= lastProgress + Limits.handshakeStallMax || now >= begun + Limits.handshakeLongest
         {
-            return fail(.handshakeTimeout, "no answer for \(Limits.handshakeStallMax)")
+            return fail(.handshakeTimeout, "no answer for \(Limits.handshakeStallMax)\(hint)")
         }
         guard let due = retransmission, now >= due else { return }
         ERR_clear_error()
@@ -126,7 +126,9 @@ final class DTLSHandshake: SecureChannel {
             Self.exporterLabel.utf8.count,
             nil, 0, 0)
         guard exported == 1 else { return fail(.handshakeFailed, Self.errorText()) }
-        state = .finished(HandshakeResult(peer: peer, exporter: exporter))
+        state = .finished(
+            HandshakeResult(
+                peer: peer, exporter: exporter, certification: association.wire.certification))
     }
 
     /// Reads what is there and throws it away: OpenSSL answers a repeated Finished with our last
@@ -142,6 +144,14 @@ final class DTLSHandshake: SecureChannel {
     private func fail(_ reason: DropReason, _ text: String) {
         retransmission = nil
         state = .failed(reason, text)
+    }
+
+    /// What an alert said, which anybody may have sent: it ends nothing, and may explain a silence.
+    private var hint: String {
+        filter.lastAlert.map { alert in
+            let text = SSL_alert_desc_string_long(Int32(alert)).map { String(cString: $0) }
+            return "; somebody says, unproved: \(text ?? "alert \(alert)")"
+        } ?? ""
     }
 
     /// OpenSSL keeps its timer by the wall clock. If that went back, the time left is nonsense:

@@ -1,4 +1,5 @@
 import COpenSSL
+import NearbyEngine
 
 /// The wire of one association: at most one datagram going in, a list of datagrams coming out.
 ///
@@ -14,6 +15,8 @@ final class DatagramBIO {
     var cookies: [[UInt8]] = []
     /// Why the verify callback refused the other side's certificate.
     var certificateRefusal: String?
+    /// What it found in a chain that leads to our anchors.
+    var certification: Certification?
 
     /// The object behind an SSL object that has this kind of BIO.
     static func of(_ ssl: OpaquePointer?) -> DatagramBIO? {

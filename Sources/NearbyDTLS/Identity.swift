@@ -25,13 +25,19 @@ public final class Identity {
     public let ephemeral: Bool
     /// What happened that a person should read, one line each.
     public let notices: [String]
+    /// What others ask of it under `trust: authority`.
+    let authority: Authority?
     let key: KeyPair
 
     private static let fileBytesMax = 16_384
     private static let bindingPrefix = "Binding: "
 
-    private init(_ key: KeyPair, ephemeral: Bool = false, notices: [String] = []) {
+    init(
+        _ key: KeyPair, ephemeral: Bool = false, notices: [String] = [],
+        authority: Authority? = nil
+    ) {
         self.key = key
+        self.authority = authority
         self.peer = key.peer
         self.ephemeral = ephemeral
         self.notices = notices
@@ -67,12 +73,16 @@ public final class Identity {
 
     /// Why `load` would not start with the identity that is there; nil also where there is none.
     public static func fault(
-        stateDirectory: String, through files: some FileOperations = SystemFiles()
+        stateDirectory: String, rule: CloneRule, root: String = "",
+        through files: some FileOperations = SystemFiles()
     ) -> IdentityError? {
         let path = file(in: stateDirectory)
         do throws(IdentityError) {
-            if let stored = try read(path, files) { _ = try parse(stored, path: path) }
-            return nil
+            guard let stored = try read(path, files) else { return nil }
+            let (binding, _) = try parse(stored, path: path)
+            let board = BoardBinding(root: root, through: files)
+            guard rule == .refuse, binding.isForeign(on: board) else { return nil }
+            return .foreign(path: path, made: binding, here: board)
         } catch {
             return error
         }
@@ -104,10 +114,10 @@ public final class Identity {
         }
     }
 
-    private static func file(in directory: String) -> String { directory + "/identity.pem" }
+    static func file(in directory: String) -> String { directory + "/identity.pem" }
 
     /// The file that only its owner can read; nil if there is none.
-    private static func read(
+    static func read(
         _ path: String, _ files: some FileOperations
     ) throws(IdentityError) -> [UInt8]? {
         let stored: (bytes: [UInt8], permissions: UInt32)?
@@ -170,7 +180,7 @@ public final class Identity {
         Array("\(bindingPrefix)\(board)\n".utf8) + key.pem()
     }
 
-    private static func parse(
+    static func parse(
         _ bytes: [UInt8], path: String
     ) throws(IdentityError) -> (BoardBinding, KeyPair) {
         let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
@@ -193,6 +203,8 @@ public enum IdentityError: Error, Equatable, CustomStringConvertible {
     case open(path: String, permissions: UInt32)
     case missing(path: String)
     case foreign(path: String, made: BoardBinding, here: BoardBinding)
+    /// What was named as a key is none; nil: it is not there.
+    case noKey(path: String, what: String?)
 
     public var description: String {
         switch self {
@@ -218,12 +230,13 @@ public enum IdentityError: Error, Equatable, CustomStringConvertible {
             If the board was replaced, run `rivulet identity adopt`; if the card is a copy, \
             move the file away.
             """
+        case .noKey(let path, let what): "\(path): no key: \(what ?? "there is no such file")"
         }
     }
 }
 
 extension KeyPairError {
-    fileprivate var text: String {
+    var text: String {
         switch self {
         case .noPrivateKey: "it has no readable private key"
         case .notP256: "its key is not an ECDSA P-256 key"

@@ -40,6 +40,23 @@ final class KeyPair {
 
     /// Reads a PEM text with a PRIVATE KEY and a CERTIFICATE; says what is wrong otherwise.
     static func parse(pem: [UInt8]) throws(KeyPairError) -> KeyPair {
+        let key = try privateKey(in: pem)
+        defer { ERR_clear_error() }
+        guard let certificate = reading(pem, { PEM_read_bio_X509($0, nil, noPassword, nil) }) else {
+            EVP_PKEY_free(key)
+            throw .noCertificate
+        }
+        guard let pair = KeyPair(privateKey: key, certificate: certificate) else { throw .mismatch }
+        return pair
+    }
+
+    /// Reads a PEM text with a PRIVATE KEY alone, and certifies it.
+    static func parse(key pem: [UInt8]) throws(KeyPairError) -> KeyPair {
+        guard let pair = selfSigned(try privateKey(in: pem)) else { throw .noPrivateKey }
+        return pair
+    }
+
+    private static func privateKey(in pem: [UInt8]) throws(KeyPairError) -> OpaquePointer {
         ERR_clear_error()
         defer { ERR_clear_error() }
         guard let key = reading(pem, { PEM_read_bio_PrivateKey($0, nil, noPassword, nil) }) else {
@@ -49,12 +66,7 @@ final class KeyPair {
             EVP_PKEY_free(key)
             throw .notP256
         }
-        guard let certificate = reading(pem, { PEM_read_bio_X509($0, nil, noPassword, nil) }) else {
-            EVP_PKEY_free(key)
-            throw .noCertificate
-        }
-        guard let pair = KeyPair(privateKey: key, certificate: certificate) else { throw .mismatch }
-        return pair
+        return key
     }
 
     /// Key (PKCS #8, not encrypted) and certificate as PEM text.
@@ -64,6 +76,11 @@ final class KeyPair {
         precondition(
             PEM_write_bio_PrivateKey(bio, privateKey, nil, nil, 0, nil, nil) == 1
                 && PEM_write_bio_X509(bio, certificate) == 1, "OpenSSL could not write our key")
+        return Self.content(of: bio)
+    }
+
+    /// What was written to a memory BIO.
+    static func content(of bio: OpaquePointer) -> [UInt8] {
         var start: UnsafeMutablePointer<CChar>?
         let count = shim_BIO_get_mem_data(bio, &start)
         return [UInt8](UnsafeRawBufferPointer(start: start, count: count))
@@ -111,9 +128,7 @@ final class KeyPair {
         return KeyPair(privateKey: key, certificate: certificate)
     }
 
-    private static func reading(_ pem: [UInt8], _ body: (OpaquePointer) -> OpaquePointer?)
-        -> OpaquePointer?
-    {
+    static func reading<Result>(_ pem: [UInt8], _ body: (OpaquePointer) -> Result?) -> Result? {
         pem.withUnsafeBytes { bytes in
             guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else {
                 return nil
@@ -125,7 +140,7 @@ final class KeyPair {
 }
 
 /// With a callback that has no password to give, OpenSSL never asks a terminal for one.
-private func noPassword(
+func noPassword(
     _: UnsafeMutablePointer<CChar>?, _: Int32, _: Int32, _: UnsafeMutableRawPointer?
 ) -> Int32 { -1 }
 

@@ -9,11 +9,13 @@ public final class OpenSSLCryptography: Cryptography {
     private let address: OpaquePointer
     private var listener: DTLSListener
 
-    public convenience init(identity: Identity) { self.init(key: identity.key) }
+    public convenience init(identity: Identity) {
+        self.init(key: identity.key, authority: identity.authority)
+    }
 
-    init(key: KeyPair) {
+    init(key: KeyPair, authority: Authority? = nil) {
         ownPeer = key.peer
-        context = DTLSContext(key: key)
+        context = DTLSContext(key: key, authority: authority)
         guard let address = BIO_ADDR_new() else {
             preconditionFailure("BIO_ADDR_new: out of memory")
         }

@@ -22,6 +22,8 @@ struct RecordFilter {
 
     /// Drops since they were last taken.
     private(set) var drops = DropCounters()
+    /// Of the plain-text alerts that were dropped, the last fatal one (RFC 5246 §7.2).
+    private(set) var lastAlert: UInt8?
 
     /// The datagram without the records that were dropped; empty if none is left.
     mutating func pass(_ datagram: ArraySlice<UInt8>, in phase: Phase) -> ArraySlice<UInt8> {
@@ -40,6 +42,11 @@ struct RecordFilter {
             } else {
                 drops.count(.handshakeRecordFiltered)
                 everythingPassed = false
+                if record.epoch == 0, record.type == ContentType.alert.rawValue,
+                    record.body.elementsEqual([2, record.body.last ?? 0])
+                {
+                    lastAlert = record.body.last
+                }
             }
         }
         return everythingPassed ? datagram : passed[...]

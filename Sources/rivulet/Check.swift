@@ -37,7 +37,10 @@ struct Check: ParsableCommand {
                     "\(warning.file):\(warning.mark.line):\(warning.mark.column): warning: "
                         + warning.message)
             }
-            var findings = here ? MachineCheck.findings(settings, isStarting: false) : []
+            var findings =
+                here
+                ? MachineCheck.findings(settings, isStarting: false)
+                : MachineCheck.trustFindings(settings)
             if here { findings += MachineCheck.trial(settings, without: findings) }
             for finding in findings { complain(finding.description) }
             if here, let shortage = NodeSetup.shortage(settings) {

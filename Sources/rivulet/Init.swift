@@ -167,8 +167,12 @@ struct NodeOptions: ParsableArguments {
         guard !StandardStream.isJournal(STDOUT_FILENO) else {
             return complain("`rivulet init --show` prints what the next board needs")
         }
-        guard !settings.trustsAnybody else {
-            return complain("anybody is let in: the next board needs no secret")
+        guard !settings.secrets.isEmpty else {
+            return complain(
+                settings.trust.isByKey
+                    ? "`trust` goes by keys: the next board needs the same `network` and `trust`; "
+                        + "`rivulet identity` shows its own key"
+                    : "anybody is let in: the next board needs no secret")
         }
         let line = try setup.joinLine(settings)
         complain(

@@ -48,13 +48,6 @@ struct MistakeTests {
         #expect(mistakes.first?.contains("not in this version") == true)
     }
 
-    @Test func trustOfLaterVersionsIsNotAccepted() {
-        let outcome = Settings.decode(Array("trust: pinned\nsecret: x".utf8), file: "f")
-        #expect(
-            Sample.texts(outcome).first
-                == "1:8: trust: pinned is not in this version; it must be one of secret, any")
-    }
-
     @Test(arguments: [
         ("name: [a]", "2:7: name must be text of 1 to 63 bytes without control characters"),
         (

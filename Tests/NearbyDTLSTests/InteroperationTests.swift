@@ -27,9 +27,36 @@ import Testing
         guard case .failed(.handshakeFailed, _) = state else { Issue.record("\(state)"); return }
     }
 
+    @Test func opensslClientOfTheAuthorityGetsThroughAndAnotherDoesNot() throws {
+        try withTemporaryDirectory { directory in
+            let authority = try TestAuthority(in: directory)
+            let server = try authority.makeNode("center", as: "collector")
+            let member = try authority.makeIdentity("member")
+            try authority.sign("member")
+            let state = try serve(
+                as: server,
+                arguments: [
+                    "-cert", authority.path("member.pem"), "-key",
+                    authority.path("member/identity.pem"), "-CAfile", authority.anchors,
+                    "-verify_return_error",
+                ])
+            guard case .finished(let result) = state else { Issue.record("\(state)"); return }
+            #expect(result.peer == member.peer && result.certification?.roles == [])
+
+            let own = authority.path("member/identity.pem")
+            let stranger = try serve(as: server, arguments: ["-cert", own, "-key", own])
+            guard case .failed(.handshakeCertificate, _) = stranger else {
+                Issue.record("\(stranger)")
+                return
+            }
+        }
+    }
+
     /// Runs `openssl s_client -dtls1_2` against us until the handshake is over, five seconds at
     /// most.
-    private func serve(arguments: [String]) throws -> HandshakeState {
+    private func serve(
+        as other: OpenSSLCryptography? = nil, arguments: [String]
+    ) throws -> HandshakeState {
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
@@ -49,10 +76,12 @@ import Testing
             kill(process, SIGTERM)
             waitpid(process, nil, 0)
         }
-        return converse(on: descriptor)
+        return converse(on: descriptor, as: other ?? server)
     }
 
-    private func converse(on descriptor: Int32) -> HandshakeState {
+    private func converse(
+        on descriptor: Int32, as server: OpenSSLCryptography
+    ) -> HandshakeState {
         let start = now()
         var channel: (any SecureChannel)?
         var buffer = [UInt8](repeating: 0, count: 2_048)

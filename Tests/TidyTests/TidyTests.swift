@@ -209,8 +209,8 @@ enum Imports {
         ],
         "Survey": ["NodeShell", "Configuration", "NearbyCore", "Collector"],
         "Setup": [
-            "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyDTLS", "NearbyLinux",
-            "DurableFiles", "Spool", "Glibc",
+            "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyEngine", "NearbyDTLS",
+            "NearbyLinux", "DurableFiles", "Spool", "Glibc",
         ],
         "rivulet-agent": ["NodeShell", "Glibc"],
         "rivulet": [

@@ -1,7 +1,7 @@
 extension Settings {
     /// Every table of keys, in the order of the reference.
     public static let tables: [KeyTable] =
-        [file, links, UDPSettings.table, BluetoothSettings.table]
+        [file, TrustSettings.table, links, UDPSettings.table, BluetoothSettings.table]
         + SensorSettings.kinds.map(\.table)
         + [SamplingSettings.channelTable, StatusLEDSettings.table]
         + [report, journal, collector]

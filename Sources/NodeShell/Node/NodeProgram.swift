@@ -49,12 +49,9 @@ package final class NodeProgram {
             signals = try SignalSource()
             loop = try EventLoop()
             clock = try ClockWatch(loop)
-            identity =
-                settings.keepsNothing
-                ? .makeEphemeral()
-                : try Identity.load(stateDirectory: settings.state, rule: .makeNew)
-        } catch let error as IdentityError {
-            throw StartError(error)
+            identity = try settings.makeIdentity(role)
+        } catch let error as StartError {
+            throw error
         } catch {
             throw StartError(error)
         }

@@ -76,7 +76,7 @@ public enum ExitStatus: Int32, Sendable {
         case .damaged: self = .data
         case .unreadable(_, let error): self.init(code: error.code)
         case .open: self = .notPermitted
-        case .missing: self = .noInput
+        case .missing, .noKey: self = .noInput
         case .foreign: self = .configuration
         }
     }

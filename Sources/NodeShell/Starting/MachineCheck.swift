@@ -28,7 +28,7 @@ package final class MachineCheck {
     let root: String
     var findings: [Finding] = []
 
-    private init(_ settings: Settings, _ pins: BoardPins, _ root: String) {
+    init(_ settings: Settings, _ pins: BoardPins, _ root: String) {
         self.settings = settings
         self.pins = pins
         self.root = root
@@ -44,6 +44,7 @@ package final class MachineCheck {
         check.checkControl()
         check.checkStore()
         check.checkSecret()
+        check.checkTrust(isStarting: isStarting)
         check.checkLinks()
         if !isStarting { check.checkPort() }
         check.checkLight()
@@ -97,7 +98,8 @@ package final class MachineCheck {
     /// A start tells of it by itself.
     private func checkIdentity() {
         guard PathKind(settings.state) == .folder, access(settings.state, X_OK) == 0,
-            let fault = Identity.fault(stateDirectory: settings.state)
+            let fault = Identity.fault(
+                stateDirectory: settings.state, rule: settings.trust.isByKey ? .refuse : .makeNew)
         else { return }
         fail("state: \(fault)")
     }

@@ -21,6 +21,14 @@ extension NodeOptions {
         configuration.secrets = settings.secrets
         configuration.preference = EncryptionPreference(settings.encryption)
         configuration.collectors = Set(settings.collectors)
+        switch settings.trust {
+        case .secret, .anybody: break
+        case .authority: configuration.membership = .certified
+        case .pinned(let peers):
+            configuration.membership = .listed(Set(peers))
+            // No others are worth a call.
+            if settings.collectors.isEmpty { configuration.collectors = Set(peers) }
+        }
         self.init(configuration: configuration)
         port = settings.udp.port
         interfaces = settings.udp.interfaces
@@ -63,7 +71,7 @@ extension EncryptionPreference {
 }
 
 extension Role {
-    init(_ configured: ConfiguredRole) {
+    package init(_ configured: ConfiguredRole) {
         switch configured {
         case .agent: self = .agent
         case .relay: self = .relay

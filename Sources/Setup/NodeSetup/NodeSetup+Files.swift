@@ -63,11 +63,13 @@ extension NodeSetup {
     }
 
     /// Who this node is; its identity is made if there is none.
-    func ownPeer(state: String) throws(StartError) -> PeerID {
+    func ownPeer(
+        state: String, rule: Identity.CloneRule = .makeNew
+    ) throws(StartError) -> PeerID {
         let identity: Identity
         do throws(IdentityError) {
             identity = try Identity.load(
-                stateDirectory: state, rule: .makeNew, through: OwnedFiles(owner: files.owner))
+                stateDirectory: state, rule: rule, through: OwnedFiles(owner: files.owner))
         } catch {
             throw StartError(error)
         }

@@ -97,12 +97,13 @@ extension NodeSetup {
     public func joinLine(_ settings: Settings) throws(StartError) -> JoinLine {
         guard !settings.secrets.isEmpty else {
             throw StartError(
-                "this network lets anybody in (`trust: any`); the next board needs no more than "
-                    + "`network: \(settings.network)` and `trust: any`", .configuration)
+                "this network has no secret; the next board needs no more than `network: "
+                    + "\(settings.network)` and the same `trust`", .configuration)
         }
         var collectors = settings.collectors
         if settings.role == .collector {
-            let own = try ownPeer(state: settings.state)
+            let own = try ownPeer(
+                state: settings.state, rule: settings.trust.isByKey ? .refuse : .makeNew)
             if !collectors.contains(own) { collectors.append(own) }
         }
         return JoinLine(

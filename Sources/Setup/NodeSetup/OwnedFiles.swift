@@ -6,6 +6,11 @@ struct Owner: Equatable {
     let user: uid_t
     let group: gid_t
 
+    init(user: uid_t, group: gid_t) {
+        self.user = user
+        self.group = group
+    }
+
     /// The account of this name; nil if there is none.
     init?(user name: String) {
         guard let entry = getpwnam(name) else { return nil }

@@ -102,6 +102,11 @@ struct ServiceNeeds: Equatable {
             write(Places.folder(of: store), unless: "/var/lib/rivulet")
         }
         if let file = settings.secretFile { read(file) }
+        if case .authority(let files) = settings.trust {
+            for file in [files.anchors, files.certificate] + [files.key].compactMap({ $0 }) {
+                read(file)
+            }
+        }
     }
 
     private mutating func write(_ folder: String, unless usual: String) {
