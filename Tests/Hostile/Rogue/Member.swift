@@ -9,16 +9,24 @@ final class Member {
     let channel: RogueChannel
     let options: Options
 
-    /// With `state=` its identity is kept in that folder, for another attack.
+    /// With `state=` its identity is kept in that folder, for another attack; with `anchors=` and
+    /// `certificate=` an authority has signed it.
     init(_ options: Options) throws {
         let shell = try Shell()
         let target = try options.target()
-        let state = options.text("state", or: "")
+        let (state, anchors) = (options.text("state", or: ""), options.text("anchors", or: ""))
         network = try Network(options)
+        var identity =
+            state.isEmpty
+            ? .makeEphemeral() : try Identity.load(stateDirectory: state, rule: .makeNew)
+        if !anchors.isEmpty {
+            identity = identity.certified(
+                by: try Authority.load(
+                    anchors: anchors, certificate: options.text("certificate", or: ""),
+                    for: identity))
+        }
         channel = RogueChannel(
-            network,
-            as: state.isEmpty
-                ? .makeEphemeral() : try Identity.load(stateDirectory: state, rule: .makeNew),
+            network, as: identity,
             role: try options.role(), name: options.text("name", or: "rogue")
         ) { shell.send($0, to: target) }
         self.shell = shell
