@@ -22,7 +22,8 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources:
 
 /// Parsers of bytes from outside: replayed by tests, or, where Tests/fuzz.sh builds, in libFuzzer.
 let parsers: [Target.Dependency] = [
-    "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyTransfers", "NearbyDTLS", "NearbyLinux",
+    "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyTransfers", "NearbyDTLS", "NearbyKeys",
+    "NearbyLinux",
     "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Collector", "Sampling", "Sensors",
     "Configuration", "Boards",
     "DurableFiles", "Spool", "Store", "Setup", "COpenSSL",
@@ -77,6 +78,9 @@ let package = Package(
         // Streams and resources between two of them: above the node, which knows nothing of it.
         library("NearbyTransfers", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
         library("NearbyDTLS", ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"]),
+        // What people do with a node's key: only the command line links it.
+        library(
+            "NearbyKeys", ["NearbyDTLS", "DurableFiles", "COpenSSL"]),
         library("NearbyLinux", ["NearbyCore", "CLinux"]),
         library("NearbyAvahi", ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi"]),
         library(
@@ -126,7 +130,7 @@ let package = Package(
             "Setup",
             [
                 "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyEngine", "NearbyDTLS",
-                "NearbyLinux", "DurableFiles", "Spool",
+                "NearbyKeys", "NearbyLinux", "DurableFiles", "Spool",
             ]),
         .executableTarget(
             name: "rivulet-agent", dependencies: ["NodeShell"], swiftSettings: settings),
@@ -196,8 +200,8 @@ let package = Package(
         tests(
             of: "NearbyDTLS",
             [
-                "NearbyCore", "NearbyEngine", "DurableFiles", "FailingFiles", "COpenSSL",
-                "CVirtualClock",
+                "NearbyCore", "NearbyEngine", "NearbyKeys", "DurableFiles", "FailingFiles",
+                "COpenSSL", "CVirtualClock",
             ]),
         tests(of: "DurableFiles", ["FailingFiles"]),
         tests(of: "NearbyLinux", ["NearbyCore", "NearbyWire", "NearbyEngine", "CLinux"]),

@@ -84,7 +84,6 @@ extension Settings {
             section.add("collectors", "collectors is empty; name one at least, or leave it out")
         }
         decodeSecrets(section)
-        checkCollectors(section)
         decodeLabels(section, mistakes)
         sensors = SensorSettings.decode(section, mistakes)
         if !bluetooth.isOn { BLESettings.refuse(sensors, mistakes) }
@@ -115,21 +114,12 @@ extension Settings {
 
     // MARK: Who is let in
 
-    /// Whoever is not let in is no collector.
-    private func checkCollectors(_ section: Section) {
-        guard case .pinned(let peers) = trust, !peers.isEmpty else { return }
-        for collector in collectors where !peers.contains(collector) {
-            section.add(
-                "collectors", "collectors names \(collector), which `trust: pinned` does not list")
-        }
-    }
-
     private mutating func decodeSecrets(_ section: Section) {
         let given = ["secret", "secret-file"].filter { section.node($0) != nil }
         if given.count == 2 {
             section.add("secret", "secret and secret-file are both given; leave one out")
         }
-        if case .anybody = trust {
+        if trust.kind == .anybody {
             for key in given {
                 section.add(key, "\(key) has no use with `trust: any`; leave one of the two out")
             }

@@ -27,12 +27,12 @@ public final class Identity {
     public let notices: [String]
     /// What others ask of it under `trust: authority`.
     let authority: Authority?
-    let key: KeyPair
+    package let key: KeyPair
 
     private static let fileBytesMax = 16_384
     private static let bindingPrefix = "Binding: "
 
-    init(
+    package init(
         _ key: KeyPair, ephemeral: Bool = false, notices: [String] = [],
         authority: Authority? = nil
     ) {
@@ -91,33 +91,10 @@ public final class Identity {
     /// An identity for this process only.
     public static func makeEphemeral() -> Identity { Identity(KeyPair.generate(), ephemeral: true) }
 
-    /// `rivulet identity adopt`: binds the identity that is there to this board.
-    public static func adopt(
-        stateDirectory: String, root: String = "",
-        through files: some FileOperations = SystemFiles()
-    ) throws(IdentityError) -> Identity {
-        let path = file(in: stateDirectory)
-        do {
-            guard let stored = try read(path, files) else {
-                throw IdentityError.missing(path: path)
-            }
-            let (_, key) = try parse(stored, path: path)
-            let text = text(of: key, on: BoardBinding(root: root, through: files))
-            try AtomicFile.write(text, to: path, permissions: 0o600, through: files)
-            return Identity(key)
-        } catch let error as IdentityError {
-            throw error
-        } catch let error as FileError {
-            throw .unreadable(path: path, error)
-        } catch {
-            throw .damaged(path: path, what: "\(error)")
-        }
-    }
-
-    static func file(in directory: String) -> String { directory + "/identity.pem" }
+    package static func file(in directory: String) -> String { directory + "/identity.pem" }
 
     /// The file that only its owner can read; nil if there is none.
-    static func read(
+    package static func read(
         _ path: String, _ files: some FileOperations
     ) throws(IdentityError) -> [UInt8]? {
         let stored: (bytes: [UInt8], permissions: UInt32)?
@@ -176,11 +153,11 @@ public final class Identity {
         return Identity(key, ephemeral: true, notices: notices + [notice])
     }
 
-    private static func text(of key: KeyPair, on board: BoardBinding) -> [UInt8] {
+    package static func text(of key: KeyPair, on board: BoardBinding) -> [UInt8] {
         Array("\(bindingPrefix)\(board)\n".utf8) + key.pem()
     }
 
-    static func parse(
+    package static func parse(
         _ bytes: [UInt8], path: String
     ) throws(IdentityError) -> (BoardBinding, KeyPair) {
         let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
@@ -203,8 +180,13 @@ public enum IdentityError: Error, Equatable, CustomStringConvertible {
     case open(path: String, permissions: UInt32)
     case missing(path: String)
     case foreign(path: String, made: BoardBinding, here: BoardBinding)
-    /// What was named as a key is none; nil: it is not there.
-    case noKey(path: String, what: String?)
+    /// What was named as a key is none.
+    case noKey(path: String, what: String)
+
+    /// Whether who asks may not read the key.
+    public var isForbidden: Bool {
+        if case .unreadable(_, let error) = self { error.isForbidden } else { false }
+    }
 
     public var description: String {
         switch self {
@@ -230,7 +212,7 @@ public enum IdentityError: Error, Equatable, CustomStringConvertible {
             If the board was replaced, run `rivulet identity adopt`; if the card is a copy, \
             move the file away.
             """
-        case .noKey(let path, let what): "\(path): no key: \(what ?? "there is no such file")"
+        case .noKey(let path, let what): "\(path): no key: \(what)"
         }
     }
 }

@@ -5,8 +5,8 @@ import NearbyCore
 ///
 /// The certificate is a carrier of the key: valid from 1970-01-01 to 9999-12-31, since a board's
 /// clock may say anything, and with a subject that names nobody.
-final class KeyPair {
-    let privateKey: OpaquePointer
+package final class KeyPair {
+    package let privateKey: OpaquePointer
     let certificate: OpaquePointer
     let peer: PeerID
 
@@ -80,7 +80,7 @@ final class KeyPair {
     }
 
     /// What was written to a memory BIO.
-    static func content(of bio: OpaquePointer) -> [UInt8] {
+    package static func content(of bio: OpaquePointer) -> [UInt8] {
         var start: UnsafeMutablePointer<CChar>?
         let count = shim_BIO_get_mem_data(bio, &start)
         return [UInt8](UnsafeRawBufferPointer(start: start, count: count))
@@ -128,7 +128,9 @@ final class KeyPair {
         return KeyPair(privateKey: key, certificate: certificate)
     }
 
-    static func reading<Result>(_ pem: [UInt8], _ body: (OpaquePointer) -> Result?) -> Result? {
+    private static func reading(_ pem: [UInt8], _ body: (OpaquePointer) -> OpaquePointer?)
+        -> OpaquePointer?
+    {
         pem.withUnsafeBytes { bytes in
             guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else {
                 return nil

@@ -2,7 +2,7 @@ import NearbyCore
 import NearbyWire
 
 /// Who may be here (DESIGN, Admission).
-public struct Trust: Sendable, Equatable {
+public struct Trust: Sendable {
     /// Admission keys derived from the network's secrets: the first is used, all are accepted.
     /// Empty: no secret is asked for.
     public var keys: [[UInt8]]
@@ -20,7 +20,7 @@ public struct Trust: Sendable, Equatable {
 }
 
 /// Whose key is good enough, before any secret is asked for.
-public enum Membership: Sendable, Equatable {
+public enum Membership: Sendable {
     /// Everybody's.
     case open
     /// Only those of these peers.
@@ -36,36 +36,28 @@ public enum Membership: Sendable, Equatable {
 
 /// What a peer's certificates say, once they are known to lead to one of our anchors.
 public struct Certification: Sendable, Equatable {
-    /// Those that its own certificate names.
-    public var roles: Set<Role>
+    /// A bit for each role that its own certificate names.
+    private var roles: UInt8 = 0
     /// Seconds since 1970 UTC: from here to `notAfter` all certificates of the chain are valid.
     public var notBefore: Int64
     public var notAfter: Int64
 
-    public init(roles: Set<Role>, notBefore: Int64, notAfter: Int64) {
-        self.roles = roles
+    public init(notBefore: Int64, notAfter: Int64) {
         self.notBefore = notBefore
         self.notAfter = notAfter
     }
 
-    /// - Parameter uris: the subject alternative names that are URIs; others mean nothing here.
-    public init(uris: [String], notBefore: Int64, notAfter: Int64) {
-        self.init(
-            roles: Set(Role.allCases.filter { uris.contains(Self.uri(of: $0)) }),
-            notBefore: notBefore, notAfter: notAfter)
+    /// Takes one of the subject alternative names that are URIs; others than roles mean nothing.
+    public mutating func add(uri: String) {
+        for role in Role.allCases where uri == Self.uri(of: role) { add(role) }
     }
 
+    public mutating func add(_ role: Role) { roles |= 1 << role.rawValue }
+
+    public func names(_ role: Role) -> Bool { roles & 1 << role.rawValue != 0 }
+
     /// By which a certificate names a role: `rivulet:role:collector`.
-    public static func uri(of role: Role) -> String {
-        let name =
-            switch role {
-            case .agent: "agent"
-            case .relay: "relay"
-            case .collector: "collector"
-            case .viewer: "viewer"
-            }
-        return "rivulet:role:" + name
-    }
+    public static func uri(of role: Role) -> String { "rivulet:role:\(role)" }
 
     /// - Parameter unixTime: seconds since 1970 UTC.
     public func isValid(at unixTime: Int64) -> Bool {
@@ -75,7 +67,7 @@ public struct Certification: Sendable, Equatable {
     /// Whether a peer may be this. Who takes readings needs a certificate that says so, and a
     /// collector may also look in; everybody with a certificate may measure and forward.
     public func permits(_ role: Role) -> Bool {
-        !role.collects || roles.contains(role) || role == .viewer && roles.contains(.collector)
+        !role.collects || names(role) || role == .viewer && names(.collector)
     }
 }
 

@@ -4,7 +4,7 @@ import Glibc
 import NearbyCore
 import NearbyDTLS
 import NearbyEngine
-import NearbyLinux
+import NearbyKeys
 import NodeShell
 
 /// The key of a node and the certificates for it: what `rivulet identity` shows and changes.
@@ -23,15 +23,45 @@ public struct NodeKeys {
 
     /// For people.
     public func lines() throws(StartError) -> [String] {
-        guard let identity = try settings.storedIdentity() else {
+        guard let identity = try storedIdentity() else {
             throw StartError(
                 "\(settings.state): there is no identity yet; the first start makes it, or "
                     + "`rivulet identity request`", .noInput)
         }
         var lines = ["peer         \(identity.peer)", "key          \(keyPath)"]
-        guard case .authority(let authority) = settings.trust else { return lines }
-        lines += try description(of: authority, for: identity)
+        guard settings.trust.kind == .authority else { return lines }
+        let authority = try settings.authority(for: identity, Role(settings.role))
+        lines += description(of: authority)
         return lines
+    }
+
+    /// What is wrong with the files of `trust: authority`, a line each: as those of secrets, they
+    /// are looked at even where the rest of the machine is not.
+    public func faults() -> (errors: [String], warnings: [String]) {
+        guard settings.trust.kind == .authority else { return ([], []) }
+        do throws(IdentityError) {
+            guard let identity = try readIdentity() else {
+                let text =
+                    "there is no identity in \(settings.state) yet: `rivulet identity request` "
+                    + "makes it, and prints what the authority signs"
+                return ([settings.ofTrust(text)], [])
+            }
+            return faults(of: identity)
+        } catch {
+            let text = settings.ofTrust("\(error)")
+            // Only root and the node itself may read its key.
+            return error.isForbidden ? ([], [text]) : ([text], [])
+        }
+    }
+
+    private func faults(of identity: Identity) -> (errors: [String], warnings: [String]) {
+        do throws(StartError) {
+            let authority = try settings.authority(for: identity, Role(settings.role))
+            guard let remark = settings.remark(on: authority) else { return ([], []) }
+            return remark.isCertain ? ([remark.text], []) : ([], [remark.text])
+        } catch {
+            return ([error.description], [])
+        }
     }
 
     /// What the authority is to sign, PEM; makes the identity if there is none.
@@ -47,28 +77,25 @@ public struct NodeKeys {
 
     /// Puts what the authority gave in place, if it is right; what was done, for people.
     public func store(_ chain: [UInt8]) throws(StartError) -> [String] {
-        guard case .authority(let trust) = settings.trust else {
+        let trust = settings.trust
+        guard trust.kind == .authority else {
             throw StartError(
                 "\(settings.file): write `trust: {authority: FILE}` first, with the authority's "
                     + "certificate", .configuration)
         }
-        let identity = try anyIdentity()
-        let authority: Authority
-        do throws(AuthoritySettings.Fault) {
-            authority = try trust.load(for: identity, Role(settings.role), content: chain)
-        } catch {
-            throw StartError(error.text, .data)
+        let authority = try settings.authority(
+            for: try anyIdentity(), Role(settings.role), content: chain)
+        if let remark = settings.remark(on: authority), remark.isCertain {
+            throw StartError(remark.text, .data)
         }
-        let fault = trust.fault(of: authority.certification, WallClock.read(), isStarting: false)
-        if let fault, fault.isError { throw StartError(fault.text, .data) }
         do {
             try AtomicFile.write(
                 authority.pem, to: trust.certificate, permissions: 0o644, through: files)
         } catch {
             throw StartError(error)
         }
-        return try ["wrote \(trust.certificate); restart the node to use it"]
-            + description(of: trust, for: identity)
+        return ["wrote \(trust.certificate); restart the node to use it"]
+            + description(of: authority)
     }
 
     /// Binds the identity to this board; its PeerID.
@@ -80,14 +107,24 @@ public struct NodeKeys {
         }
     }
 
-    private var keyPath: String {
-        if case .authority(let authority) = settings.trust, let key = authority.key { return key }
-        return settings.state + "/identity.pem"
+    private var keyPath: String { settings.trust.key ?? settings.state + "/identity.pem" }
+
+    private func readIdentity() throws(IdentityError) -> Identity? {
+        if let path = settings.trust.key { return try Identity.load(key: path) }
+        return try Identity.stored(stateDirectory: settings.state)
+    }
+
+    private func storedIdentity() throws(StartError) -> Identity? {
+        do throws(IdentityError) {
+            return try readIdentity()
+        } catch {
+            throw StartError(error)
+        }
     }
 
     /// Made if there is none.
     private func anyIdentity() throws(StartError) -> Identity {
-        if let stored = try settings.storedIdentity() { return stored }
+        if let stored = try storedIdentity() { return stored }
         let identity: Identity
         do throws(IdentityError) {
             identity = try Identity.load(
@@ -103,24 +140,17 @@ public struct NodeKeys {
         return identity
     }
 
-    private func description(
-        of trust: AuthoritySettings, for identity: Identity
-    ) throws(StartError) -> [String] {
-        let certification: Certification
-        do throws(AuthoritySettings.Fault) {
-            certification = try trust.load(for: identity, Role(settings.role)).certification
-        } catch {
-            throw StartError("trust: \(error.text)", .data)
-        }
-        let roles = certification.roles.map { "\($0)" }.sorted().joined(separator: ", ")
+    private func description(of authority: Authority) -> [String] {
+        let certification = authority.certification
+        let roles = Role.allCases.filter(certification.names).map { "\($0)" }
         let (begin, end) = (certification.notBefore, certification.notAfter)
         let lines = [
-            "certificate  \(trust.certificate)", "authority    \(trust.anchors)",
-            "roles        \(roles.isEmpty ? "none" : roles)",
-            "valid        \(AuthoritySettings.day(begin)) to \(AuthoritySettings.day(end))",
+            "certificate  \(settings.trust.certificate)",
+            "authority    \(settings.trust.authority)",
+            "roles        \(roles.isEmpty ? "none" : roles.joined(separator: ", "))",
+            "valid        \(settings.day(begin)) to \(settings.day(end))",
         ]
-        let fault = trust.fault(of: certification, WallClock.read(), isStarting: false)
-        return lines + (fault.map { ["warning      \($0.text)"] } ?? [])
+        return lines + (settings.remark(on: authority).map { ["warning      \($0.text)"] } ?? [])
     }
 }
 

@@ -37,16 +37,18 @@ struct Check: ParsableCommand {
                     "\(warning.file):\(warning.mark.line):\(warning.mark.column): warning: "
                         + warning.message)
             }
-            var findings =
-                here
-                ? MachineCheck.findings(settings, isStarting: false)
-                : MachineCheck.trustFindings(settings)
+            let keys = NodeKeys(settings).faults()
+            for line in keys.errors { complain(line) }
+            for line in keys.warnings { complain("warning: \(line)") }
+            var findings = here ? MachineCheck.findings(settings, isStarting: false) : []
             if here { findings += MachineCheck.trial(settings, without: findings) }
             for finding in findings { complain(finding.description) }
             if here, let shortage = NodeSetup.shortage(settings) {
                 complain("\(settings.file): warning: \(shortage)")
             }
-            guard findings.allSatisfy({ !$0.isError }) else { return .configuration }
+            guard keys.errors.isEmpty, findings.allSatisfy({ !$0.isError }) else {
+                return .configuration
+            }
             let count = settings.sensors.count
             print(
                 "\(settings.file): valid: \(settings.role.rawValue) \(settings.name) in network "

@@ -3,6 +3,7 @@ import DurableFiles
 import FailingFiles
 import Glibc
 import NearbyCore
+import NearbyKeys
 import Testing
 
 @testable import NearbyDTLS

@@ -54,6 +54,18 @@ let harmfulRecords: [(name: String, bytes: [UInt8])] = [
     private let finished = record(22, epoch: 1, body: [UInt8](repeating: 1, count: 40))
     private let changeCipherSpec = record(20, body: [1])
 
+    @Test func theLastFatalAlertIsKeptThoughItIsDropped() {
+        var filter = RecordFilter()
+        #expect(filter.pass(record(21, body: [1, 48])[...], in: .handshake).isEmpty)
+        #expect(filter.pass(record(21, body: [2, 48, 0])[...], in: .handshake).isEmpty)
+        #expect(filter.pass(record(21, body: [])[...], in: .handshake).isEmpty)
+        #expect(filter.lastAlert == nil)
+        let datagram =
+            record(21, body: [2, 48]) + record(22, body: [UInt8](repeating: 1, count: 12))
+        #expect(filter.pass(datagram[...], in: .handshake).count == 25)
+        #expect(filter.lastAlert == 48)
+    }
+
     @Test func everyHarmfulRecordIsDroppedAndCountedInEveryPhase() {
         for (name, bytes) in harmfulRecords {
             for phase in [RecordFilter.Phase.handshake, .established] {

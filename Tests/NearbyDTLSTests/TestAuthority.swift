@@ -2,6 +2,7 @@ import DurableFiles
 import FailingFiles
 import Glibc
 import NearbyCore
+import NearbyKeys
 
 @testable import NearbyDTLS
 
@@ -74,8 +75,11 @@ final class TestAuthority {
         return path(name)
     }
 
-    func load(_ identity: Identity, _ name: String) throws -> Authority {
-        try Authority.load(anchors: anchors, certificate: path(name + ".pem"), for: identity)
+    func load(
+        _ identity: Identity, _ name: String, anchors other: String? = nil
+    ) throws -> Authority {
+        try Authority.load(
+            anchors: other ?? anchors, certificate: path(name + ".pem"), for: identity)
     }
 
     /// An identity, signed: what a node has.

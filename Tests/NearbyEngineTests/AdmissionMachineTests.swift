@@ -199,8 +199,8 @@ struct AdmissionMachineTests {
         #expect(client.nextDeadline == nil)
     }
 
-    private let collector = Certification(roles: [.collector], notBefore: 100, notAfter: 200)
-    private let member = Certification(roles: [], notBefore: 100, notAfter: 200)
+    private let collector = certification([.collector], 100, 200)
+    private let member = certification([], 100, 200)
 
     @Test func aCollectorNeedsACertificateThatSaysSo() throws {
         let trust = Trust(keys: [], membership: .certified)
@@ -233,12 +233,14 @@ struct AdmissionMachineTests {
     }
 
     @Test func rolesAreReadFromURIs() {
-        let uris = ["rivulet:role:collector", "rivulet:role:king", "https://example.org", ""]
-        let certification = Certification(uris: uris, notBefore: 0, notAfter: 1)
-        #expect(certification.roles == [.collector])
-        #expect(certification.permits(.viewer) && certification.permits(.relay))
+        var both = certification([], 0, 1)
+        for uri in ["rivulet:role:collector", "rivulet:role:king", "https://example.org", ""] {
+            both.add(uri: uri)
+        }
+        #expect(Role.allCases.filter(both.names) == [.collector])
+        #expect(both.permits(.viewer) && both.permits(.relay))
         #expect(!member.permits(.viewer) && !member.permits(.collector) && member.permits(.agent))
-        let viewer = Certification(uris: ["rivulet:role:viewer"], notBefore: 0, notAfter: 1)
+        let viewer = certification([.viewer], 0, 1)
         #expect(viewer.permits(.viewer) && !viewer.permits(.collector))
     }
 

@@ -5,6 +5,12 @@ import Testing
 
 @testable import NearbyEngine
 
+func certification(_ roles: [Role], _ notBefore: Int64, _ notAfter: Int64) -> Certification {
+    var certification = Certification(notBefore: notBefore, notAfter: notAfter)
+    for role in roles { certification.add(role) }
+    return certification
+}
+
 /// An agent (0) and a collector (1) on one link, who go by keys.
 private struct TrustWorld {
     var nodes: [Node]
@@ -95,8 +101,8 @@ private struct TrustWorld {
 
 struct TrustTests {
     private let all = Membership.listed(Set(TrustWorld.peers))
-    private let member = Certification(roles: [], notBefore: 1_000, notAfter: 2_000)
-    private let collector = Certification(roles: [.collector], notBefore: 1_000, notAfter: 2_000)
+    private let member = certification([], 1_000, 2_000)
+    private let collector = certification([.collector], 1_000, 2_000)
     private let both = [Membership.certified, .certified]
 
     // MARK: Pinned

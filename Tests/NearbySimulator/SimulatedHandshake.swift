@@ -84,13 +84,13 @@ extension Certification {
         guard (try? reader.readUInt8()) == 1, let bits = try? reader.readUInt8(),
             let begin = try? reader.readUInt64(), let end = try? reader.readUInt64()
         else { return nil }
-        self.init(
-            roles: Set(Role.allCases.filter { bits & 1 << $0.rawValue != 0 }),
-            notBefore: Int64(bitPattern: begin), notAfter: Int64(bitPattern: end))
+        self.init(notBefore: Int64(bitPattern: begin), notAfter: Int64(bitPattern: end))
+        for role in Role.allCases where bits & 1 << role.rawValue != 0 { add(role) }
     }
 
     fileprivate func emit(into writer: inout ByteWriter) {
         writer.write(1 as UInt8)
+        let roles = Role.allCases.filter(names)
         writer.write(roles.reduce(0 as UInt8) { $0 | 1 << $1.rawValue })
         writer.write(UInt64(bitPattern: notBefore))
         writer.write(UInt64(bitPattern: notAfter))

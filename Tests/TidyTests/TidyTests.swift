@@ -179,6 +179,7 @@ enum Imports {
         "NearbyGroups": ["NearbyCore", "NearbyWire"],
         "NearbyTransfers": ["NearbyCore", "NearbyWire", "NearbyEngine"],
         "NearbyDTLS": ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"],
+        "NearbyKeys": ["NearbyDTLS", "DurableFiles", "COpenSSL"],
         "NearbyLinux": ["NearbyCore", "CLinux", "Glibc", "Synchronization"],
         "NearbyAvahi": ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi", "Glibc"],
         "NearbyBluetooth": ["NearbyCore", "NearbyWire", "NearbyLinux", "CBluetooth", "Glibc"],
@@ -210,7 +211,7 @@ enum Imports {
         "Survey": ["NodeShell", "Configuration", "NearbyCore", "Collector"],
         "Setup": [
             "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyEngine", "NearbyDTLS",
-            "NearbyLinux", "DurableFiles", "Spool", "Glibc",
+            "NearbyKeys", "NearbyLinux", "DurableFiles", "Spool", "Glibc",
         ],
         "rivulet-agent": ["NodeShell", "Glibc"],
         "rivulet": [

@@ -10,16 +10,16 @@ import NearbyEngine
 /// checks those once the clock is known to be right.
 public final class Authority {
     /// Of our own certificates.
-    public let certification: Certification
+    public private(set) var certification: Certification
     /// Ours first, then those that lead to an anchor, the anchor left out.
-    let chain: [Certificate]
+    package let chain: [Certificate]
     /// An X509_STORE.
     let store: OpaquePointer
 
-    private init(_ store: OpaquePointer, _ chain: [Certificate], _ certification: Certification) {
+    private init(_ store: OpaquePointer, _ chain: [Certificate]) {
         self.store = store
         self.chain = chain
-        self.certification = certification
+        certification = Certification(notBefore: .max, notAfter: .min)
     }
 
     deinit { X509_STORE_free(store) }
@@ -29,68 +29,70 @@ public final class Authority {
     /// - Parameter content: the chain, if it is not in its file yet.
     public static func load(
         anchors anchorsPath: String, certificate path: String, content: [UInt8]? = nil,
-        for identity: Identity, through files: some FileOperations = SystemFiles()
+        for identity: Identity
     ) throws(AuthorityError) -> Authority {
-        let anchors = try parse(
-            try read(anchorsPath, files), anchorsPath, limit: Limits.anchorsMax)
-        for (index, anchor) in anchors.enumerated() where !anchor.isAuthority {
-            throw .notAnAuthority(path: anchorsPath, number: index + 1)
+        let anchors = try parse(read(anchorsPath), anchorsPath)
+        guard anchors.allSatisfy(\.isAuthority) else {
+            throw AuthorityError(anchorsPath, "holds a certificate of no authority (CA:TRUE)")
         }
-        let bytes = if let content { content } else { try read(path, files) }
+        let bytes = if let content { content } else { try read(path) }
         // An anchor at its end is left out.
-        let chain = try parse(
-            bytes, path, limit: Limits.chainLengthMax + Limits.anchorsMax
-        ).filter { link in !anchors.contains { $0.isEqual(to: link) } }
-        guard let own = chain.first else { throw .notAChain(path: path) }
-        guard own.peer == identity.peer else {
-            throw .otherKey(path: path, own.peer, own: identity.peer)
+        let chain = try parse(bytes, path).filter { link in
+            !anchors.contains { $0.isEqual(to: link) }
+        }
+        guard let own = chain.first, own.peer == identity.peer else {
+            let peer = chain.first?.peer.map { "\($0)" } ?? "the authority"
+            throw AuthorityError(
+                path, "is for the key of \(peer), and this node is \(identity.peer)")
         }
         guard chain.count <= Limits.chainLengthMax,
-            chain.reduce(0, { $0 + $1.byteCount + 3 }) <= Limits.certificateListBytesMax - 3
-        else { throw .chainTooLong(path: path) }
+            chain.reduce(3, { $0 + $1.byteCount + 3 }) <= Limits.certificateListBytesMax
+        else {
+            throw AuthorityError(
+                path,
+                "is too long a chain: at most \(Limits.chainLengthMax) certificates and "
+                    + "\(Limits.certificateListBytesMax) bytes")
+        }
         guard let store = X509_STORE_new() else {
             preconditionFailure("X509_STORE_new: out of memory")
         }
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_NO_CHECK_TIME | X509_V_FLAG_PARTIAL_CHAIN))
         X509_STORE_set_depth(store, Int32(Limits.chainLengthMax))
         for anchor in anchors { X509_STORE_add_cert(store, anchor.pointer) }
-        switch verify(chain, in: store) {
-        case .success(let certification): return Authority(store, chain, certification)
-        case .failure(let refusal):
-            X509_STORE_free(store)
-            throw .notLeading(path: path, anchors: anchorsPath, why: refusal.text)
+        let authority = Authority(store, chain)
+        if let refusal = authority.verifyOwn() {
+            throw AuthorityError(path, "does not lead to \(anchorsPath): \(refusal)")
         }
+        return authority
     }
 
-    private static func read(
-        _ path: String, _ files: some FileOperations
-    ) throws(AuthorityError) -> [UInt8] {
-        let bytes: [UInt8]?
+    private static func read(_ path: String) throws(AuthorityError) -> [UInt8] {
         do {
-            bytes = try AtomicFile.read(path, limit: Limits.certificateFileBytesMax, through: files)
+            let limit = Limits.certificateFileBytesMax
+            if let bytes = try AtomicFile.read(path, limit: limit, through: SystemFiles()) {
+                return bytes
+            }
         } catch {
-            throw .unreadable(path: path, error)
+            throw AuthorityError(path, "\(error)")
         }
-        guard let bytes else { throw .missing(path: path) }
-        return bytes
+        throw AuthorityError(path, "is not there (`rivulet identity --help`)")
     }
 
     private static func parse(
-        _ bytes: [UInt8], _ path: String, limit: Int
+        _ bytes: [UInt8], _ path: String
     ) throws(AuthorityError) -> [Certificate] {
-        guard let certificates = Certificate.parse(pem: bytes, limit: limit),
+        guard let certificates = Certificate.parse(pem: bytes, limit: Limits.certificatesMax),
             !certificates.isEmpty
-        else { throw .notPEM(path: path) }
-        guard certificates.count <= limit else { throw .tooMany(path: path, limit: limit) }
+        else {
+            throw AuthorityError(
+                path, "has no readable certificates, or over \(Limits.certificatesMax)")
+        }
         return certificates
     }
 
-    private struct Refusal: Error { let text: String }
-
-    /// As others will see it: we are client and server.
-    private static func verify(
-        _ chain: [Certificate], in store: OpaquePointer
-    ) -> Result<Certification, Refusal> {
+    /// Checks our chain as others will: we are client and server. Why they would refuse it; nil if
+    /// they would not.
+    private func verifyOwn() -> String? {
         guard let untrusted = OPENSSL_sk_new_null(), let context = X509_STORE_CTX_new(),
             let settings = SSL_CTX_new(DTLS_method())
         else { preconditionFailure("OpenSSL: out of memory") }
@@ -101,29 +103,16 @@ public final class Authority {
             ERR_clear_error()
         }
         for link in chain { OPENSSL_sk_push(untrusted, UnsafeRawPointer(link.pointer)) }
-        var certification: Certification?
         for purpose in [X509_PURPOSE_SSL_CLIENT, X509_PURPOSE_SSL_SERVER] {
             X509_STORE_CTX_init(context, store, chain[0].pointer, untrusted)
             X509_STORE_CTX_set_purpose(context, purpose)
             X509_VERIFY_PARAM_set_auth_level(
                 X509_STORE_CTX_get0_param(context), SSL_CTX_get_security_level(settings))
-            guard X509_verify_cert(context) == 1 else {
-                return .failure(Refusal(text: refusal(of: context)))
-            }
+            guard X509_verify_cert(context) == 1 else { return Self.refusal(of: context) }
             certification = Certification(verified: context)
             X509_STORE_CTX_cleanup(context)
         }
-        return certification.map { .success($0) } ?? .failure(Refusal(text: "unreadable dates"))
-    }
-
-    /// Our chain as PEM text.
-    public var pem: [UInt8] {
-        guard let bio = BIO_new(BIO_s_mem()) else { preconditionFailure("BIO_new: out of memory") }
-        defer { BIO_free(bio) }
-        precondition(
-            chain.allSatisfy { PEM_write_bio_X509(bio, $0.pointer) == 1 },
-            "OpenSSL could not write our certificates")
-        return KeyPair.content(of: bio)
+        return nil
     }
 
     /// Why X509_verify_cert failed.
@@ -151,7 +140,14 @@ extension Limits {
     /// Certificates that a node shows, its own among them. They also have to fit into
     /// `certificateListBytesMax`.
     public static let chainLengthMax = 4
-    /// Certificates of authorities in one file.
-    public static let anchorsMax = 16
+    /// In one file.
+    static let certificatesMax = 16
     static let certificateFileBytesMax = 65_536
+}
+
+/// What is wrong with the files of `trust: authority`, for people.
+public struct AuthorityError: Error, CustomStringConvertible {
+    public let description: String
+
+    init(_ path: String, _ text: String) { description = path + " " + text }
 }

@@ -3,30 +3,27 @@ import NearbyCore
 import NearbyEngine
 
 /// An X.509 certificate, owned.
-final class Certificate {
-    let pointer: OpaquePointer
+package final class Certificate {
+    package let pointer: OpaquePointer
 
     /// Takes ownership.
-    init(_ pointer: OpaquePointer) { self.pointer = pointer }
+    private init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { X509_free(pointer) }
 
-    /// All that are in a PEM text, in its order, `limit` and one at most; other things in it are
-    /// skipped. Nil if one of them is damaged.
+    /// All that are in a PEM text, in its order; other things in it are skipped. Nil if one of them
+    /// is damaged, or there are more than `limit`.
     static func parse(pem: [UInt8], limit: Int) -> [Certificate]? {
         ERR_clear_error()
         defer { ERR_clear_error() }
-        return KeyPair.reading(pem) { bio in
-            var certificates: [Certificate] = []
-            while certificates.count <= limit {
-                guard let pointer = PEM_read_bio_X509(bio, nil, noPassword, nil) else {
-                    let reason = Int32(truncatingIfNeeded: ERR_peek_last_error() & 0x7f_ffff)
-                    return reason == PEM_R_NO_START_LINE ? certificates : nil
-                }
-                certificates.append(Certificate(pointer))
-            }
-            return certificates
+        guard let bio = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return nil }
+        defer { BIO_free(bio) }
+        var certificates: [Certificate] = []
+        while let pointer = PEM_read_bio_X509(bio, nil, noPassword, nil) {
+            certificates.append(Certificate(pointer))
         }
+        let reason = Int32(truncatingIfNeeded: ERR_peek_last_error() & 0x7f_ffff)
+        return reason == PEM_R_NO_START_LINE && certificates.count <= limit ? certificates : nil
     }
 
     /// Bytes in DER.
@@ -43,47 +40,43 @@ final class Certificate {
 
 extension Certification {
     /// What a chain that leads to an anchor says, the peer's own certificate first.
-    init?(verified store: OpaquePointer) {
-        guard let chain = X509_STORE_CTX_get0_chain(store),
-            let own = OPENSSL_sk_value(chain, 0)
-        else { return nil }
-        self.init(
-            uris: Self.alternativeNames(OpaquePointer(own)), notBefore: .min, notAfter: .max)
+    init(verified store: OpaquePointer) {
+        self.init(notBefore: .min, notAfter: .max)
+        let chain = X509_STORE_CTX_get0_chain(store)
+        let epoch = ASN1_TIME_set(nil, 0)
+        defer { ASN1_STRING_free(epoch) }
         for index in 0..<OPENSSL_sk_num(chain) {
-            guard let pointer = OPENSSL_sk_value(chain, index) else { return nil }
+            guard let pointer = OPENSSL_sk_value(chain, index) else { continue }
             let certificate = OpaquePointer(pointer)
-            guard let begin = Self.unixTime(X509_get0_notBefore(certificate)),
-                let end = Self.unixTime(X509_get0_notAfter(certificate))
-            else { return nil }
-            notBefore = max(notBefore, begin)
-            notAfter = min(notAfter, end)
+            if index == 0 { addRoles(of: certificate) }
+            notBefore = max(notBefore, Self.seconds(epoch, X509_get0_notBefore(certificate)))
+            notAfter = min(notAfter, Self.seconds(epoch, X509_get0_notAfter(certificate)))
         }
     }
 
-    /// Seconds since 1970 UTC.
-    private static func unixTime(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
-        guard let epoch = ASN1_TIME_set(nil, 0) else { return nil }
-        defer { ASN1_STRING_free(epoch) }
+    /// What cannot be read is before all times: then nothing is valid, or not any more.
+    private static func seconds(
+        _ from: UnsafePointer<ASN1_TIME>?, _ time: UnsafePointer<ASN1_TIME>?
+    ) -> Int64 {
         var (days, seconds): (Int32, Int32) = (0, 0)
-        guard ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else { return nil }
+        guard ASN1_TIME_diff(&days, &seconds, from, time) == 1 else { return .min }
         return Int64(days) * 86_400 + Int64(seconds)
     }
 
-    /// The URIs among its subject alternative names (RFC 5280 §4.2.1.6).
-    private static func alternativeNames(_ certificate: OpaquePointer) -> [String] {
+    /// Of the URIs among its subject alternative names (RFC 5280 §4.2.1.6).
+    private mutating func addRoles(of certificate: OpaquePointer) {
         guard let found = X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil) else {
-            return []
+            return
         }
         let names = OpaquePointer(found)
         defer { GENERAL_NAMES_free(names) }
-        return (0..<OPENSSL_sk_num(names)).compactMap { index in
+        for index in 0..<OPENSSL_sk_num(names) {
             guard let name = OPENSSL_sk_value(names, index)?.load(as: GENERAL_NAME.self),
                 name.type == GEN_URI, let text = name.d.uniformResourceIdentifier
-            else { return nil }
-            return String(
-                decoding: UnsafeBufferPointer(
-                    start: ASN1_STRING_get0_data(text), count: Int(ASN1_STRING_length(text))),
-                as: UTF8.self)
+            else { continue }
+            let bytes = UnsafeBufferPointer(
+                start: ASN1_STRING_get0_data(text), count: Int(ASN1_STRING_length(text)))
+            add(uri: String(decoding: bytes, as: UTF8.self))
         }
     }
 }

@@ -2,7 +2,7 @@ import NearbyCore
 import NearbyWire
 
 /// What a node says of itself in its first frame.
-public struct AdmissionTerms: Sendable, Equatable {
+public struct AdmissionTerms: Sendable {
     public var trust: Trust
     public var versions: ClosedRange<UInt8>
     public var preference: EncryptionPreference

@@ -302,16 +302,18 @@ struct ChannelMachine {
 
     /// Closes the channels of those whose certificates have run out.
     private mutating func checkDates(_ now: Instant) -> [Output] {
-        guard case .certified = terms.trust.membership, let time = unixTime(now) else { return [] }
-        let expired = table.filter { !($0.certification?.isValid(at: time) ?? true) }
-        return expired.sorted { $0.token < $1.token }.flatMap { channel -> [Output] in
+        var outputs: [Output] = []
+        while let time = unixTime(now), let channel = table.expired(at: time) {
             let reason = DropReason.certificateExpired
-            guard !channel.isAttempt else {
-                return fail(channel, reason, reason.explanation)
+            if channel.isAttempt {
+                outputs += fail(channel, reason, reason.explanation)
+            } else {
+                outputs.append(.drop(reason))
+                outputs.append(.revoked(channel, reason, reason.explanation))
+                outputs += close(channel, .certificateExpired)
             }
-            return [.drop(reason), .revoked(channel, reason, reason.explanation)]
-                + close(channel, .certificateExpired)
         }
+        return outputs
     }
 
     private mutating func deadlineReached(

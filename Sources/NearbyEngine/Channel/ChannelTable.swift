@@ -38,6 +38,18 @@ struct ChannelTable {
         channels.values.filter(isIncluded)
     }
 
+    /// The first of those whose peers' certificates are outside their dates.
+    func expired(at unixTime: Int64) -> Channel? {
+        var found: Channel?
+        for channel in channels.values {
+            guard let certification = channel.certification, !certification.isValid(at: unixTime),
+                found.map({ channel.token < $0.token }) ?? true
+            else { continue }
+            found = channel
+        }
+        return found
+    }
+
     func count(where isIncluded: (Channel) -> Bool) -> Int {
         channels.values.count(where: isIncluded)
     }

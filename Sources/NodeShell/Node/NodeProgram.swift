@@ -49,7 +49,7 @@ package final class NodeProgram {
             signals = try SignalSource()
             loop = try EventLoop()
             clock = try ClockWatch(loop)
-            identity = try settings.makeIdentity(role)
+            identity = try settings.makeIdentity(role, log)
         } catch let error as StartError {
             throw error
         } catch {

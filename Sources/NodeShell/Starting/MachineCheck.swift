@@ -28,7 +28,7 @@ package final class MachineCheck {
     let root: String
     var findings: [Finding] = []
 
-    init(_ settings: Settings, _ pins: BoardPins, _ root: String) {
+    private init(_ settings: Settings, _ pins: BoardPins, _ root: String) {
         self.settings = settings
         self.pins = pins
         self.root = root
@@ -44,7 +44,6 @@ package final class MachineCheck {
         check.checkControl()
         check.checkStore()
         check.checkSecret()
-        check.checkTrust(isStarting: isStarting)
         check.checkLinks()
         if !isStarting { check.checkPort() }
         check.checkLight()

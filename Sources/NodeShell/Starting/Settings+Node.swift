@@ -21,13 +21,14 @@ extension NodeOptions {
         configuration.secrets = settings.secrets
         configuration.preference = EncryptionPreference(settings.encryption)
         configuration.collectors = Set(settings.collectors)
-        switch settings.trust {
+        switch settings.trust.kind {
         case .secret, .anybody: break
         case .authority: configuration.membership = .certified
-        case .pinned(let peers):
-            configuration.membership = .listed(Set(peers))
+        case .pinned:
+            let listed = Set(settings.trust.peers)
+            configuration.membership = .listed(listed)
             // No others are worth a call.
-            if settings.collectors.isEmpty { configuration.collectors = Set(peers) }
+            if settings.collectors.isEmpty { configuration.collectors = listed }
         }
         self.init(configuration: configuration)
         port = settings.udp.port

@@ -102,8 +102,9 @@ struct ServiceNeeds: Equatable {
             write(Places.folder(of: store), unless: "/var/lib/rivulet")
         }
         if let file = settings.secretFile { read(file) }
-        if case .authority(let files) = settings.trust {
-            for file in [files.anchors, files.certificate] + [files.key].compactMap({ $0 }) {
+        if settings.trust.kind == .authority {
+            let trust = settings.trust
+            for file in [trust.authority, trust.certificate] + [trust.key].compactMap({ $0 }) {
                 read(file)
             }
         }

@@ -1,5 +1,6 @@
 import Glibc
 import NearbyCore
+import NearbyKeys
 
 @testable import NearbyDTLS
 @testable import NearbyLinux

@@ -1,5 +1,5 @@
 import COpenSSL
-import NearbyCore
+import NearbyDTLS
 
 /// What an authority signs (PKCS #10, RFC 2986): this node's public key, its name, and what it is to
 /// be.
@@ -42,5 +42,17 @@ public enum CertificateRequest {
         }
         OPENSSL_sk_push(extensions, UnsafeRawPointer(names))
         return X509_REQ_add_extensions(request, extensions) == 1
+    }
+}
+
+extension Authority {
+    /// Our chain as PEM text.
+    public var pem: [UInt8] {
+        guard let bio = BIO_new(BIO_s_mem()) else { preconditionFailure("BIO_new: out of memory") }
+        defer { BIO_free(bio) }
+        precondition(
+            chain.allSatisfy { PEM_write_bio_X509(bio, $0.pointer) == 1 },
+            "OpenSSL could not write our certificates")
+        return KeyPair.content(of: bio)
     }
 }
