@@ -29,7 +29,7 @@ extension Settings {
         }
         guard trust.kind == .authority else { return identity }
         let authority = try authority(for: identity, role)
-        if let remark = remark(on: authority) {
+        if let remark = remark(on: authority, isAsked: false) {
             // A clock that may be wrong prevents no start.
             guard !remark.isCertain else { throw StartError(remark.text, .configuration) }
             log.write(.warning, remark.text)
@@ -66,7 +66,11 @@ extension Settings {
 
     /// What is wrong with the dates of our own certificates, and whether our clock is good enough to
     /// be certain of it.
-    package func remark(on authority: Authority) -> (text: String, isCertain: Bool)? {
+    ///
+    /// - Parameter isAsked: a person asks; a clock that is wrong is late as a rule.
+    package func remark(
+        on authority: Authority, isAsked: Bool = true
+    ) -> (text: String, isCertain: Bool)? {
         let clock = WallClock.read()
         let now = clock.unixNanoseconds / 1_000_000_000
         let certification = authority.certification
@@ -75,7 +79,8 @@ extension Settings {
         let span = "\(day(certification.notBefore)) to \(day(certification.notAfter))"
         return (
             ofTrust("\(trust.certificate) is valid from \(span); have it signed anew in time"),
-            !isValid && clock.rank == .synchronised
+            !isValid
+                && (clock.rank == .synchronised || isAsked && now > certification.notAfter)
         )
     }
 
