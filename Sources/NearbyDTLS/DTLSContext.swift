@@ -127,7 +127,8 @@ private func verify(_ store: OpaquePointer?, checksChain: Bool) -> Int32 {
     guard X509_verify_cert(store) == 1 else {
         let name = KeyPair.peer(of: certificate).map { "\($0)" } ?? "nobody"
         wire?.certificateRefusal =
-            "the certificate of \(name) does not lead to our authority: \(Authority.refusal(of: store))"
+            "the certificate of \(name) does not lead to our authority: "
+            + Authority.refusal(of: store)
         return 0
     }
     wire?.certification = Certification(verified: store)

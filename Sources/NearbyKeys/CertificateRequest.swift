@@ -1,8 +1,8 @@
 import COpenSSL
 import NearbyDTLS
 
-/// What an authority signs (PKCS #10, RFC 2986): this node's public key, its name, and what it is to
-/// be.
+/// What an authority signs (PKCS #10, RFC 2986): this node's public key, its name, and what it is
+/// to be.
 public enum CertificateRequest {
     /// PEM text.
     ///

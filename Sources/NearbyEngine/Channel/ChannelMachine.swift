@@ -40,8 +40,8 @@ struct ChannelMachine {
         case declined(Channel, DecisionFrame)
         /// The channel is gone, and the attempt with it.
         case failed(Channel, DropReason, String)
-        /// An open channel is about to be closed for this reason.
-        case revoked(Channel, DropReason, String)
+        /// What a person should read, besides what becomes of channels.
+        case notice(NodeNotice)
         /// The open channel is gone.
         case closed(Channel, byPeer: Bool)
         /// Somebody there has proved our own key.
@@ -308,8 +308,9 @@ struct ChannelMachine {
             if channel.isAttempt {
                 outputs += fail(channel, reason, reason.explanation)
             } else {
-                outputs.append(.drop(reason))
-                outputs.append(.revoked(channel, reason, reason.explanation))
+                let notice = NodeNotice.refused(
+                    channel.peer, reason, at: channel.path.endpoint, text: reason.explanation)
+                outputs += [.drop(reason), .notice(notice)]
                 outputs += close(channel, .certificateExpired)
             }
         }

@@ -12,19 +12,15 @@ extension Node {
         case .notBegun(let peer, let path, let attempt):
             if path.endpoint != nil, peer != own { tellInvitation(.failed(peer, attempt), now) }
         case .progress(let peer, let attempt): tellInvitation(.progress(peer, attempt), now)
-        case .handshakeSeen(let introduction):
+        case .handshakeSeen(let seen):
             tellInvitation(
-                .handshakeSeen(
-                    from: introduction.peer, run: introduction.run,
-                    attempt: introduction.attempt), now)
+                .handshakeSeen(from: seen.peer, run: seen.run, attempt: seen.attempt), now)
         case .keyed(let channel): keyed(channel, now)
         case .invited(let channel): invited(channel, now)
         case .opened(let channel): opened(channel, now)
         case .declined(let channel, let decision): declined(channel, decision, now)
         case .failed(let channel, let reason, let text): failed(channel, reason, text, now)
-        case .revoked(let channel, let reason, let text):
-            outbox.add(
-                .notice(.refused(channel.peer, reason, at: channel.path.endpoint, text: text)))
+        case .notice(let notice): outbox.add(.notice(notice))
         case .closed(let channel, let byPeer):
             tell(.closed(channel), now)
             if byPeer { tellInvitation(.channelClosed(channel.token), now) }

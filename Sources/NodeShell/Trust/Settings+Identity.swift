@@ -64,8 +64,8 @@ extension Settings {
         "\(file):\(trust.mark.line):\(trust.mark.column): trust: \(text)"
     }
 
-    /// What is wrong with the dates of our own certificates, and whether our clock is good enough to
-    /// be certain of it.
+    /// What is wrong with the dates of our own certificates, and whether our clock is good enough
+    /// to be certain of it.
     ///
     /// - Parameter isAsked: a person asks; a clock that is wrong is late as a rule.
     package func remark(
