@@ -95,7 +95,8 @@ struct FloodTests {
     @Test func aSilentHandshakeIsKeptThreeSeconds() throws {
         let peer = PeerID(high: 9, low: 9)
         let door = node(PeerID(high: 5, low: 5), run: 1)
-        let caller = SimulatedHandshake(client: peer, random: 3, now: .zero)
+        let caller = SimulatedHandshake(
+            client: peer, certification: nil, random: 3, now: .zero)
         for _ in 0..<2 {
             let records = try #require(caller.takeOutgoing().first)
             let envelope = HandshakeEnvelope(

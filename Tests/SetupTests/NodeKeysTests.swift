@@ -19,7 +19,7 @@ import Testing
     }
 
     private func faults(_ folder: String, _ files: String) throws -> [String] {
-        let settings = try #require(settings(folder, "{authority: \(files)}"))
+        let settings = try #require(self.settings(folder, "{authority: \(files)}"))
         return NodeKeys(settings).faults().errors
     }
 
