@@ -55,7 +55,7 @@ import Testing
             chmod(key, 0o640)
             let readable = try faults(folder, "\(file), key: \(key)").first
             #expect(readable?.contains("\(key): others can read") == true)
-            let open = try #require(settings(folder, "any"))
+            let open = try #require(self.settings(folder, "any"))
             #expect(NodeKeys(open).faults().errors == [])
         }
     }
