@@ -110,7 +110,7 @@ public final class Agent {
             for new in peers where !viewers.contains(new) { tell(.viewerUp(new), now) }
             viewers = peers
         case .message(let bytes, let peer, _, _): tell(.received(bytes, from: peer), now)
-        case .peer, .notice, .echo: break
+        case .peer, .application, .notice, .echo: break
         }
     }
 

@@ -116,7 +116,7 @@ public final class CollectorNode {
             tell(.received(bytes, from: peer, hops: UInt8(clamping: hops)), now)
         case .peer(let peer, .connected): tell(.connected(peer), now)
         case .peer(let peer, .notConnected): tell(.disconnected(peer), now)
-        case .peer, .collector, .viewers, .notice, .echo: break
+        case .peer, .collector, .viewers, .application, .notice, .echo: break
         }
     }
 

@@ -13,7 +13,7 @@ extension CollectorProgram {
         case .peer(let peer, .connected):
             output.tell(.connected(peer, name: name(of: peer)), now)
         case .peer(let peer, .notConnected): output.tell(.disconnected(peer), now)
-        case .peer, .collector, .viewers, .message, .notice, .echo: break
+        case .peer, .collector, .viewers, .message, .application, .notice, .echo: break
         }
     }
 

@@ -78,6 +78,7 @@ public struct AvahiMachine: Sendable {
     }
 
     private var name: ServiceName
+    private let isPublished: Bool
     public private(set) var phase = Phase.idle
     /// Connections that failed or were lost since the last steady one.
     private var attempts = 0
@@ -91,8 +92,9 @@ public struct AvahiMachine: Sendable {
     private var noticesLeft = Limits.serviceNoticesPerMinute
     private var noticesSince = Instant.zero
 
-    /// `name`: the display name; at most 63 bytes of it are published.
-    public init(peer: PeerID, name: String) {
+    /// `name`: the display name; at most 63 bytes of it are published, or nothing at all.
+    public init(peer: PeerID, name: String, isPublished: Bool = true) {
+        self.isPublished = isPublished
         self.name = ServiceName(name, peer: peer)
         services = FoundServices(own: peer)
     }
@@ -193,7 +195,7 @@ public struct AvahiMachine: Sendable {
     // MARK: Our own service
 
     private mutating func publish() -> [Output] {
-        guard !links.isEmpty else {
+        guard isPublished, !links.isEmpty else {
             phase = .serving(.none)
             return []
         }

@@ -17,6 +17,8 @@ public final class AvahiService {
         public var network: String
         public var name: String
         public var record: ServiceRecord
+        /// False: others are looked for, and nobody hears of us.
+        public var isPublished = true
 
         public init(network: String, name: String, record: ServiceRecord) {
             self.network = network
@@ -50,7 +52,9 @@ public final class AvahiService {
         self.advertisement = advertisement
         self.loop = loop
         type = Array("_\(advertisement.network)._udp".utf8CString)
-        machine = AvahiMachine(peer: advertisement.record.peer, name: advertisement.name)
+        machine = AvahiMachine(
+            peer: advertisement.record.peer, name: advertisement.name,
+            isPublished: advertisement.isPublished)
         poll = LoopPoll(loop: loop)
     }
 

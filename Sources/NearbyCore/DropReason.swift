@@ -102,6 +102,9 @@ public enum DropReason: String, CaseIterable, Sendable {
     case groupUnknownSession = "group-unknown-session"
     case groupNotConnected = "group-not-connected"
     case groupTableFull = "group-table-full"
+    case groupTooLong = "group-too-long"
+    /// One peer says `connect` too often.
+    case groupConnectRate = "group-connect-rate"
     // Transfers
     case transferMalformed = "transfer-malformed"
     case transferDuplicate = "transfer-duplicate"

@@ -6,7 +6,7 @@ extension Limits {
     /// Descriptors that one pass of the event loop serves before it looks at the timers.
     static let eventsPerPassMax = 64
     /// Timers of one event loop.
-    public static let loopTimersMax = 64
+    public static let loopTimersMax = 512
 }
 
 /// One epoll, one thread: serves descriptors and timers until it is stopped.

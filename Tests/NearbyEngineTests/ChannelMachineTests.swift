@@ -29,7 +29,7 @@ private struct ChannelPair {
                 peer: Self.peers[side], seed: UInt64(side) + 5)
             return ChannelMachine(
                 terms: AdmissionTerms(configuration, cryptography), cryptography: cryptography,
-                inboundLimit: 4, timers: NodeTimers())
+                isCalled: true, timers: NodeTimers())
         }
     }
 

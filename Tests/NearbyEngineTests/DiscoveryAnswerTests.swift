@@ -219,6 +219,27 @@ import Testing
         #expect(machine.sighting(of: Base.stranger)?.info == info)
     }
 
+    /// Of one that was found before it had any.
+    @Test(arguments: [true, false]) func changedWaitsForTheInfo(comes: Bool) throws {
+        var machine = Base.settled(.collecting())
+        let info = try Base.info()
+        let silent = Base.frame(.beacon(Base.beacon(flags: [])))
+        _ = machine.handle(.received(silent, from: Base.at(7), multicast: true), now: Base.late)
+        let start = Base.late + .seconds(5)
+        let telling = Base.frame(.beacon(Base.beacon(flags: [], info: info)))
+        let first = machine.handle(
+            .received(telling, from: Base.at(7), multicast: true), now: start)
+        #expect(!first.contains { if case .changed = $0 { true } else { false } })
+        let reply = Base.frame(.infoReply(info))
+        let second =
+            comes
+            ? machine.handle(.received(reply, from: Base.at(7), multicast: false), now: start)
+            : machine.handle(.deadlineReached, now: start + .milliseconds(1_010))
+        let sighting = try #require(machine.sighting(of: Base.stranger))
+        #expect(second.contains(.changed(sighting)))
+        #expect(sighting.info == (comes ? info : .empty))
+    }
+
     @Test func infoIsAskedForSixTimesAtMost() throws {
         var machine = Base.settled(.collecting())
         let frame = Base.frame(.beacon(Base.beacon(flags: [], info: try Base.info())))

@@ -71,6 +71,10 @@ public final class Host {
     var clockLiar: ClockLiar?
     /// What is configured as `collectors`; set before it boots.
     public var collectors: Set<PeerID> = []
+    /// Of a node for applications; set before it boots.
+    public var application: ApplicationTerms?
+    /// What only programs with sessions are told, since the latest boot.
+    public internal(set) var told: [ApplicationEvent] = []
 
     init(
         number: Int, role: Role, lans: [Int], seed: UInt64, driftPPM: Int64, rekeyAfter: Duration,
@@ -112,6 +116,8 @@ public final class Host {
         configuration.rekeyAfter = rekeyAfter
         configuration.rekeyFrames = rekeyFrames
         configuration.collectors = collectors
+        configuration.application = application
+        told = []
         let node = Node(
             configuration,
             cryptography: SimulatedCryptography(

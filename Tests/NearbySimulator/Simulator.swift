@@ -119,6 +119,11 @@ public final class Simulator {
             at: now + .microseconds(1))
     }
 
+    /// What a program tells its node.
+    public func tell(_ input: Node.Input, to host: Int) {
+        if hosts[host].isUp { handle(.network(input), at: host) }
+    }
+
     public func cut(lan: Int) { cuts.append(.lan(lan)) }
 
     public func heal(lan: Int) { cuts.removeAll { $0 == .lan(lan) } }
@@ -287,8 +292,9 @@ public final class Simulator {
             host.viewers = peers
             for peer in peers { invariants.addressed(peer, .viewer, by: host, hosts) }
         case .message(let message, let sender, let isReliable, _):
-            guard readings == nil else { break }
+            guard readings == nil, host.application == nil else { break }
             invariants.delivered(message, from: sender, isReliable: isReliable, at: host, hosts)
+        case .application(let event): host.told.append(event)
         case .echo(let answer, let node, let hops, let time):
             host.echoes[answer.token] = .init(answer: answer, node: node, hops: hops, time: time)
         case .peer, .notice: break

@@ -47,11 +47,12 @@ extension ChannelMachine {
 
     /// Why a handshake that comes out of the mesh is not answered; nil for those that are.
     ///
-    /// Agents and relays call collectors and viewers, and nobody calls them. Whoever stands between
+    /// Agents and relays call collectors and viewers, and nobody calls them; nodes of applications
+    /// call each other. Whoever stands between
     /// can invent callers: each first hop fills a share of the table.
     private func refusal(ofHandshakeOver path: Path, _ routing: RoutingMachine) -> DropReason? {
         guard case .mesh(let source) = path else { return nil }
-        guard terms.role.collects else { return .invitationOverMesh }
+        guard isCalled else { return .invitationOverMesh }
         guard count >= Limits.channelShareMax else { return nil }
         let hop = routing.nextHop(to: source)
         let share = count { channel in

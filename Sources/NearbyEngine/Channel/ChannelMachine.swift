@@ -63,6 +63,8 @@ struct ChannelMachine {
     /// What every peer is told of us.
     let terms: AdmissionTerms
     let cryptography: any Cryptography
+    /// Others call us over the mesh.
+    let isCalled: Bool
     private var table: ChannelTable
     /// SHA-256 of the secrets of handshakes in which our own key was shown to us as server.
     private var ownKeySecrets: [[UInt8]] = []
@@ -71,13 +73,15 @@ struct ChannelMachine {
     private var unixOffset: Duration?
 
     init(
-        terms: AdmissionTerms, cryptography: any Cryptography, inboundLimit: Int,
-        timers: NodeTimers
+        terms: AdmissionTerms, cryptography: any Cryptography, isCalled: Bool, timers: NodeTimers
     ) {
         own = cryptography.ownPeer
         self.terms = terms
         self.cryptography = cryptography
-        table = ChannelTable(inboundLimit: inboundLimit, timers: timers)
+        self.isCalled = isCalled
+        table = ChannelTable(
+            inboundLimit: isCalled ? Limits.collectorHandshakesMax : Limits.agentHandshakesMax,
+            timers: timers)
     }
 
     mutating func handle(_ input: Input, now: Instant) -> [Output] {

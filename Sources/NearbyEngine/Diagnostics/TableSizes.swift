@@ -4,18 +4,23 @@ import NearbyCore
 enum TableSizes {
     static func all(of node: Node) -> [(name: String, count: Int, limit: Int)] {
         let (channels, mesh, peers) = (node.channels, node.mesh, node.peers)
+        let application = node.configuration.application
+        let accepted = application?.neighboursAccepted ?? Limits.neighboursAccepted
         return [
             ("sightings", node.sightingCount, Limits.discoveryPeersMax),
             ("pairs", node.rendezvous.invitation.pairCount, Limits.pairsMax),
             ("channels", channels.count, Limits.channelsMax),
             ("handshakes of others", channels.inboundCount, channels.inboundLimit),
             ("destinations", mesh.routing.destinationCount, RoutingMachine.destinationsMax),
-            ("calls", mesh.addressees.callCount, 1 + Limits.viewersMax),
+            (
+                "calls", mesh.addressees.callCount,
+                1 + Limits.viewersMax + (application == nil ? 0 : Limits.calledPeersMax)
+            ),
             ("echoes", node.echoes.pendingCount, Limits.echoesPendingMax),
             (
                 "neighbours", peers.neighbourCount,
                 node.configuration.role == .collector
-                    ? Limits.collectorNeighbours : Limits.neighboursAccepted + 4
+                    ? Limits.collectorNeighbours : accepted + 4
             ),
         ]
     }

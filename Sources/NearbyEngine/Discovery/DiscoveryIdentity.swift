@@ -8,6 +8,8 @@ public struct DiscoveryOwnState: Equatable, Sendable {
     public var flags: BeaconFlags
     public var costToCollector: UInt16?
     public var info: DiscoveryInfo
+    /// Shown to people; nil: beacons carry none.
+    public var name: BeaconName?
 
     public init(
         dataPort: UInt16, role: Role, flags: BeaconFlags, costToCollector: UInt16? = nil,
@@ -36,6 +38,10 @@ public struct DiscoveryIdentity: Equatable, Sendable {
     /// Datagrams that leave for one `multicast`: 2 where the shell sends both IPv6 and IPv4.
     /// They count in the budget of 10 a second.
     public var datagramsPerBeacon: Int
+    /// How long a peer that is in use no more is remembered unless it is heard; nil: as others.
+    public var lostPeerTime: Duration?
+    /// How long people are told nothing of a new peer whose discovery info has not come yet.
+    public var infoPatience: Duration = .seconds(1)
 
     public init(
         peer: PeerID, run: RunID, versions: ClosedRange<UInt8> = 1...1, network: NetworkTag,

@@ -6,9 +6,7 @@ extension DiscoveryMachine {
         _ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool
     ) -> [Output] {
         guard frame.network == identity.network || identity.otherNetworks.contains(frame.network)
-        else {
-            return [.drop(.beaconStrangeNetwork)]
-        }
+        else { return [.drop(.beaconStrangeNetwork)] }
         guard frame.versions.overlaps(identity.versions) else { return [.drop(.beaconVersion)] }
         guard frame.peer != identity.peer else {
             return receiveOwn(frame, from: source, multicast: multicast)
@@ -85,7 +83,8 @@ extension DiscoveryMachine {
         let place = place(of: frame, beacon)
         guard let position = place.position else { return place.outputs }
         let refused = update(at: position, beacon, run: frame.run, endpoint: source).outputs
-        return place.outputs + refused + noteNews(at: position) + [nudged]
+        // People are told with its first beacon, which says more.
+        return place.outputs + refused + [.heard(table[position].sighting), nudged]
     }
 
     /// Believed of the present run only, and never of a peer in use: a farewell may be forged.
@@ -116,19 +115,13 @@ extension DiscoveryMachine {
         let isFirst = table[position].announcement == .unheard
         let isNewRun = table[position].run != run
         let isNews = isFirst || isNewRun || table[position].beacon != beacon
-        if isNewRun {
-            table[position].run = run
-            table[position].heardCount = 0
-            table[position].callCount = 0
-        }
         let isNewDigest = isFirst || table[position].beacon.infoDigest != beacon.infoDigest
-        table[position].beacon = beacon
-        table[position].lastHeard = now
-        table[position].heardCount = min(table[position].heardCount, 254) + 1
-        table[position].callCount = min(table[position].callCount, 254) + 1
+        table[position].heard(beacon, run: run, now: now)
         let candidate = table[position].candidates.heard(at: endpoint, run: run, now: now)
         if isNewDigest { wantInfo(at: position) }
-        if isFirst { table[position].announcement = .waiting(until: grid(now + Self.infoPatience)) }
+        if isFirst {
+            table[position].announcement = .waiting(until: grid(now + identity.infoPatience))
+        }
         let refused: [Output] = candidate == .refused ? [.drop(.beaconEndpointLimit)] : []
         return (isNews || candidate == .added, refused)
     }
@@ -151,9 +144,14 @@ extension DiscoveryMachine {
         return [.found(table[position].sighting)]
     }
 
-    /// `changed`, now or a second after the last time.
+    /// `changed`, now or a second after the last time; with the info that is being asked for.
     mutating func noteChange(at position: Int) -> [Output] {
         guard table[position].isAnnounced else { return [] }
+        let patience = table[position].infoMissing + identity.infoPatience
+        if case .asking = table[position].infoFetch, now < patience {
+            table[position].changeDue = grid(patience)
+            return []
+        }
         if let last = table[position].lastChange, now - last < Self.changeSpacing {
             table[position].changeDue = grid(last + Self.changeSpacing)
             return []
@@ -163,7 +161,6 @@ extension DiscoveryMachine {
         return [.changed(table[position].sighting)]
     }
 
-    static let infoPatience: Duration = .seconds(1)
     private static let changeSpacing: Duration = .seconds(1)
     private static let suspicionSpacing: Duration = .seconds(10)
 
@@ -229,6 +226,7 @@ extension DiscoveryMachine {
             table[position].infoFetch = .settled
             return
         }
+        table[position].infoMissing = now
         let delay = generator.duration(in: .zero..<Self.answerSpread * (table.count - 1))
         table[position].infoFetch = .asking(next: now + delay, tries: 0)
     }

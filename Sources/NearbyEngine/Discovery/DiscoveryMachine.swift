@@ -49,7 +49,7 @@ public struct DiscoveryMachine: Sendable {
         case heard(Sighting)
         /// A peer that was heard left the table.
         case forgotten(PeerID)
-        /// With the info, or 1 s later without it; `changed` follows when it came.
+        /// With the info, or without it after `infoPatience`; `changed` follows when it came.
         case found(Sighting)
         /// At most once a second for one peer.
         case changed(Sighting)
@@ -161,7 +161,7 @@ public struct DiscoveryMachine: Sendable {
     var ownBeacon: Beacon {
         Beacon(
             dataPort: own.dataPort, role: own.role, flags: own.flags,
-            costToCollector: own.costToCollector, infoDigest: own.info.digest)
+            costToCollector: own.costToCollector, infoDigest: own.info.digest, name: own.name)
     }
 
     mutating func remove(at position: Int) -> [Output] { table.remove(at: position).farewell }
@@ -223,8 +223,7 @@ extension DiscoveryMachine {
         guard peer != identity.peer else { return [] }
         if let position = table.index(of: peer) {
             if table[position].isInUse, !isInUse {
-                table[position].lastHeard = now
-                table[position].callCount = 0
+                table[position].released(now, remembering: identity.lostPeerTime)
             }
             table[position].isInUse = isInUse
             // A channel or an invitation is better than an answer.

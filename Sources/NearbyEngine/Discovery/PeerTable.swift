@@ -39,6 +39,8 @@ struct PeerRecord: Sendable {
     var candidates = CandidateList()
     var announcement = Announcement.unheard
     var infoFetch = InfoFetch.settled
+    /// When info was last found to be missing.
+    var infoMissing = Instant.zero
     var answer: PendingAnswer?
     /// `changed` waits for this moment.
     var changeDue: Instant?
@@ -58,6 +60,22 @@ struct PeerRecord: Sendable {
 
     var expiry: Instant { isInUse ? .distantFuture : lastHeard + Self.lifetime }
 
+    /// A beacon of this run came.
+    mutating func heard(_ beacon: Beacon, run: RunID, now: Instant) {
+        if run != self.run { (heardCount, callCount) = (0, 0) }
+        self.run = run
+        self.beacon = beacon
+        lastHeard = now
+        heardCount = min(heardCount, 254) + 1
+        callCount = min(callCount, 254) + 1
+    }
+
+    /// It is in use no more: it is heard again within `time`, or forgotten.
+    mutating func released(_ now: Instant, remembering time: Duration?) {
+        lastHeard = now - (Self.lifetime - (time ?? Self.lifetime))
+        callCount = 0
+    }
+
     /// When something is to be done about this peer.
     var deadline: Instant {
         var earliest = min(expiry, changeDue ?? .distantFuture, answer?.due ?? .distantFuture)
@@ -70,7 +88,7 @@ struct PeerRecord: Sendable {
         Sighting(
             peer: peer, run: run, endpoints: candidates.ordered(run: run), role: beacon.role,
             costToCollector: beacon.costToCollector, flags: beacon.flags, info: info,
-            since: since)
+            since: since, extensions: beacon.extensions)
     }
 
     /// Four of the longest intervals, one of them lengthened by jitter: two beacons left out or

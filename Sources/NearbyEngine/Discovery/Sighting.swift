@@ -15,10 +15,11 @@ public struct Sighting: Equatable, Sendable {
     public var info: DiscoveryInfo
     /// When it was heard first.
     public var since: Instant
+    private let extensions: [UInt8]
 
     public init(
         peer: PeerID, run: RunID, endpoints: [Endpoint], role: Role, costToCollector: UInt16?,
-        flags: BeaconFlags, info: DiscoveryInfo, since: Instant = .zero
+        flags: BeaconFlags, info: DiscoveryInfo, since: Instant = .zero, extensions: [UInt8] = []
     ) {
         self.peer = peer
         self.run = run
@@ -28,7 +29,11 @@ public struct Sighting: Equatable, Sendable {
         self.flags = flags
         self.info = info
         self.since = since
+        self.extensions = extensions
     }
+
+    /// What it calls itself; nil: its beacons carry no name.
+    public var name: String? { BeaconName(in: extensions)?.text }
 }
 
 extension Limits {

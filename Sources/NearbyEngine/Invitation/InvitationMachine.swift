@@ -23,6 +23,8 @@ public struct InvitationMachine: Sendable, Hashable {
     public enum Input: Sendable, Hashable {
         case sighted(PeerID, run: RunID, role: Role, costToCollector: UInt16?)
         case lost(PeerID)
+        /// A channel with this peer is wanted however many neighbours there are, or no more.
+        case called(PeerID, Bool)
         case nudged(PeerID, RunID, attempt: UInt16)
         /// The nudge to this peer may not leave now.
         case nudgeHeldBack(PeerID)
@@ -65,6 +67,8 @@ public struct InvitationMachine: Sendable, Hashable {
     private var random: InvitationJitter
     private var pairs: PairTable
     private var hasRoute: Bool
+    /// At most `Limits.calledPeersMax`.
+    private var called: Set<PeerID> = []
     private var announced: Presence
     private var nextAttempt: UInt16 = 1
 
@@ -73,11 +77,14 @@ public struct InvitationMachine: Sendable, Hashable {
         var isFull: Bool
     }
 
-    public init(own: PeerID, role: Role, seed: UInt64) {
+    /// - Parameter accepting: neighbours taken when asked, if not as many as the role takes.
+    public init(own: PeerID, role: Role, seed: UInt64, accepting: Int? = nil) {
         self.own = own
         self.role = role
         wantsCount = role == .collector ? 0 : Limits.neighboursWanted
-        acceptsCount = role == .collector ? Limits.collectorNeighbours : Limits.neighboursAccepted
+        acceptsCount =
+            accepting
+            ?? (role == .collector ? Limits.collectorNeighbours : Limits.neighboursAccepted)
         random = InvitationJitter(seed: seed)
         pairs = PairTable(own: own)
         hasRoute = role == .collector
@@ -90,6 +97,9 @@ public struct InvitationMachine: Sendable, Hashable {
         case .sighted(let peer, let run, let role, let cost):
             outputs = sighted(peer, run, role, cost, now)
         case .lost(let peer): pairs[peer]?.lostSight()
+        case .called(let peer, true):
+            if called.count < Limits.calledPeersMax { called.insert(peer) }
+        case .called(let peer, false): called.remove(peer)
         case .nudged(let peer, let run, _): outputs = nudged(peer, run, now)
         case .nudgeHeldBack(let peer): heldBack(peer, now)
         case .handshakeSeen(let peer, _, _): pairs[peer]?.inboundSeen(now)
@@ -146,7 +156,7 @@ public struct InvitationMachine: Sendable, Hashable {
         guard !hasRoute || neighbourCount < 2 else { return (full, []) }
         let dispensable = pairs.connectedPeers
             .map { (reach: reach($0), peer: $0) }
-            .filter { $0.reach.others >= 3 }
+            .filter { $0.reach.others >= 3 && !called.contains($0.peer) }
             .min { ($0.reach.usefulness, $0.peer) < ($1.reach.usefulness, $1.peer) }
         guard let dropped = dispensable?.peer, let channel = pairs[dropped]?.channel else {
             return (full, [])
@@ -261,7 +271,10 @@ public struct InvitationMachine: Sendable, Hashable {
     /// Begins with those that we want, then with those that told us that they want us.
     private mutating func plan(_ now: Instant) -> [Output] {
         var outputs: [Output] = []
-        for peer in Set(wantedPeers() + pairs.doubted).sorted() { outputs += approach(peer, now) }
+        let calls = called.filter { pairs[$0]?.channel == nil }
+        for peer in calls.union(wantedPeers() + pairs.doubted).sorted() {
+            outputs += approach(peer, now)
+        }
         while !isFull, pairs.invitingCount < Limits.invitationsAtOnce,
             let peer = pairs.callers.first
         {
@@ -334,6 +347,8 @@ extension Limits {
     /// Before a nudge that was held back is tried again; up to twice that.
     public static let nudgeRetry = Duration.milliseconds(150)
     public static let fullRetry = Duration.seconds(30)
+    /// Peers that a program calls at once.
+    public static let calledPeersMax = 512
     /// All that discovery knows.
     public static let pairsMax = discoveryPeersMax
 }

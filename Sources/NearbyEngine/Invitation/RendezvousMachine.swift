@@ -19,6 +19,8 @@ struct RendezvousMachine {
         case opened(PeerID)
         /// What our way to the nearest collector costs; nil: there is none.
         case costToCollector(UInt16?)
+        /// What beacons show to people from now on; nil: we are hidden.
+        case advertise(DiscoveryInfo?)
         case deadlineReached
     }
 
@@ -40,7 +42,7 @@ struct RendezvousMachine {
         case sighted(PeerID, [Endpoint])
         /// Have whoever sends beacons in our name from there prove our key.
         case seekClone(at: Endpoint)
-        case refused(RefusedNode)
+        case event(NodeEvent)
         case drop(DropReason)
     }
 
@@ -52,8 +54,10 @@ struct RendezvousMachine {
 
     private let own: PeerID
     private let membership: Membership
-    /// What beacons say of us whatever happens.
-    private let constant: DiscoveryMachine.OwnState
+    /// What beacons say of us whatever happens in the network.
+    private var constant: DiscoveryMachine.OwnState
+    /// The program wants to know whom we see.
+    private let tellsSightings: Bool
     private let beacons: BeaconCodec
     private(set) var discovery: DiscoveryMachine
     private(set) var invitation: InvitationMachine
@@ -77,10 +81,17 @@ struct RendezvousMachine {
         constant = .init(
             dataPort: configuration.dataPort, role: configuration.role, flags: flags,
             info: configuration.info)
+        tellsSightings = configuration.application != nil
+        if tellsSightings {
+            constant.name = BeaconName(configuration.name)
+            constant.flags.insert(.hidden)
+        }
         beacons = BeaconCodec(configuration, cryptography)
         costToCollector = configuration.role == .collector ? 0 : nil
         discovery = configuration.makeDiscovery(own: own, seed: random.next())
-        invitation = InvitationMachine(own: own, role: configuration.role, seed: random.next())
+        invitation = InvitationMachine(
+            own: own, role: configuration.role, seed: random.next(),
+            accepting: configuration.application?.neighboursAccepted)
     }
 
     mutating func handle(_ input: Input, seeing view: View, now: Instant) -> [Output] {
@@ -103,6 +114,11 @@ struct RendezvousMachine {
             costToCollector = cost
             let outputs = tell(.routeToCollector(cost != nil), view, now)
             return outputs + presenceChanged(view, now)
+        case .advertise(let info):
+            constant.info = info ?? .empty
+            constant.flags.remove(.hidden)
+            if info == nil { constant.flags.insert(.hidden) }
+            return presenceChanged(view, now)
         case .deadlineReached:
             var outputs: [Output] = []
             if discovery.nextDeadline ?? .distantFuture <= now {
@@ -167,7 +183,9 @@ struct RendezvousMachine {
             return [.transmit(.unicast(beacons.emit(frame), to: endpoint))]
         case .heard(let sighting): return sighted(sighting, view, now)
         case .forgotten(let peer): return tell(.lost(peer), view, now)
-        case .found, .changed, .lost: return []
+        case .found(let sighting), .changed(let sighting):
+            return tellsSightings ? [.event(.application(.sighted(sighting)))] : []
+        case .lost(let peer): return tellsSightings ? [.event(.application(.vanished(peer)))] : []
         case .nudged(let peer, let run, let attempt):
             return nudged(by: peer, run, attempt, view, now)
         case .suspicion(_, let endpoint): return seekClone(at: endpoint, now)
@@ -310,7 +328,7 @@ struct RendezvousMachine {
         guard refusals.record(peer, at: endpoint, cause, now: now), let node = refusals[peer] else {
             return []
         }
-        return [.refused(node)]
+        return [.event(.notice(.nodeRefused(node)))]
     }
 }
 
@@ -329,10 +347,15 @@ extension DiscoveryFrame {
 
 extension NodeConfiguration {
     func makeDiscovery(own: PeerID, seed: UInt64) -> DiscoveryMachine {
-        DiscoveryMachine(
-            identity: .init(
-                peer: own, run: run, versions: WireVersion.spoken, network: networkTag,
-                proves: !secrets.isEmpty, datagramsPerBeacon: 2),
+        var identity = DiscoveryIdentity(
+            peer: own, run: run, versions: WireVersion.spoken, network: networkTag,
+            proves: !secrets.isEmpty, datagramsPerBeacon: 2)
+        if application != nil {
+            identity.lostPeerTime = Limits.lostPeerTime
+            identity.infoPatience = Limits.shownInfoPatience
+        }
+        return DiscoveryMachine(
+            identity: identity,
             own: .init(
                 dataPort: dataPort, role: role, flags: role == .collector ? [] : .wantsNeighbours,
                 costToCollector: role == .collector ? 0 : nil, info: info),
@@ -344,4 +367,8 @@ extension Limits {
     /// Between two handshakes with whoever uses our name.
     static let clonePauseFirst = Duration.seconds(10)
     static let clonePauseMax = Duration.seconds(640)
+    /// A neighbour that is gone is not shown to people for longer, unless it is heard.
+    static let lostPeerTime = Duration.seconds(5)
+    /// Programs decide by the info whom they invite: one that is asked for twice comes first.
+    static let shownInfoPatience = Duration.seconds(4)
 }

@@ -74,6 +74,7 @@ extension Node {
             outbox.add(.notice(.refused(peer, reason, at: channel.path.endpoint, text: text)))
         }
         guard let peer else { return }
+        ApplicationCalls.refused(peer, reason, by: self)
         if peers[peer] == nil { outbox.add(.peer(peer, .notConnected)) }
         if channel.isClient, channel.key.path.endpoint != nil {
             tellInvitation(.failed(peer, channel.attemptNumber), now)

@@ -32,7 +32,7 @@ extension Node {
         case .sighted(let peer, let endpoints): tell(.sighted(peer, endpoints), now)
         case .seekClone(let endpoint):
             beginHandshake(with: own, over: .link(endpoint), attempt: 0, now)
-        case .refused(let node): outbox.add(.notice(.nodeRefused(node)))
+        case .event(let event): outbox.add(event)
         case .drop(let reason): outbox.drop(reason)
         }
     }

@@ -14,7 +14,7 @@ extension Node {
         case .call(let peer): beginHandshake(with: peer, over: .mesh(peer.short), attempt: 0, now)
         case .giveUp(let peer): channels.abandonCalls(to: peer)
         case .costToCollector(let cost): tellRendezvous(.costToCollector(cost), now)
-        case .event(let event): outbox.add(event)
+        case .event(let event): ApplicationCalls.tell(event, by: self, now)
         case .drop(let reason): outbox.drop(reason)
         }
     }

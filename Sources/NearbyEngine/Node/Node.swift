@@ -38,14 +38,12 @@ public final class Node {
         outbox = Outbox(configuration, own: own)
         random = SeededGenerator(seed: configuration.seed)
         rendezvous = RendezvousMachine(configuration, cryptography, random: &random)
-        peering = PeerMachine(
-            own: own, rekeyAfter: configuration.rekeyAfter, timers: timers, seed: random.next())
+        peering = PeerMachine(own: own, configuration, timers: timers, seed: random.next())
         mesh = MeshMachine(configuration, own: own, random: &random)
         echoes = EchoMachine(own: own, name: configuration.name)
         channels = ChannelMachine(
             terms: AdmissionTerms(configuration, cryptography), cryptography: cryptography,
-            inboundLimit: configuration.role.collects
-                ? Limits.collectorHandshakesMax : Limits.agentHandshakesMax,
+            isCalled: configuration.role.collects || configuration.application != nil,
             timers: timers)
     }
 
@@ -97,6 +95,7 @@ public final class Node {
         case .sendUnreliable(let message, let peer, let priority):
             tell(.sendUnreliable(message, to: peer, priority), now)
         case .sendReliable(let message, let peer): tell(.sendReliable(message, to: peer), now)
+        case .application(let input): ApplicationCalls.handle(input, of: self, now)
         case .echo(let token, let peer, let limit):
             tellEchoes(.ask(token, peer, limit), toward: peer.short, now)
         case .clock(let unixOffset): tellChannels(.clock(unixOffset: unixOffset), now)

@@ -32,6 +32,8 @@ public struct NodeConfiguration: Sendable {
     public var rekeyAfter: Duration
     /// Or after so many frames of one priority in one direction, whatever comes first.
     public var rekeyFrames = Limits.rekeyFrames
+    /// Of a node that serves sessions of applications; nil: it serves none.
+    public var application: ApplicationTerms?
 
     public init(name: String, role: Role, networkTag: NetworkTag, run: RunID, seed: UInt64) {
         self.name = name
@@ -67,6 +69,8 @@ public enum NodeInput: Sendable {
     case sendUnreliable([UInt8], to: PeerID, Priority)
     /// At most 1 MiB; in order, exactly once while the channel lives or is renewed.
     case sendReliable([UInt8], to: PeerID)
+    /// For nodes with `ApplicationTerms`.
+    case application(ApplicationInput)
     /// Asks for a sign of life, told as `echo` with the same token, which is random: of the peer
     /// itself, over its channel if there is one; or, with a hop limit of 1–64, of whoever is so
     /// many links away on the way to it. 64 are awaited at a time.
@@ -102,6 +106,8 @@ public enum NodeEvent: Sendable {
     case viewers([PeerID])
     /// `hops`: links that it crossed, at least 1.
     case message([UInt8], from: PeerID, isReliable: Bool, hops: Int)
+    /// Only of a node with `ApplicationTerms`.
+    case application(ApplicationEvent)
     /// A sign of life, with the token that asked for it, and how long it took. `hops`: links that
     /// the answer crossed, at least 1. Over a channel it is proved, and has neither name nor link.
     indirect case echo(EchoAnswer, from: ShortID, hops: Int, after: Duration)

@@ -3,6 +3,7 @@ import NearbyWire
 
 /// Whom readings are addressed to, and how it is reached: the collector of record, and the viewers
 /// that look in. Agents and relays call them over the mesh; collectors and viewers call nobody.
+/// Nodes of applications call as well whom the program names.
 struct AddresseeMachine {
     enum Input {
         /// The way to a destination changed; nil: there is none.
@@ -15,6 +16,8 @@ struct AddresseeMachine {
         case channelUnknown(PeerID)
         /// There is a way to a peer without a channel.
         case reachable(PeerID)
+        /// The program wants a channel with the peer, or no more.
+        case called(PeerID, Bool)
         case deadlineReached
     }
 
@@ -61,6 +64,8 @@ struct AddresseeMachine {
     private var places: ViewerPlaces
     /// The chosen collector and at most `Limits.viewersMax` viewers.
     private var calls: [PeerID: Call] = [:]
+    /// By the program; at most `Limits.calledPeersMax`.
+    private var called: Set<PeerID> = []
     /// What the program was told last.
     private(set) var collector: PeerID?
     private(set) var viewers: [PeerID] = []
@@ -89,6 +94,13 @@ struct AddresseeMachine {
         case .reachable(let peer):
             callAgain(peer, now)
             return []
+        case .called(let peer, let isWanted):
+            if !isWanted {
+                called.remove(peer)
+            } else if called.count < Limits.calledPeersMax {
+                called.insert(peer)
+            }
+            return reviseCalls(view, now)
         case .deadlineReached:
             let chosen =
                 choice.nextDeadline ?? .distantFuture <= now
@@ -173,8 +185,8 @@ struct AddresseeMachine {
     /// Calls the collector of record and the viewers in reach, and nobody else any more.
     private mutating func reviseCalls(_ view: View, _ now: Instant) -> [Output] {
         guard !role.collects else { return [] }
-        var addressees = viewersToCall(view, now)
-        if let collector = choice.current { addressees.append(collector) }
+        var addressees = called.union(viewersToCall(view, now))
+        if let collector = choice.current { addressees.insert(collector) }
         calls = calls.filter { addressees.contains($0.key) }
         for peer in addressees where calls[peer] == nil {
             // One that is heard on a link is about to be a neighbour.
@@ -235,15 +247,16 @@ struct AddresseeMachine {
 
     /// Whether others want the place of a viewer that did not answer.
     private func isPlaceWanted(_ peer: PeerID, _ call: Call, _ view: View) -> Bool {
-        guard peer != choice.current, call.attempts >= Limits.viewerCallsUnanswered else {
-            return false
-        }
+        guard peer != choice.current, !called.contains(peer),
+            call.attempts >= Limits.viewerCallsUnanswered
+        else { return false }
         return view.routing.routes.lazy.filter { $0.kind == .viewer }.count > Limits.viewersMax
     }
 
     /// A viewer can wait; it must not be called by everybody at once.
     private mutating func spread(of peer: PeerID) -> Duration {
-        peer == choice.current ? .zero : random.duration(in: .zero..<Limits.callDelay)
+        peer == choice.current || called.contains(peer)
+            ? .zero : random.duration(in: .zero..<Limits.callDelay)
     }
 
     /// After the channel with an addressee was lost, or when there is a new way to it.

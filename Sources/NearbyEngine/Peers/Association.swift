@@ -52,12 +52,15 @@ final class Association: Timed {
     private var silenceCheckAt: Instant { didSet { timers.touch(place) } }
     /// Questions since it was heard last.
     private var silenceProbes = 0
+    private let unreachableTime: Duration
+    private let silenceMax: Duration
     private let place: NodeTimers.Place
     private let timers: NodeTimers
 
     init(
         _ channel: Channel, with peer: PeerID, _ terms: AdmitFrame, firstHop: PeerID? = nil,
-        instead previous: Association? = nil, rekeyAt: Instant, timers: NodeTimers, now: Instant
+        instead previous: Association? = nil, rekeyAt: Instant,
+        application: ApplicationTerms? = nil, timers: NodeTimers, now: Instant
     ) {
         self.peer = peer
         self.channel = channel
@@ -66,7 +69,9 @@ final class Association: Timed {
         self.rekeyAt = rekeyAt
         resumption = previous?.resumption
         openedAt = now
-        silenceCheckAt = now + Limits.meshSilenceMax
+        unreachableTime = application?.unreachableTime ?? Limits.unreachableTime
+        silenceMax = application?.meshSilenceMax ?? Limits.meshSilenceMax
+        silenceCheckAt = now + silenceMax
         self.timers = timers
         place = NodeTimers.Place(.association(peer))
         timers.begin(place, of: self)
@@ -84,7 +89,7 @@ final class Association: Timed {
 
     var nextDeadline: Instant? {
         var earliest = min(rekeyAt, silenceCheckAt)
-        if let since = unreachableSince { earliest = min(earliest, since + Limits.unreachableTime) }
+        if let since = unreachableSince { earliest = min(earliest, since + unreachableTime) }
         if let resumption { earliest = min(earliest, resumption.until) }
         return min(earliest, session.nextDeadline ?? .distantFuture)
     }
@@ -114,14 +119,21 @@ final class Association: Timed {
     /// in place of this one.
     var unacknowledged: [[UInt8]] { session.takeUnacknowledged() }
 
+    /// Bytes of reliable messages that the peer may not have yet.
+    var queuedReliableBytes: Int { session.queuedReliableBytes }
+
     /// Whether it stays in place of a channel that began over the mesh at the same time as this one
-    /// on a link: both sides keep the latter, in whatever order they were opened. Not one that the
+    /// on a link: both sides keep the latter, in whatever order they were opened. Of two over the
+    /// mesh, which both sides began, they keep that of the lower PeerID's client. Not one that the
     /// other side said it has lost (`renewedAt`): the new channel is our answer to that.
-    func outlasts(_ new: Channel, renewedAt: Instant?, now: Instant) -> Bool {
+    func outlasts(_ new: Channel, own: PeerID, renewedAt: Instant?, now: Instant) -> Bool {
         if let renewedAt, renewedAt >= openedAt { return false }
-        return channel.stage == .open && channel.key.path.endpoint != nil
-            && new.key.path.endpoint == nil && channel.peerTerms?.run == new.peerTerms?.run
-            && now - openedAt < Limits.invitationTimeout
+        guard channel.stage == .open, new.key.path.endpoint == nil,
+            channel.peerTerms?.run == new.peerTerms?.run
+        else { return false }
+        if channel.key.path.endpoint != nil { return now - openedAt < Limits.invitationTimeout }
+        return channel.isClient != new.isClient && channel.isClient == (own < peer)
+            && now - openedAt < Limits.crossedCallsTime
     }
 
     /// What was measured on the old path says nothing of the new one.
@@ -149,7 +161,7 @@ final class Association: Timed {
         }
         if now >= rekeyAt, renewKeys(now) { outputs.append(.renewKeys) }
         if now >= silenceCheckAt { outputs += checkSilence(isNeighbour, now) }
-        if let since = unreachableSince, now >= since + Limits.unreachableTime {
+        if let since = unreachableSince, now >= since + unreachableTime {
             outputs.append(.giveUp)
         }
         return outputs
@@ -171,8 +183,8 @@ final class Association: Timed {
     /// A peer that is no neighbour and silent is asked whether it is there, and given up if it does
     /// not answer.
     private func checkSilence(_ isNeighbour: Bool, _ now: Instant) -> [Output] {
-        silenceCheckAt = now + Limits.meshProbeInterval
-        let due = channel.heardAt + Limits.meshSilenceMax
+        silenceCheckAt = now + min(Limits.meshProbeInterval, silenceMax)
+        let due = channel.heardAt + silenceMax
         if isNeighbour || now < due {
             silenceProbes = 0
             silenceCheckAt = max(due, silenceCheckAt)
@@ -188,6 +200,8 @@ extension Limits {
     /// A channel whose peer is out of reach is kept so long: a node that moved comes back without a
     /// handshake.
     public static let unreachableTime = Duration.seconds(60)
+    /// Channels over the mesh that opened so close together may have been begun by both sides.
+    static let crossedCallsTime = Duration.seconds(5)
     /// How long a peer may take to answer on a new link of an open channel.
     public static let resumptionTime = Duration.milliseconds(500)
     /// Between attempts to renew the keys of a channel; doubles to the maximum.

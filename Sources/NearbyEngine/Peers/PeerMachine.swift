@@ -67,15 +67,26 @@ struct PeerMachine {
 
     private let own: PeerID
     private let rekeyAfter: Duration
+    private let application: ApplicationTerms?
     private let timers: NodeTimers
     let peers = Peers()
     private var random: SeededGenerator
 
-    init(own: PeerID, rekeyAfter: Duration, timers: NodeTimers, seed: UInt64) {
+    init(
+        own: PeerID, rekeyAfter: Duration, application: ApplicationTerms? = nil,
+        timers: NodeTimers, seed: UInt64
+    ) {
         self.own = own
         self.rekeyAfter = rekeyAfter
+        self.application = application
         self.timers = timers
         random = SeededGenerator(seed: seed)
+    }
+
+    init(own: PeerID, _ configuration: NodeConfiguration, timers: NodeTimers, seed: UInt64) {
+        self.init(
+            own: own, rekeyAfter: configuration.rekeyAfter, application: configuration.application,
+            timers: timers, seed: seed)
     }
 
     mutating func handle(_ input: Input, seeing view: View, now: Instant) -> [Output] {
@@ -298,7 +309,7 @@ struct PeerMachine {
         guard let peer = channel.peer, let terms = channel.peerTerms else { return }
         let previous = peers[peer]
         if previous?.token == channel.token { return }
-        if previous?.outlasts(channel, renewedAt: renewedAt, now: now) == true {
+        if previous?.outlasts(channel, own: own, renewedAt: renewedAt, now: now) == true {
             channel.stage = .closing(at: now + Limits.replacedChannelTime)
             return
         }
@@ -307,7 +318,8 @@ struct PeerMachine {
         }
         let association = Association(
             channel, with: peer, terms, firstHop: peers.isNeighbour(peer) ? peer : nextHop,
-            instead: previous, rekeyAt: now + rekeyAfter, timers: timers, now: now)
+            instead: previous, rekeyAt: now + rekeyAfter,
+            application: application, timers: timers, now: now)
         peers.add(association)
         if let endpoint = channel.path.endpoint {
             adopt(association, at: links.way(to: endpoint), isNew: true, now, &outputs)
@@ -319,6 +331,11 @@ struct PeerMachine {
             previous.channel.stage = .closing(at: now + Limits.replacedChannelTime)
         } else {
             outputs.append(.event(.peer(peer, .connected)))
+        }
+        if application != nil {
+            let isEncrypted = channel.seal?.isEncrypted ?? true
+            outputs.append(
+                .event(.application(.channel(peer, run: terms.run, isEncrypted: isEncrypted))))
         }
         outputs.append(.associated(peer))
     }

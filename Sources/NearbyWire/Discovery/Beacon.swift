@@ -13,9 +13,9 @@ import NearbyCore
 ///
 ///     beacon = port role flags cost digest count *OCTET
 ///
-/// Sixteen bytes without extensions, and 60 as a whole frame with proof; 200 at most. A version
-/// that knows more puts it into the extensions (type 1 byte, length 1 byte, value); version 1 knows
-/// none, and keeps and ignores them.
+/// Sixteen bytes without extensions, and 60 as a whole frame with proof; 200 at most. Extensions
+/// are a type (1), a length (1) and a value each; unknown ones are kept and ignored. `BeaconName`
+/// is the only one, and only nodes of applications send it.
 public struct Beacon: Hashable, Sendable {
     /// The UDP port that takes unicast and data; 0 where the link has no ports.
     public var dataPort: UInt16
@@ -26,18 +26,19 @@ public struct Beacon: Hashable, Sendable {
     public var costToCollector: UInt16?
     /// `DiscoveryInfo.digest`; 0 for no info.
     public var infoDigest: UInt64
-    /// Unknown to this version; at most `extensionBytesMax` bytes.
-    public private(set) var extensions: [UInt8] = []
+    /// At most `extensionBytesMax` bytes.
+    public private(set) var extensions: [UInt8]
 
     public init(
         dataPort: UInt16, role: Role, flags: BeaconFlags, costToCollector: UInt16?,
-        infoDigest: UInt64
+        infoDigest: UInt64, name: BeaconName? = nil
     ) {
         self.dataPort = dataPort
         self.role = role
         self.flags = flags
         self.costToCollector = costToCollector == Self.noCost ? nil : costToCollector
         self.infoDigest = infoDigest
+        extensions = name?.bytes ?? []
     }
 
     /// Reads one body; what follows it is the caller's.
@@ -94,4 +95,6 @@ public struct BeaconFlags: OptionSet, Hashable, Sendable {
     public static let offersEncryption = BeaconFlags(rawValue: 1 << 4)
     /// The last beacon of a run.
     public static let leaving = BeaconFlags(rawValue: 1 << 5)
+    /// Not to be shown to people: it looks for others, or keeps sessions that it has.
+    public static let hidden = BeaconFlags(rawValue: 1 << 6)
 }

@@ -277,7 +277,7 @@ public final class NodeRunner {
             isContentInDoubt = true
             onAdmitted?(peer, addressText(endpoint), now)
         case .peer, .collector, .notice: isContentInDoubt = true
-        case .viewers, .message, .echo: break
+        case .viewers, .message, .application, .echo: break
         }
     }
 
