@@ -163,3 +163,8 @@ static inline int clinux_smbus_transfer(int file, const unsigned char *written, 
     }
     return 0;
 }
+
+// FileTransfer: renameat2 with RENAME_NOREPLACE. By number: Swift's Glibc module lacks it.
+static inline int clinux_rename_new(int from_folder, const char *from, int to_folder, const char *to) {
+    return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, 1);
+}

@@ -91,6 +91,15 @@ public final class Identity {
     /// An identity for this process only.
     public static func makeEphemeral() -> Identity { Identity(KeyPair.generate(), ephemeral: true) }
 
+    /// An identity that its owner keeps elsewhere, as `pem` gave it; nil if the text is damaged.
+    public convenience init?(pem: [UInt8]) {
+        guard let key = try? KeyPair.parse(pem: pem) else { return nil }
+        self.init(key, ephemeral: true)
+    }
+
+    /// Key and certificate as PEM text: a secret.
+    public var pem: [UInt8] { key.pem() }
+
     package static func file(in directory: String) -> String { directory + "/identity.pem" }
 
     /// The file that only its owner can read; nil if there is none.

@@ -13,15 +13,18 @@ public enum GroupInput: Sendable {
     case cancel(PeerID, SessionNumber)
     /// The program's word about certificates that it was asked about.
     case decide(PeerID, SessionNumber, isAccepted: Bool)
+    /// A member is parted with, connected or not.
+    case expel(PeerID, SessionNumber)
     case send([UInt8], to: [PeerID], SessionNumber, isReliable: Bool)
     /// The session goes on, empty and under a new name.
     case leave(SessionNumber, renamed: SessionID)
     case close(SessionNumber)
-    /// The node has a channel with the peer, or none any more.
-    case reachable(PeerID)
+    /// The node has a channel with the peer, or none any more. Over one that can be read by others
+    /// no session connects that requires encryption.
+    case reachable(PeerID, isEncrypted: Bool = true)
     case unreachable(PeerID)
     /// Another run of the peer has the channel.
-    case restarted(PeerID)
+    case restarted(PeerID, isEncrypted: Bool = true)
     case received([UInt8], from: PeerID, isReliable: Bool)
     case deadlineReached
 }

@@ -5,7 +5,7 @@ extension Limits {
     public static let sessionsMax = 64
     /// Members of one session beside ourselves, those that are connecting or lost among them.
     public static let sessionMembersMax = 256
-    /// Of those, the ones that one member told us of and that have not connected yet.
+    /// Of those, the ones that one member told us of and that are not connected.
     public static let introducedMembersMax = 64
     /// Invitations that wait for our program's answer: of all peers, and of one.
     public static let invitationsMax = 64
@@ -19,6 +19,11 @@ extension Limits {
     public static let certificateBytesMax = 16_384
     /// A signature under what a member says of itself, bytes.
     static let proofBytesMax = 1_024
+    /// A program's reliable message, bytes, and one part of it: what a node sends as one message.
+    public static let groupMessageBytesMax = 7 << 20
+    static let groupPartBytesMax = 1 << 19
+    /// Parts of messages that are not whole yet, of all members together, bytes.
+    static let groupPartsBytesMax = 64 << 20
     /// Members named in one message.
     static let introductionsMax = 40
     /// How long an invitation waits unless it says otherwise, and at most.
@@ -28,6 +33,13 @@ extension Limits {
     static let answerMemory = Duration.seconds(60)
     /// How long two members may take to connect once one has begun.
     static let connectTime = Duration.seconds(30)
+    /// Somebody whom a member told of, and who did not answer, is asked again after so long, then
+    /// after twice as long, and so on, so many times.
+    static let introductionPause = Duration.seconds(15)
+    static let introductionRetriesMax = 6
+    /// What one peer may say `connect`, in the time: all its sessions twice.
+    static let connectsOfAPeerMax = 2 * sessionsMax
+    static let connectsTime = Duration.seconds(10)
     /// A member that was lost is taken back without an invitation for so long.
     static let lostMemberTime = Duration.seconds(600)
 }

@@ -16,7 +16,7 @@ extension GroupMachine {
         let wait = timeout > .zero ? min(timeout, Limits.invitationTimeMax) : Limits.invitationTime
         guard context.count <= Limits.contextBytesMax, invitations.find(peer, number) == nil,
             let invitation = invitations.add(peer, number, context, until: now + wait)
-        else { return [.event(.declined(peer, number, .noPlace))] }
+        else { return [.event(.declined(peer, number, .noPlace))] + notConnected(peer, number) }
         wake(at: invitation.deadline)
         return isReachable(peer) ? say(invitation, now) : [.call(peer)]
     }
@@ -24,6 +24,10 @@ extension GroupMachine {
     /// The invitation itself, with the time that is left.
     mutating func say(_ invitation: InvitationTable.Own, _ now: Instant) -> [Output] {
         guard let session = sessions[invitation.session] else { return [] }
+        guard !isBarred(invitation.peer, invitation.session) else {
+            _ = invitations.take(invitation.number, from: invitation.peer)
+            return cancelled(invitation, .ended(.preference))
+        }
         invitations.sent(invitation)
         let invite = GroupInvite(
             number: invitation.number, session: session.id, preference: session.terms.preference,
@@ -87,7 +91,9 @@ extension GroupMachine {
             return [say(.declined, to: id)]
         }
         let preference = session.terms.preference
-        guard EncryptionPreference.agreed(preference, invite.preference) != nil else {
+        guard EncryptionPreference.agreed(preference, invite.preference) != nil,
+            !isBarred(id.peer, number)
+        else {
             invitations.answered(id, .refused(.preference), now: now)
             return [
                 say(.refused(.preference), to: id),

@@ -20,6 +20,9 @@ extension GroupMachine {
             ] + notConnected(peer, number)
         }
         guard sessions[number]?.members[peer]?.isConnected == false else { return outputs }
+        guard !isBarred(peer, number) else {
+            return outputs + end(peer, number, .preference, .ended(.preference))
+        }
         return outputs
             + (isReachable(peer) ? sayConnect(peer, number, isAnswer: false) : [.call(peer)])
     }
@@ -61,7 +64,18 @@ extension GroupMachine {
     mutating func begin(_ peer: PeerID, _ number: SessionNumber, _ now: Instant) {
         let deadline = now + Limits.connectTime
         sessions[number]?.members[peer]?.phase = .connecting(.init(deadline: deadline))
+        sessions[number]?.members[peer]?.retryAt = nil
         wake(at: deadline)
+    }
+
+    /// Somebody whom a member told of did not answer in time: it is tried again later. Nil: no
+    /// more, or it was not told of.
+    mutating func rest(_ peer: PeerID, _ number: SessionNumber, _ now: Instant) -> [Output]? {
+        guard sessions[number]?.members[peer]?.rest(now) == true,
+            let retryAt = sessions[number]?.members[peer]?.retryAt
+        else { return nil }
+        wake(at: retryAt)
+        return [.event(.state(peer, number, .notConnected))]
     }
 
     private mutating func freeNumber() -> UInt16? {
@@ -75,17 +89,13 @@ extension GroupMachine {
     mutating func remove(_ peer: PeerID, from number: SessionNumber) {
         guard let member = sessions[number]?.members.removeValue(forKey: peer) else { return }
         numbers[member.number] = nil
+        parts.forget(member.number)
     }
 
     func sayConnect(_ peer: PeerID, _ number: SessionNumber, isAnswer: Bool) -> [Output] {
         guard let session = sessions[number], let member = session.members[peer] else { return [] }
         let pair = SessionPair(from: session.id, to: member.session)
-        var credentials = Credentials.none
-        if let identity = session.terms.identity {
-            let signed = Credentials.signedBytes(from: own, to: peer, pair)
-            credentials = Credentials(
-                certificates: identity.certificates, proof: identity.sign(signed))
-        }
+        let credentials = Credentials(of: session.terms.identity, from: own, to: peer, pair)
         let connect = GroupConnect(
             pair: pair, number: member.number, preference: session.terms.preference,
             isAnswer: isAnswer, credentials: credentials)
@@ -130,13 +140,15 @@ extension GroupMachine {
     mutating func connectReceived(
         _ connect: GroupConnect, from peer: PeerID, _ now: Instant
     ) -> [Output] {
+        guard mayConnect(peer, now) else { return [.drop(.groupConnectRate)] }
         guard let number = names[connect.pair.to], let session = sessions[number] else {
             return [.drop(.groupUnknownSession), sayEnd(connect.pair, .unknownSession, to: peer)]
         }
         let (isPlaced, placed) = place(
             GroupMember(peer: peer, session: connect.pair.from), in: number, introducer: nil, now)
         guard isPlaced else { return placed + [sayEnd(connect.pair, .full, to: peer)] }
-        guard EncryptionPreference.agreed(session.terms.preference, connect.preference) != nil
+        guard EncryptionPreference.agreed(session.terms.preference, connect.preference) != nil,
+            !isBarred(peer, number)
         else { return placed + end(peer, number, .preference, .ended(.preference)) }
         let answer = connect.isAnswer ? [] : sayConnect(peer, number, isAnswer: true)
         return placed + answer + judge(connect, from: peer, number)
@@ -249,11 +261,12 @@ extension GroupMachine {
     }
 
     mutating func endReceived(
-        _ pair: SessionPair, _ reason: GroupEnd, from peer: PeerID
+        _ pair: SessionPair, _ reason: GroupEnd, from peer: PeerID, _ now: Instant
     ) -> [Output] {
         guard let number = names[pair.to], let member = sessions[number]?.members[peer],
             member.session == pair.from
         else { return [] }
+        if reason == .timedOut, let outputs = rest(peer, number, now) { return outputs }
         remove(peer, from: number)
         if case .lost = member.phase { return [] }
         let isPlain = member.isConnected || reason == .left

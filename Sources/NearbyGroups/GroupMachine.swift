@@ -28,7 +28,10 @@ public struct GroupMachine: Sendable {
     /// What is written before data for us: exactly one for each member of each session.
     var numbers: [UInt16: DataTarget] = [:]
     var invitations: InvitationTable
-    private var peers: Set<PeerID> = []
+    /// Those that the node has a channel with.
+    private var peers = ReachTable()
+    /// Of messages that are not whole yet.
+    var parts = PartTable()
     /// Not later than the first deadline.
     private var wakeUp: Instant = .distantFuture
 
@@ -43,9 +46,8 @@ public struct GroupMachine: Sendable {
         switch input {
         case .open(let number, let id, let terms):
             guard sessions.count < Limits.sessionsMax, sessions[number] == nil, names[id] == nil
-            else {
-                return [.drop(.groupTableFull)]
-            }
+            else { return [.drop(.groupTableFull)] }
+            guard terms.identity?.isSendable ?? true else { return [.drop(.groupTooLong)] }
             sessions[number] = LocalSession(number: number, id: id, terms: terms)
             names[id] = number
             return []
@@ -57,13 +59,15 @@ public struct GroupMachine: Sendable {
         case .cancel(let peer, let number): return cancel(peer, number)
         case .decide(let peer, let number, let isAccepted):
             return decided(peer, number, isAccepted, now)
+        case .expel(let peer, let number): return end(peer, number, .left, nil)
         case .send(let bytes, let peers, let number, let isReliable):
             return peers.flatMap { send(bytes, to: $0, number, isReliable) }
         case .leave(let number, let name): return leave(number, renamed: name)
         case .close(let number): return leave(number, renamed: nil)
-        case .reachable(let peer): return reachable(peer, now)
+        case .reachable(let peer, let isEncrypted): return reachable(peer, isEncrypted, now)
         case .unreachable(let peer): return unreachable(peer, now)
-        case .restarted(let peer): return unreachable(peer, now) + reachable(peer, now)
+        case .restarted(let peer, let isEncrypted):
+            return unreachable(peer, now) + reachable(peer, isEncrypted, now)
         case .received(let bytes, let peer, let isReliable):
             return received(bytes, from: peer, isReliable, now)
         case .deadlineReached: return deadlineReached(now)
@@ -82,6 +86,11 @@ public struct GroupMachine: Sendable {
         sessions[number]?.connected.map(\.peer) ?? []
     }
 
+    /// What else is to be known of sessions, as they are now.
+    public var status: GroupStatus {
+        GroupStatus(sessions: sessions, numbers: numbers, invitations: invitations)
+    }
+
     /// Every table with its size and its limit.
     public var tableSizes: [(name: String, count: Int, limit: Int)] {
         let most = sessions.values.map(\.members.count).max() ?? 0
@@ -95,24 +104,45 @@ public struct GroupMachine: Sendable {
 
     // MARK: Reach
 
-    func isReachable(_ peer: PeerID) -> Bool { peers.contains(peer) }
+    func isReachable(_ peer: PeerID) -> Bool { peers.isReachable(peer) }
 
-    private mutating func reachable(_ peer: PeerID, _ now: Instant) -> [Output] {
-        guard peers.insert(peer).inserted else { return [] }
+    /// Whether the session requires encryption, and the channel with the peer has none.
+    func isBarred(_ peer: PeerID, _ number: SessionNumber) -> Bool {
+        peers.isReadable(peer) && sessions[number]?.terms.preference == .required
+    }
+
+    mutating func mayConnect(_ peer: PeerID, _ now: Instant) -> Bool {
+        peers.mayConnect(peer, now)
+    }
+
+    private mutating func reachable(
+        _ peer: PeerID, _ isEncrypted: Bool, _ now: Instant
+    ) -> [Output] {
+        guard peers.add(peer, isEncrypted: isEncrypted, now) else { return [] }
         var outputs = invitations.unsent(to: peer, now: now).flatMap { say($0, now) }
-        for number in sessions.keys.sorted() {
-            guard let member = sessions[number]?.members[peer] else { continue }
-            if case .lost = member.phase {
-                begin(peer, number, now)
-                outputs.append(.event(.state(peer, number, .connecting)))
-            }
-            outputs += sayConnect(peer, number, isAnswer: false)
+        for number in sessions.keys.sorted() where sessions[number]?.members[peer] != nil {
+            outputs += approach(peer, number, now)
         }
         return outputs
     }
 
+    /// Says `connect` to a member that can be reached.
+    private mutating func approach(
+        _ peer: PeerID, _ number: SessionNumber, _ now: Instant
+    ) -> [Output] {
+        guard !isBarred(peer, number) else {
+            return end(peer, number, .preference, .ended(.preference))
+        }
+        var outputs: [Output] = []
+        if case .lost? = sessions[number]?.members[peer]?.phase {
+            begin(peer, number, now)
+            outputs.append(.event(.state(peer, number, .connecting)))
+        }
+        return outputs + sayConnect(peer, number, isAnswer: false)
+    }
+
     private mutating func unreachable(_ peer: PeerID, _ now: Instant) -> [Output] {
-        guard peers.remove(peer) != nil else { return [] }
+        guard peers.remove(peer) else { return [] }
         invitations.lost(peer)
         var outputs: [Output] = []
         for number in sessions.keys.sorted() {
@@ -126,6 +156,7 @@ public struct GroupMachine: Sendable {
             guard member.isConnected else { continue }
             let until = now + Limits.lostMemberTime
             sessions[number]?.members[peer]?.phase = .lost(until: until)
+            parts.forget(member.number)
             wake(at: until)
             outputs.append(.event(.state(peer, number, .notConnected)))
             outputs.append(.call(peer))
@@ -149,11 +180,7 @@ public struct GroupMachine: Sendable {
         for number in sessions.keys.sorted() {
             for (peer, member) in sessions[number]?.members.sorted(by: { $0.key < $1.key }) ?? []
             where member.deadline ?? .distantFuture <= now {
-                if case .lost = member.phase {
-                    remove(peer, from: number)
-                } else {
-                    outputs += end(peer, number, .timedOut, .timedOut)
-                }
+                outputs += overdue(peer, member, number, now)
             }
         }
         wakeUp = invitations.nextDeadline
@@ -161,5 +188,19 @@ public struct GroupMachine: Sendable {
             for member in session.members.values { wake(at: member.deadline ?? .distantFuture) }
         }
         return outputs
+    }
+
+    private mutating func overdue(
+        _ peer: PeerID, _ member: Member, _ number: SessionNumber, _ now: Instant
+    ) -> [Output] {
+        guard case .lost(let until) = member.phase else {
+            return rest(peer, number, now) ?? end(peer, number, .timedOut, .timedOut)
+        }
+        guard until > now else {
+            remove(peer, from: number)
+            return []
+        }
+        sessions[number]?.members[peer]?.retryAt = nil
+        return isReachable(peer) ? approach(peer, number, now) : [.call(peer)]
     }
 }

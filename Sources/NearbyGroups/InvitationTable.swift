@@ -56,6 +56,14 @@ struct InvitationTable: Sendable {
         own.values.first { $0.peer == peer && $0.session == session }
     }
 
+    /// Whether an invitation of ours, or one that waits for our answer, is the peer's.
+    func names(_ peer: PeerID) -> Bool {
+        own.values.contains { $0.peer == peer }
+            || incoming.contains { $0.key.peer == peer && $0.value.answer == nil }
+    }
+
+    func isFor(_ session: SessionNumber) -> Bool { own.values.contains { $0.session == session } }
+
     mutating func sent(_ invitation: Own) { own[invitation.number]?.isSent = true }
 
     /// The peer answered the invitation with this number.

@@ -26,6 +26,14 @@ public protocol SessionIdentity: Sendable {
     func sign(_ bytes: [UInt8]) -> [UInt8]
 }
 
+extension SessionIdentity {
+    /// Whether others take that many certificates of that size.
+    var isSendable: Bool {
+        certificates.count <= Limits.certificatesMax
+            && certificates.reduce(0) { $0 + $1.count } <= Limits.certificateBytesMax
+    }
+}
+
 /// Whether a certificate's key made a signature.
 public protocol ProofVerifier: Sendable {
     /// - Parameter certificate: DER, from outside.
@@ -46,9 +54,9 @@ struct LocalSession: Sendable {
             .sorted { $0.peer < $1.peer }
     }
 
-    /// Those that a member told of and that are not connected yet.
+    /// Those that a member told of and that are not connected.
     func introducedCount(by introducer: PeerID) -> Int {
-        members.values.count { $0.introducer == introducer && $0.isConnecting }
+        members.values.count { $0.introducer == introducer && !$0.isConnected }
     }
 }
 
@@ -81,6 +89,23 @@ struct Member: Sendable {
     /// The member that told us of it; nil: we or it invited.
     let introducer: PeerID?
     var phase: Phase
+    /// How often it did not answer, and when it is asked again.
+    var retries = 0
+    var retryAt: Instant?
+
+    /// It did not answer in time. Somebody whom a member told of is tried again later.
+    ///
+    /// - Returns: false if it is not.
+    mutating func rest(_ now: Instant) -> Bool {
+        guard introducer != nil, isConnecting, retries < Limits.introductionRetriesMax else {
+            return false
+        }
+        let retry = now + Limits.introductionPause * (1 << retries)
+        retries += 1
+        retryAt = retry
+        phase = .lost(until: retry + Limits.lostMemberTime)
+        return true
+    }
 
     var isConnected: Bool {
         if case .connected = phase { return true }
@@ -96,7 +121,7 @@ struct Member: Sendable {
         switch phase {
         case .connecting(let connecting): connecting.isAsked ? nil : connecting.deadline
         case .connected: nil
-        case .lost(let until): until
+        case .lost(let until): min(until, retryAt ?? until)
         }
     }
 }

@@ -6,12 +6,12 @@ import NearbyWire
 /// doubled or overtaken.
 ///
 /// It makes of them what QUIC makes of datagrams (RFC 9000, RFC 9002): numbered packets of frames,
-/// acknowledgements in ranges, what is lost is sent again, a congestion window with pacing. What the
-/// node already does is left to it: keys, paths, and who the peer is.
+/// acknowledgements in ranges, what is lost is sent again, a congestion window with pacing. What
+/// the node already does is left to it: keys, paths, and who the peer is.
 ///
-/// Streams go at priority `.reliable`, resources at `.bulk`, in packets that are numbered apart. The
-/// machine lives as long as our own process and one peer; the owner says when another run of the
-/// peer has its place.
+/// Streams go at priority `.reliable`, resources at `.bulk`, in packets that are numbered apart.
+/// The machine lives as long as our own process and one peer; the owner says when another run of
+/// the peer has its place.
 public struct TransferMachine: Sendable {
     public typealias Input = TransferInput
     public typealias Output = TransferOutput

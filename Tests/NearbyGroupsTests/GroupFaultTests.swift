@@ -109,7 +109,74 @@ import Testing
         #expect(members?.count == 1 + Limits.introducedMembersMax)
         world.run(for: .seconds(40))
         #expect(world.areAGroup([0, 1]))
+        world.run(for: Limits.lostMemberTime * 2)
         #expect(world.machines[0].tableSizes.first { $0.name == "members" }?.count == 1)
+    }
+
+    @Test func twoThatWereApartWhenTheyWereIntroducedConnectLater() {
+        let world = GroupWorld(3)
+        world.cut(1, 2)
+        world.invite(1, by: 0)
+        world.run(for: .seconds(10))
+        world.invite(2, by: 0)
+        world.run(for: Limits.connectTime * 3)
+        #expect(world.state(of: 2, at: 1) == .notConnected)
+        world.heal(1, 2)
+        world.run(for: .seconds(30))
+        #expect(world.areAGroup([0, 1, 2]))
+    }
+
+    @Test func whoSaysConnectWithoutEndIsHeardNoMore() throws {
+        let world = GroupWorld(2)
+        world.invite(1, by: 0)
+        world.run(for: .seconds(10))
+        let pair = SessionPair(
+            from: try #require(world.machines[1].id(of: GroupWorld.session)),
+            to: try #require(world.machines[0].id(of: GroupWorld.session)))
+        let connect = GroupConnect(
+            pair: pair, number: 3, preference: .required, isAnswer: false, credentials: .none)
+        let bytes = GroupMessage.connect(connect).bytes
+        for _ in 0..<1_000 {
+            world.give(.received(bytes, from: GroupWorld.peer(1), isReliable: true), at: 0)
+        }
+        #expect(world.drops[.groupConnectRate] ?? 0 > 800)
+        // And again after a while.
+        world.run(for: Limits.connectsTime)
+        let before = world.drops[.groupConnectRate]
+        world.give(.received(bytes, from: GroupWorld.peer(1), isReliable: true), at: 0)
+        #expect(world.drops[.groupConnectRate] == before)
+    }
+
+    @Test func overAChannelThatOthersReadNothingConnectsThatRequiresEncryption() {
+        var machine = GroupMachine(own: GroupWorld.peer(0), verifier: Verifier(), seed: 1)
+        let (session, peer) = (GroupWorld.session, GroupWorld.peer(1))
+        _ = machine.handle(.open(session, SessionID(value: 5), SessionTerms()), now: .zero)
+        _ = machine.handle(.reachable(peer, isEncrypted: false), now: .zero)
+        let outputs = machine.handle(
+            .invite(peer, into: session, context: [1], timeout: .seconds(5)), now: .zero)
+        #expect(
+            outputs == [
+                .event(.declined(peer, session, .ended(.preference))),
+                .event(.state(peer, session, .notConnected)),
+            ])
+        let outcome = machine.handle(
+            .connect(peer, SessionID(value: 9), from: session), now: .zero)
+        #expect(outcome.contains(.event(.declined(peer, session, .ended(.preference)))))
+        #expect(!machine.status.isMember(peer, of: session))
+    }
+
+    @Test func anIdentityThatNobodyTakesOpensNoSession() {
+        struct Large: SessionIdentity {
+            let certificates = [[UInt8](repeating: 1, count: Limits.certificateBytesMax + 1)]
+            func sign(_ bytes: [UInt8]) -> [UInt8] { [] }
+        }
+        var machine = GroupMachine(own: GroupWorld.peer(0), verifier: Verifier(), seed: 1)
+        let outputs = machine.handle(
+            .open(
+                GroupWorld.session, SessionID(value: 5), SessionTerms(identity: Large())),
+            now: .zero)
+        #expect(outputs == [.drop(.groupTooLong)])
+        #expect(machine.id(of: GroupWorld.session) == nil)
     }
 
     @Test func aPeerThatInvitesWithoutEndFillsItsShare() {
@@ -139,6 +206,37 @@ import Testing
         #expect(world.drops[.groupUnknownSession] == 1)
     }
 
+    @Test func aMemberThatNeverEndsAMessageIsPartedWith() throws {
+        let world = GroupWorld(2)
+        world.invite(1, by: 0)
+        world.run(for: .seconds(10))
+        let number = try #require(
+            world.machines[1].status.theirNumber(of: GroupWorld.peer(0), in: GroupWorld.session))
+        let part = [UInt8](repeating: 1, count: 1 << 20)
+        for _ in 0..<7 {
+            let bytes = GroupMessage.part(number: number, part[...]).bytes
+            world.give(.received(bytes, from: GroupWorld.peer(1), isReliable: true), at: 0)
+            #expect(world.state(of: 1, at: 0) == .connected)
+        }
+        let bytes = GroupMessage.part(number: number, [1]).bytes
+        world.give(.received(bytes, from: GroupWorld.peer(1), isReliable: true), at: 0)
+        #expect(world.state(of: 1, at: 0) == .notConnected)
+    }
+
+    @Test func aLongMessageArrivesWhole() throws {
+        let world = GroupWorld(2)
+        world.invite(1, by: 0)
+        world.run(for: .seconds(10))
+        let message = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 >> 7) }
+        world.give(
+            .send(message, to: [GroupWorld.peer(1)], GroupWorld.session, isReliable: true), at: 0)
+        world.run(for: .seconds(5))
+        let received = world.events[1].compactMap { event in
+            if case .message(let bytes, _, _, true) = event { bytes } else { nil }
+        }
+        #expect(received == [message])
+    }
+
     @Test func dataOfStrangersAreDropped() {
         let world = GroupWorld(3)
         world.invite(1, by: 0)
@@ -160,7 +258,7 @@ import Testing
             var bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            if !bytes.isEmpty { bytes[0] = UInt8.random(in: 0x1f...0x28, using: &random) }
+            if !bytes.isEmpty { bytes[0] = UInt8.random(in: 0x1f...0x29, using: &random) }
             world.give(.received(bytes, from: GroupWorld.peer(1), isReliable: true), at: 0)
         }
     }

@@ -70,7 +70,8 @@ import Testing
             #expect(lines.count == 2 && lines[1] == "key          \(folder)/state/identity.pem")
             _ = try keys.request(as: .collector)
             #expect(try keys.lines() == lines)
-            #expect(lines[0] == "peer         \(try keys.adopt())")
+            let adopted = try keys.adopt()
+            #expect(lines[0] == "peer         \(adopted)")
             #expect(throws: (any Error).self) { try keys.store([]) }
         }
     }

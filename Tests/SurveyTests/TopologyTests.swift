@@ -106,7 +106,8 @@ struct TopologyTests {
         let topology = Topology(try Fixtures.map(), findings: Self.findings)
         let text = TopologyPicture(topology).text
         try expectXML(text)
-        #expect(text == TopologyPicture(Topology(try Fixtures.map(), findings: Self.findings)).text)
+        let again = Topology(try Fixtures.map(), findings: Self.findings)
+        #expect(text == TopologyPicture(again).text)
         for name in ["south", "relay", "east", "north", "west", "wifi, 261, 2 % lost, 0.410 ms"] {
             #expect(text.contains(">\(name)"), "\(name)")
         }

@@ -65,6 +65,16 @@ public struct Credentials: Hashable, Sendable {
         return writer.bytes
     }
 
+    /// What an identity shows to a peer; nothing where its proof is none that others read.
+    init(
+        of identity: (any SessionIdentity)?, from own: PeerID, to peer: PeerID, _ pair: SessionPair
+    ) {
+        let proof = identity?.sign(Self.signedBytes(from: own, to: peer, pair)) ?? []
+        let isShown = (1...Limits.proofBytesMax).contains(proof.count)
+        certificates = isShown ? identity?.certificates ?? [] : []
+        self.proof = isShown ? proof : []
+    }
+
     init(from reader: inout ByteReader) throws(WireError) {
         let count = Int(try reader.readUInt8())
         guard count <= Limits.certificatesMax else {

@@ -12,8 +12,11 @@ import NearbyWire
 ///     end        0x25 | from 8 | to 8 | reason 1
 ///     members    0x26 | from 8 | to 8 | count 1 | each: peer 16, session 8
 ///     data       0x27 | number 2 | bytes
+///     part       0x28 | number 2 | bytes
 ///
-/// Later fields may follow all but data and are skipped. Unknown tags throw `.unknownType`.
+/// A program's message that is longer than one of the node comes as parts, of which the last is
+/// `data`. Later fields may follow all but data and parts and are skipped. Unknown tags throw
+/// `.unknownType`.
 public enum GroupMessage: Hashable, Sendable {
     case invite(GroupInvite)
     case answer(invitation: UInt32, GroupAnswer)
@@ -24,6 +27,8 @@ public enum GroupMessage: Hashable, Sendable {
     case members(SessionPair, [GroupMember])
     /// `number` is the receiver's, from its `connect`.
     case data(number: UInt16, ArraySlice<UInt8>)
+    /// The beginning of data that go on in the next reliable message.
+    case part(number: UInt16, ArraySlice<UInt8>)
 
     public init(parsing bytes: [UInt8]) throws(WireError) {
         var reader = ByteReader(bytes)
@@ -45,6 +50,9 @@ public enum GroupMessage: Hashable, Sendable {
         case .data:
             let number = try reader.readUInt16()
             self = .data(number: number, reader.readRemaining())
+        case .part:
+            let number = try reader.readUInt16()
+            self = .part(number: number, reader.readRemaining())
         case nil: throw .unknownType(tag)
         }
     }
@@ -84,8 +92,23 @@ public enum GroupMessage: Hashable, Sendable {
             writer.write(Tag.data.rawValue)
             writer.write(number)
             writer.write(contentsOf: data)
+        case .part(let number, let data):
+            writer.write(Tag.part.rawValue)
+            writer.write(number)
+            writer.write(contentsOf: data)
         }
         return writer.bytes
+    }
+
+    /// A program's reliable message: as one, or as parts.
+    static func parts(of data: [UInt8], _ number: UInt16) -> [GroupMessage] {
+        var messages: [GroupMessage] = []
+        var rest = data[...]
+        while rest.count > Limits.groupPartBytesMax {
+            messages.append(.part(number: number, rest.prefix(Limits.groupPartBytesMax)))
+            rest = rest.dropFirst(Limits.groupPartBytesMax)
+        }
+        return messages + [.data(number: number, rest)]
     }
 
     /// Bytes that `data` adds to what a program sends.
@@ -100,6 +123,7 @@ public enum GroupMessage: Hashable, Sendable {
         case end = 0x25
         case members = 0x26
         case data = 0x27
+        case part = 0x28
     }
 
     private static func members(from reader: inout ByteReader) throws(WireError) -> [GroupMember] {
