@@ -1,0 +1,135 @@
+import Glibc
+import NearbyCore
+import NearbyLinux
+import NearbyTransfers
+
+/// A file that is not whole yet, below the folder for such files, `$RIVULET_NEARBY_FILES`, else
+/// `$XDG_CACHE_HOME/nearby`, else `~/.cache/nearby`. Its name is made of the sender and the
+/// content's key, never of what the sender calls it: so a transfer goes on where it ended, also
+/// after a restart. A text beside it, `….part.about`, says what it belongs to.
+final class PartFile {
+    let file: FileDescriptor
+    /// Bytes that are there already.
+    let byteCount: Int64
+    private let path: String
+
+    /// - Throws: `.unavailable` where there is no place.
+    init(of peer: Peer, _ offer: ResourceOffer, in folder: String?) throws(NearbyError) {
+        let folder = try Self.folder(folder)
+        let name = "\(folder)/\(peer.id)-\(Self.digits(offer.key))"
+        for number in 0..<Self.sameFilesMax {
+            let path = number == 0 ? "\(name).part" : "\(name)-\(number).part"
+            let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
+            let raw = open(path, flags, 0o600)
+            guard let file = try? FileDescriptor(taking: raw, from: "open") else {
+                throw NearbyError(
+                    .unavailable, "\(path): \(String(cString: strerror(errno))); free some space")
+            }
+            // Somebody else is at it: another process, or another transfer of the same content.
+            guard flock(raw, LOCK_EX | LOCK_NB) == 0 else { continue }
+            guard var count = file.byteCount else { continue }
+            if count > offer.byteCount {
+                ftruncate(raw, 0)
+                count = 0
+            }
+            (self.file, self.path, self.byteCount) = (file, path, count)
+            if count == 0 { describe(offer, of: peer) }
+            return
+        }
+        throw NearbyError(.unavailable, "the same file comes too often at once")
+    }
+
+    /// Puts it where the next transfer of the same content does not find it.
+    ///
+    /// - Returns: its path, if that could be done.
+    func complete() -> String? {
+        var random = SystemRandomNumberGenerator()
+        let final = path + "-" + String(random.next(), radix: 36)
+        unlink(path + Self.about)
+        return rename(path, final) == 0 ? final : nil
+    }
+
+    func remove() {
+        unlink(path)
+        unlink(path + Self.about)
+    }
+
+    /// For people who find it: a full disk leaves it out.
+    private func describe(_ offer: ResourceOffer, of peer: Peer) {
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
+        let raw = open(path + Self.about, flags, 0o600)
+        guard let file = try? FileDescriptor(taking: raw, from: "open") else { return }
+        let text = """
+            name: \(plainFileName(offer.name))
+            bytes: \(offer.byteCount)
+            from: \(plainFileName(peer.displayName)) (\(peer.id))
+
+            """
+        _ = file.write(Array(text.utf8), at: 0)
+    }
+
+    private static func folder(_ given: String?) throws(NearbyError) -> String {
+        let folder =
+            given ?? variable("RIVULET_NEARBY_FILES")
+            ?? (variable("XDG_CACHE_HOME") ?? variable("HOME").map { $0 + "/.cache" })
+            .map { $0 + "/nearby" } ?? "/tmp/nearby-\(getuid())"
+        makeFolder(folder)
+        var status = stat()
+        guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+            status.st_uid == geteuid(), status.st_mode & 0o077 == 0
+        else {
+            throw NearbyError(
+                .unavailable,
+                "\(folder): files that come need a folder of ours that nobody else can read: make "
+                    + "it with `mkdir -m 700`, or set RIVULET_NEARBY_FILES")
+        }
+        removeOld(in: folder)
+        return folder
+    }
+
+    private static func makeFolder(_ path: String) {
+        guard mkdir(path, 0o700) != 0, errno == ENOENT,
+            let slash = path.lastIndex(of: "/"), slash != path.startIndex
+        else { return }
+        makeFolder(String(path[..<slash]))
+        mkdir(path, 0o700)
+    }
+
+    /// What nobody went on with for a week.
+    private static func removeOld(in folder: String) {
+        guard let listing = opendir(folder) else { return }
+        defer { closedir(listing) }
+        let now = time(nil)
+        while let entry = readdir(listing) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            var status = stat()
+            guard name.contains(".part"), lstat("\(folder)/\(name)", &status) == 0,
+                now - status.st_mtim.tv_sec > age
+            else { continue }
+            unlink("\(folder)/\(name)")
+        }
+    }
+
+    private static func digits(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    private static let about = ".about"
+    /// Seconds.
+    private static let age = 7 * 86_400
+    private static let sameFilesMax = 16
+}
+
+func removeFile(_ path: String) { unlink(path) }
+
+/// The last part of a name from outside, without anything that could be a path or a control
+/// character.
+func plainFileName(_ name: String) -> String {
+    let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
+    let text = String(
+        String.UnicodeScalarView(
+            last.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }))
+    return text.isEmpty || text == "." || text == ".." ? "resource" : text
+}

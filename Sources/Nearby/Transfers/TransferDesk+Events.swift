@@ -1,0 +1,283 @@
+import NearbyCore
+import NearbyEngine
+import NearbyGroups
+import NearbyTransfers
+
+/// What streams and resources want done.
+extension TransferDesk {
+    func tell(_ transfers: PeerTransfers, _ input: TransferInput, _ now: Instant) {
+        transfers.inputs.append(input)
+        guard !transfers.isTelling else { return }
+        transfers.isTelling = true
+        var next = 0
+        while next < transfers.inputs.count {
+            for output in transfers.machine.handle(transfers.inputs[next], now: now) {
+                perform(output, of: transfers, now)
+            }
+            next += 1
+        }
+        transfers.inputs.removeAll(keepingCapacity: true)
+        transfers.isTelling = false
+        while let id = transfers.roomy.popLast() {
+            if let pipe = transfers.written[id] { write(pipe, id, transfers, now) }
+        }
+    }
+
+    private func perform(
+        _ output: TransferOutput, of transfers: PeerTransfers, _ now: Instant
+    ) {
+        switch output {
+        case .send(let bytes, let priority):
+            station.carriers[transfers.peer]?.node.node.handle(
+                .sendUnreliable(bytes, to: transfers.peer, priority), now: now)
+        case .opened(let id, let name, let group):
+            opened(output, id, name, group, transfers, now)
+        case .bytes(let id, let bytes): transfers.read[id]?.received(bytes)
+        case .ended(let id):
+            transfers.read.removeValue(forKey: id)?.end()
+            transfers.written[id] = nil
+            transfers.sessions[id] = nil
+        case .wasReset(let id, let reason):
+            let error = NearbyError(reason, of: station.names.peer(transfers.peer))
+            transfers.read.removeValue(forKey: id)?.end(error)
+            transfers.written.removeValue(forKey: id)?.end(error)
+            transfers.sessions[id] = nil
+        case .wrote: break
+        case .room(let id): transfers.roomy.append(id)
+        case .offered(let id, let offer): offered(output, id, offer, transfers, now)
+        case .drop(let reason): station.count(reason)
+        default: performOnFile(output, of: transfers, now)
+        }
+    }
+
+    private func performOnFile(
+        _ output: TransferOutput, of transfers: PeerTransfers, _ now: Instant
+    ) {
+        switch output {
+        case .accepted(let id, let offset): transfers.sending[id]?.accepted(from: offset)
+        case .read(let id, let offset, let count):
+            guard let file = transfers.sending[id] else { return }
+            file.wants(count, at: offset)
+            work(on: file, id, transfers, now)
+        case .write(let id, let offset, let bytes):
+            guard let file = transfers.receiving[id] else { return }
+            let isWritten = file.write(bytes, at: offset)
+            tell(transfers, isWritten ? .written(id) : .writeFailed(id), now)
+            file.state.update(offset + Int64(bytes.count))
+        case .complete(let id, let sha256):
+            guard let file = transfers.receiving[id] else { return }
+            file.isComplete(sha256: sha256)
+            if let verdict = file.work(id) { tell(transfers, verdict, now) }
+        case .interrupted(let id):
+            guard let file = transfers.sending[id] else { return }
+            for _ in 0..<file.interrupted() { tell(transfers, .readFailed(id), now) }
+        case .finished(let id, let outcome): finished(id, outcome, transfers)
+        default: break
+        }
+    }
+
+    // MARK: Files
+
+    /// One question at once; what is behind it waits for its turn.
+    private func work(
+        on file: SendingFile, _ id: ResourceID, _ transfers: PeerTransfers, _ now: Instant
+    ) {
+        guard let answer = file.work(id) else { return }
+        tell(transfers, answer, now)
+        if let progress = transfers.machine.progress(of: id) {
+            file.state.update(progress.completed)
+        }
+    }
+
+    func workOnFiles(_ now: Instant) {
+        for transfers in peers.values {
+            for (id, file) in transfers.sending.sorted(by: { $0.key < $1.key }) {
+                work(on: file, id, transfers, now)
+            }
+            for (id, file) in transfers.receiving.sorted(by: { $0.key < $1.key }) {
+                if let verdict = file.work(id) { tell(transfers, verdict, now) }
+            }
+        }
+    }
+
+    private func finished(
+        _ id: ResourceID, _ outcome: TransferOutcome, _ transfers: PeerTransfers
+    ) {
+        if let file = transfers.sending.removeValue(forKey: id) {
+            switch outcome {
+            case .success:
+                file.state.update(file.offer.byteCount)
+                file.outcome.succeed()
+            case .failure(let reason):
+                file.outcome.resolve(
+                    .failure(NearbyError(reason, of: station.names.peer(transfers.peer))))
+            }
+            file.state.end()
+        }
+        if let file = transfers.receiving.removeValue(forKey: id) {
+            finished(file, outcome, transfers.peer)
+            file.state.end()
+        }
+    }
+
+    /// What may go on later stays; what was wrong or is not wanted goes.
+    private func finished(
+        _ file: ReceivingFile, _ outcome: TransferOutcome, _ peer: PeerID
+    ) {
+        switch outcome {
+        case .success:
+            guard let path = file.part.complete() else {
+                file.outcome.resolve(
+                    .failure(NearbyError(.unavailable, "the file could not be put in place")))
+                return
+            }
+            if !file.outcome.resolve(.success(path)) { removeFile(path) }
+        case .failure(let reason):
+            switch reason {
+            case .restarted, .abandoned, .readFailed, .writeFailed, .unknownGroup, .full: break
+            case .cancelled, .refused, .sizeMismatch, .digestMismatch, .violation:
+                file.part.remove()
+            }
+            file.outcome.resolve(.failure(NearbyError(reason, of: station.names.peer(peer))))
+        }
+    }
+
+    // MARK: What the peer opens and offers
+
+    private func opened(
+        _ output: TransferOutput, _ id: StreamID, _ name: String, _ group: UInt16,
+        _ transfers: PeerTransfers, _ now: Instant
+    ) {
+        guard let session = session(group, of: output, transfers) else {
+            if !transfers.early.contains(output) {
+                tell(transfers, .stop(id, .unknownGroup), now)
+            }
+            return
+        }
+        let pipe = IncomingPipe()
+        let event = Session.Event.stream(
+            IncomingStream(pipe), name: name, from: station.names.peer(transfers.peer))
+        guard session.events.push(event, bytes: 1_024) else {
+            return tell(transfers, .stop(id, .full), now)
+        }
+        transfers.read[id] = pipe
+        transfers.sessions[id] = session
+    }
+
+    private func offered(
+        _ output: TransferOutput, _ id: ResourceID, _ offer: ResourceOffer,
+        _ transfers: PeerTransfers, _ now: Instant
+    ) {
+        guard let session = session(offer.group, of: output, transfers) else {
+            if !transfers.early.contains(output) {
+                tell(transfers, .cancel(id, .unknownGroup), now)
+            }
+            return
+        }
+        let part: PartFile
+        let peer = station.names.peer(transfers.peer)
+        do throws(NearbyError) {
+            part = try PartFile(of: peer, offer, in: session.folder)
+        } catch {
+            session.events.push(.failure(peer, error), .news)
+            return tell(transfers, .cancel(id, .writeFailed), now)
+        }
+        let (state, outcome) = (TransferState(byteCount: offer.byteCount), Reply<String>())
+        state.begin(at: part.byteCount)
+        let resource = IncomingResource(
+            name: plainFileName(offer.name), from: peer, byteCount: offer.byteCount, state, outcome)
+        transfers.receiving[id] = ReceivingFile(
+            part, byteCount: offer.byteCount, in: session, state, outcome)
+        guard session.events.push(.resource(resource), bytes: 1_024) else {
+            // Letting it go cancels it.
+            return
+        }
+        tell(transfers, .accept(id, from: part.byteCount), now)
+    }
+
+    /// The session that something is for. Nil, and it waits, where that is about to be connected;
+    /// nil where there is none.
+    private func session(
+        _ group: UInt16, of output: TransferOutput, _ transfers: PeerTransfers
+    ) -> OpenedSession? {
+        guard let number = station.group.status.session(for: group, from: transfers.peer) else {
+            return nil
+        }
+        guard station.group.status.theirNumber(of: transfers.peer, in: number) != nil else {
+            transfers.early.append(output)
+            return nil
+        }
+        return station.sessions[number]
+    }
+
+    // MARK: Members
+
+    func memberConnected(_ peer: PeerID, _ number: SessionNumber, _ now: Instant) {
+        guard let transfers = peers[peer] else { return }
+        let early = transfers.early
+        transfers.early = []
+        for output in early { perform(output, of: transfers, now) }
+        guard let group = station.group.status.theirNumber(of: peer, in: number) else { return }
+        for (id, file) in transfers.sending.sorted(by: { $0.key < $1.key })
+        where file.isInterrupted && file.session.number == number {
+            tell(transfers, .offerAgain(id, group: group), now)
+        }
+    }
+
+    /// For good: what was on its way in this session is over.
+    func memberLeft(_ peer: PeerID, _ number: SessionNumber, _ now: Instant) {
+        guard let transfers = peers[peer] else { return }
+        let error = NearbyError(.notConnected, "\(station.names.peer(peer)) has left the session")
+        for (id, pipe) in transfers.written.sorted(by: { $0.key < $1.key })
+        where pipe.session.number == number {
+            transfers.written[id] = nil
+            pipe.end(error)
+            tell(transfers, .reset(id, .unknownGroup), now)
+        }
+        for (id, session) in transfers.sessions.sorted(by: { $0.key < $1.key })
+        where session.number == number {
+            transfers.sessions[id] = nil
+            transfers.read.removeValue(forKey: id)?.end(error)
+            tell(transfers, .stop(id, .unknownGroup), now)
+        }
+        for (id, file) in transfers.sending.sorted(by: { $0.key < $1.key })
+        where file.session.number == number {
+            transfers.sending[id] = nil
+            file.outcome.resolve(.failure(error))
+            file.state.end()
+            tell(transfers, .cancel(id, .unknownGroup), now)
+        }
+        for (id, file) in transfers.receiving.sorted(by: { $0.key < $1.key })
+        where file.session.number == number {
+            transfers.receiving[id] = nil
+            file.outcome.resolve(.failure(error))
+            file.state.end()
+            tell(transfers, .cancel(id, .unknownGroup), now)
+        }
+    }
+}
+
+extension NearbyError {
+    /// For people: why a stream or a resource ended before its time.
+    init(_ reason: TransferEnd, of peer: Peer) {
+        let (code, text) = Self.text(reason, of: peer)
+        self.init(code, text, end: reason)
+    }
+
+    private static func text(_ reason: TransferEnd, of peer: Peer) -> (Code, String) {
+        switch reason {
+        case .cancelled: (.cancelled, "\(peer) cancelled it")
+        case .refused: (.unavailable, "\(peer) does not want it")
+        case .full: (.unavailable, "too many are on their way to \(peer): wait for some")
+        case .unknownGroup, .abandoned: (.notConnected, "\(peer) has left the session")
+        case .readFailed: (.unavailable, "the file cannot be read, or has changed meanwhile")
+        case .writeFailed:
+            (.unavailable, "the receiver cannot write the file: its disk may be full")
+        case .sizeMismatch, .violation:
+            (.unavailable, "\(peer) did not keep to what it had announced")
+        case .digestMismatch:
+            (.unavailable, "what arrived is not what was sent: the file has changed meanwhile")
+        case .restarted: (.notConnected, "\(peer) has begun anew")
+        }
+    }
+}

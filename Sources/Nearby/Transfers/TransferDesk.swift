@@ -1,0 +1,167 @@
+import NearbyCore
+import NearbyEngine
+import NearbyGroups
+import NearbyTransfers
+import NearbyWire
+
+/// The streams and resources of an own peer: what the program wants of them, and the machines that
+/// have them, one for each other peer.
+final class TransferDesk {
+    unowned let station: Station
+    private(set) var peers: [PeerID: PeerTransfers] = [:]
+
+    init(_ station: Station) { self.station = station }
+
+    /// When a machine has something to do next.
+    var nextDeadline: Instant {
+        peers.values.reduce(.distantFuture) {
+            min($0, $1.machine.nextDeadline ?? .distantFuture)
+        }
+    }
+
+    /// Files are to be read or hashed.
+    var isBusy: Bool { peers.values.contains(where: \.isBusy) }
+
+    // MARK: The program
+
+    func openStream(_ pipe: OutgoingPipe, _ now: Instant) throws(NearbyError) {
+        let (transfers, group) = try transfers(with: pipe.peer, in: pipe.session)
+        let id = transfers.machine.nextStream
+        transfers.written[id] = pipe
+        tell(transfers, .openStream(name: pipe.name, group: group), now)
+        write(pipe, now)
+    }
+
+    func write(_ pipe: OutgoingPipe, _ now: Instant) {
+        guard let transfers = peers[pipe.peer.id],
+            let id = transfers.written.first(where: { $0.value === pipe })?.key
+        else { return }
+        write(pipe, id, transfers, now)
+    }
+
+    func write(
+        _ pipe: OutgoingPipe, _ id: StreamID, _ transfers: PeerTransfers, _ now: Instant
+    ) {
+        while let room = transfers.machine.room(of: id) {
+            switch pipe.next(upTo: room) {
+            case .write(let bytes): tell(transfers, .write(id, bytes), now)
+            case .finish:
+                transfers.written[id] = nil
+                return tell(transfers, .finish(id), now)
+            case .reset:
+                transfers.written[id] = nil
+                return tell(transfers, .reset(id, .cancelled), now)
+            // The machine tells of room once a write did not fit.
+            case .room: return tell(transfers, .write(id, [0]), now)
+            case .nothing: return
+            }
+        }
+    }
+
+    func read(_ pipe: IncomingPipe, _ now: Instant) {
+        for transfers in peers.values {
+            guard let id = transfers.read.first(where: { $0.value === pipe })?.key else { continue }
+            let (consumed, isStopped) = pipe.news()
+            if consumed > 0 { tell(transfers, .consumed(id, consumed), now) }
+            guard isStopped else { return }
+            transfers.read[id] = nil
+            transfers.sessions[id] = nil
+            return tell(transfers, .stop(id, .cancelled), now)
+        }
+    }
+
+    func offer(_ file: FileToSend, _ now: Instant) throws(NearbyError) {
+        let (transfers, group) = try transfers(with: file.peer, in: file.session)
+        let offer = ResourceOffer(
+            name: file.name, group: group, byteCount: file.file.byteCount,
+            key: file.file.key)
+        guard !file.state.isCancelled else { return file.state.end() }
+        transfers.sending[transfers.machine.nextResource] = SendingFile(
+            file.file.descriptor, offer, in: file.session, file.state, file.outcome)
+        tell(transfers, .offer(offer), now)
+    }
+
+    func cancel(_ state: TransferState, _ now: Instant) {
+        for transfers in peers.values {
+            if let (id, file) = transfers.sending.first(where: { $0.value.state === state }) {
+                transfers.sending[id] = nil
+                file.outcome.resolve(.failure(.cancelled))
+                tell(transfers, .cancel(id, .cancelled), now)
+            }
+            if let (id, file) = transfers.receiving.first(where: { $0.value.state === state }) {
+                transfers.receiving[id] = nil
+                file.outcome.resolve(.failure(.cancelled))
+                file.part.remove()
+                tell(transfers, .cancel(id, .cancelled), now)
+            }
+        }
+        state.end()
+    }
+
+    // MARK: Peers
+
+    /// With what the peer's session calls ours.
+    private func transfers(
+        with peer: Peer, in session: OpenedSession
+    ) throws(NearbyError) -> (PeerTransfers, UInt16) {
+        guard let number = station.group.status.theirNumber(of: peer.id, in: session.number),
+            let transfers = transfers(with: peer.id)
+        else { throw NearbyError(.notConnected, "\(peer) is not connected in this session") }
+        return (transfers, number)
+    }
+
+    /// Made for a peer that has a channel and something to do with a session.
+    func transfers(with peer: PeerID) -> PeerTransfers? {
+        if let transfers = peers[peer] { return transfers }
+        guard let carrier = station.carriers[peer], station.group.status.isInvolved(peer) else {
+            return nil
+        }
+        let transfers = PeerTransfers(peer, carrier.run)
+        peers[peer] = transfers
+        return transfers
+    }
+
+    func received(_ bytes: [UInt8], from peer: PeerID, _ now: Instant) {
+        if let transfers = transfers(with: peer) { tell(transfers, .received(bytes), now) }
+    }
+
+    /// If there is anything with the peer.
+    func tell(_ peer: PeerID, _ input: TransferInput, _ now: Instant) {
+        if let transfers = peers[peer] { tell(transfers, input, now) }
+    }
+
+    /// The peer has a channel again, perhaps with another run.
+    func returned(_ peer: PeerID, _ run: RunID, _ now: Instant) {
+        guard let transfers = peers[peer] else { return }
+        if transfers.run == run { return tell(transfers, .reachable, now) }
+        transfers.run = run
+        transfers.early = []
+        tell(transfers, .restarted, now)
+    }
+
+    /// Nobody has anything to do with the peer any more.
+    func tidy(_ now: Instant) {
+        for peer in peers.keys.sorted() where !station.group.status.isInvolved(peer) {
+            abandon(with: peer, now)
+        }
+    }
+
+    func abandon(with peer: PeerID, _ now: Instant) {
+        guard let transfers = peers[peer] else { return }
+        tell(transfers, .abandoned, now)
+        peers[peer] = nil
+    }
+
+    func abandonAll(_ now: Instant) {
+        for peer in peers.keys.sorted() { abandon(with: peer, now) }
+    }
+
+    func deadlineReached(_ now: Instant) {
+        for peer in peers.keys.sorted() {
+            guard let transfers = peers[peer],
+                transfers.machine.nextDeadline ?? .distantFuture <= now
+            else { continue }
+            tell(transfers, .deadlineReached, now)
+        }
+    }
+}
