@@ -1,0 +1,72 @@
+import Foundation
+import Nearby
+
+/// A resource on its way here: tells the delegate when it begins and when it is there or lost.
+struct IncomingTransfer: Sendable {
+    private let resource: IncomingResource
+    private let link: SessionLink
+    private let progress: Foundation.Progress
+
+    init(_ resource: IncomingResource, link: SessionLink) {
+        self.resource = resource
+        self.link = link
+        progress = .discreteProgress(totalUnitCount: resource.byteCount)
+        progress.isCancellable = true
+        progress.cancellationHandler = { resource.cancel() }
+    }
+
+    /// Returns when the delegate knows of it.
+    func begin() async {
+        await link.callDelegate { [self] delegate, session in
+            delegate.session(
+                session, didStartReceivingResourceWithName: resource.name,
+                fromPeer: MCPeerID(resource.from), with: progress)
+        }
+        let counting = progress.follow(resource.progress)
+        Task {
+            let result: Result<URL, MCError>
+            do {
+                result = .success(URL(fileURLWithPath: try await resource.file()))
+                progress.complete()
+            } catch {
+                result = .failure(MCError(describing: error))
+            }
+            counting.cancel()
+            await finish(result)
+        }
+    }
+
+    /// The file lives as long as the resource, which is held here until the delegate has returned.
+    private func finish(_ result: Result<URL, MCError>) async {
+        await link.callDelegate { [self] delegate, session in
+            var url: URL?
+            var failure: MCError?
+            switch result {
+            case .success(let file): url = file
+            case .failure(let error): failure = error
+            }
+            delegate.session(
+                session, didFinishReceivingResourceWithName: resource.name,
+                fromPeer: MCPeerID(resource.from), at: url, withError: failure)
+        }
+        withExtendedLifetime(resource) {}
+    }
+}
+
+extension Foundation.Progress {
+    /// Counts what `Nearby` counts, in bytes.
+    func follow(_ events: Events<Nearby.Progress>) -> Task<Void, Never> {
+        Task {
+            for await event in events where !Task.isCancelled { update(event) }
+        }
+    }
+
+    func update(_ progress: Nearby.Progress) {
+        if totalUnitCount != progress.total { totalUnitCount = progress.total }
+        if completedUnitCount != progress.completed { completedUnitCount = progress.completed }
+    }
+
+    func complete() {
+        if completedUnitCount != totalUnitCount { completedUnitCount = totalUnitCount }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+// Linux's Foundation has no key-value observing, and programs follow a `Progress` with it. The
+// words that they use for that, and nothing more.
+
+/// What a change handler is told of; only `new` and `initial` make a difference here.
+public struct NSKeyValueObservingOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    public static let new = Self(rawValue: 1)
+    public static let old = Self(rawValue: 2)
+    public static let initial = Self(rawValue: 4)
+    public static let prior = Self(rawValue: 8)
+}
+
+/// A value before and after it changed.
+public struct NSKeyValueObservedChange<Value> {
+    public let newValue: Value?
+    public let oldValue: Value?
+}
+
+/// An observation: it ends with `invalidate()`, or when nobody holds it.
+public final class NSKeyValueObservation: NSObject, @unchecked Sendable {
+    private let timer: any DispatchSourceTimer
+
+    fileprivate init(_ look: @escaping @Sendable () -> Void) {
+        timer = DispatchSource.makeTimerSource(queue: Self.queue)
+        super.init()
+        timer.schedule(deadline: .now(), repeating: .milliseconds(50))
+        timer.setEventHandler(handler: look)
+        timer.resume()
+    }
+
+    deinit { timer.cancel() }
+
+    public func invalidate() { timer.cancel() }
+
+    private static let queue = DispatchQueue(label: "MCSession.progress")
+}
+
+extension Foundation.Progress {
+    /// Calls the handler, on a private queue, when a value has changed: it is read twenty times a
+    /// second.
+    public func observe<Value: Equatable & Sendable>(
+        _ keyPath: KeyPath<Foundation.Progress, Value>, options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping (Foundation.Progress, NSKeyValueObservedChange<Value>) -> Void
+    ) -> NSKeyValueObservation {
+        let path = Handed(value: keyPath)
+        let handler = Handed(value: changeHandler)
+        let last = Guarded<Value?>(options.contains(.initial) ? nil : self[keyPath: keyPath])
+        return NSKeyValueObservation { [self] in
+            let value = self[keyPath: path.value]
+            let old = last.with { last in
+                defer { last = value }
+                return last
+            }
+            guard old != value else { return }
+            let change = NSKeyValueObservedChange(newValue: value, oldValue: old)
+            let tell = handler.value
+            tell(self, change)
+        }
+    }
+}
+
+extension NSObject {
+    @available(
+        *, unavailable,
+        message: "Linux has no key-value observing: progress.observe(\\.fractionCompleted) { … }"
+    )
+    public func addObserver(
+        _ observer: NSObject, forKeyPath keyPath: String, options: NSKeyValueObservingOptions = [],
+        context: UnsafeMutableRawPointer?
+    ) {}
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Nearby
+
+/// A resource on its way to a peer: fetched first where it is on the web, then sent.
+///
+/// `Progress` counts bytes; while a file is fetched, its size is not known and it is indeterminate.
+final class OutgoingTransfer: Sendable {
+    let progress: Foundation.Progress
+    private let task = Guarded<Task<Void, Never>?>(nil)
+    private let sending = Guarded<OutgoingResource?>(nil)
+
+    /// Throws `MCError` for what cannot begin.
+    init(of url: URL, to peer: MCPeerID, in session: Session) throws {
+        guard session.connectedPeers.contains(peer.peer) else {
+            throw MCError(.notConnected, "\(peer.displayName) is not connected.")
+        }
+        guard LocalFile.schemes.contains(url.scheme?.lowercased() ?? "") else {
+            throw MCError(.unsupported, "\(url) is no file:, http: or https: URL.")
+        }
+        progress = .discreteProgress(totalUnitCount: -1)
+        progress.isCancellable = true
+    }
+
+    /// - Parameter completion: Called once, on any thread.
+    func begin(
+        _ url: URL, named name: String, to peer: MCPeerID, in session: Session,
+        completion: @escaping @Sendable ((any Error)?) async -> Void
+    ) {
+        progress.cancellationHandler = { [weak self] in self?.cancel() }
+        let work = Task {
+            do {
+                try await run(url, named: name, to: peer, in: session)
+                await completion(nil)
+            } catch {
+                await completion(
+                    progress.isCancelled
+                        ? MCError(.cancelled, "Sending “\(name)” was cancelled.")
+                        : MCError(describing: error))
+            }
+        }
+        task.with { $0 = work }
+    }
+
+    private func run(
+        _ url: URL, named name: String, to peer: MCPeerID, in session: Session
+    ) async throws {
+        let file = try await LocalFile(of: url)
+        try checkCancellation()
+        let resource = try session.sendResource(file: file.path, named: name, to: peer.peer)
+        sending.with { $0 = resource }
+        // Cancelled between the two: the handler found nothing to cancel.
+        if progress.isCancelled { resource.cancel() }
+        let counting = progress.follow(resource.progress)
+        defer { counting.cancel() }
+        try await resource.finished()
+        progress.update(resource.current)
+        progress.complete()
+        withExtendedLifetime(file) {}
+    }
+
+    private func checkCancellation() throws {
+        if progress.isCancelled { throw CancellationError() }
+    }
+
+    private func cancel() {
+        sending.with { $0 }?.cancel()
+        task.with { $0 }?.cancel()
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@testable import MultipeerConnectivity
+
+struct ResourceTests {
+    @Test func fileIsSentFromWhereItIs() async throws {
+        let file = FileManager.default.temporaryDirectory
+            .appendingPathComponent("resource-test-\(UUID().uuidString)")
+        try Data("hello".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try await LocalFile(of: file).path == file.path)
+        #expect(FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test func fileThatIsNotThereIsAnError() async {
+        let error = await Self.failure(of: URL(fileURLWithPath: "/nonexistent/file"))
+        #expect(error?.code == .unavailable)
+        #expect(error?.localizedDescription == "/nonexistent/file cannot be read.")
+    }
+
+    @Test func webAddressIsFetchedToAFileThatGoesAgain() async throws {
+        let server = try WebServer(status: "200 OK", body: "hello from the web")
+        var file: LocalFile? = try await LocalFile(of: server.url)
+        let path = try #require(file?.path)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "hello from the web")
+        file = nil
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func answerThatIsNoSuccessIsAnError() async throws {
+        let server = try WebServer(status: "404 Not Found", body: "no")
+        let error = await Self.failure(of: server.url)
+        #expect(error?.code == .unavailable)
+        #expect(error?.localizedDescription.contains("the server answered 404") == true)
+    }
+
+    @Test func serverThatIsNotThereIsAnError() async throws {
+        let url = try #require(URL(string: "http://127.0.0.1:1/nothing"))
+        #expect(await Self.failure(of: url)?.code == .unavailable)
+    }
+
+    @Test func progressIsObserved() async {
+        let progress = Progress(totalUnitCount: 10)
+        let seen = Guarded<[Double]>([])
+        let observation = progress.observe(\.fractionCompleted, options: [.new]) { progress, _ in
+            seen.with { $0.append(progress.fractionCompleted) }
+        }
+        try? await Task.sleep(for: .milliseconds(150))
+        progress.completedUnitCount = 5
+        try? await Task.sleep(for: .milliseconds(300))
+        progress.completedUnitCount = 10
+        try? await Task.sleep(for: .milliseconds(300))
+        #expect(seen.with { $0 } == [0.5, 1])
+        observation.invalidate()
+        progress.completedUnitCount = 3
+        try? await Task.sleep(for: .milliseconds(150))
+        #expect(seen.with { $0.count } == 2)
+    }
+
+    private static func failure(of url: URL) async -> MCError? {
+        do {
+            _ = try await LocalFile(of: url)
+            return nil
+        } catch {
+            return error as? MCError
+        }
+    }
+}
+
+/// Answers one request on the loopback interface.
+final class WebServer: Sendable {
+    let url: URL
+    private let listener: Int32
+
+    init(status: String, body: String) throws {
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let listener = listener
+        let port = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                _ = bind(listener, pointer, size)
+                _ = listen(listener, 1)
+                _ = getsockname(listener, pointer, &size)
+            }
+            return UInt16(bigEndian: pointer.pointee.sin_port)
+        }
+        url = try #require(URL(string: "http://127.0.0.1:\(port)/file.txt"))
+        Thread.detachNewThread {
+            let connection = accept(listener, nil, nil)
+            var request = [UInt8](repeating: 0, count: 4_096)
+            _ = recv(connection, &request, request.count, 0)
+            let head = "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n"
+            let answer = Array((head + "Connection: close\r\n\r\n" + body).utf8)
+            _ = send(connection, answer, answer.count, Int32(MSG_NOSIGNAL))
+            close(connection)
+        }
+    }
+
+    deinit { close(listener) }
+}
