@@ -12,9 +12,9 @@ struct Rivulet: ParsableCommand {
         version: ProgramVersion.text,
         subcommands: [
             Init.self, Join.self, Collect.self, Check.self, Status.self, Browse.self,
-            ShowTopology.self, Ping.self, Trace.self, Query.self, MakeTicket.self,
-            Connect.self, MakeSecret.self, NodeIdentity.self, Reference.self, ShowBoard.self,
-            FindSensors.self,
+            ShowTopology.self, Ping.self, Trace.self, SendFile.self, ReceiveFiles.self,
+            Query.self, MakeTicket.self, Connect.self, MakeSecret.self, NodeIdentity.self,
+            Reference.self, ShowBoard.self, FindSensors.self,
         ])
 
     /// Ends as sysexits.h says; a wrong command line with 64.
