@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store|journal …]: measures on this machine, in network
+# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store|journal|session …]: measures on this machine, in network
 # namespaces, and prints a line each: `name: value unit` (median of several runs, the worst in brackets).
 # As root. Builds in release first, unless BIN names a folder with a build.
 set -euo pipefail
@@ -16,6 +16,12 @@ trap 'rm -f "$scratch"' EXIT
 median() {
     sort -n | awk -v name="$1" -v unit="$2" '
         { v[NR] = $1 } END { printf "%s: %s %s (%s)\n", name, v[int((NR + 1) / 2)], unit, v[NR] }'
+}
+
+# fastest NAME UNIT: as `median`, where more is better: the worst is the least.
+fastest() {
+    sort -n | awk -v name="$1" -v unit="$2" '
+        { v[NR] = $1 } END { printf "%s: %s %s (%s)\n", name, v[int((NR + 1) / 2)], unit, v[1] }'
 }
 
 measure() { for _ in $(seq "$RUNS"); do bash Benchmarks/case.sh "$@"; done; }
@@ -70,6 +76,28 @@ for what in "${@:-connect}"; do
         awk '{ print $2 }' <<<"$results" | median "readings in it" readings
         journal backlog | median "sent again after an hour of 50 channels at 1 Hz" readings/s
         ;;
-    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store|journal …]" ;;
+    session)
+        need curl openssl
+        session() { for _ in $(seq "$RUNS"); do bash Benchmarks/session.sh "$@"; done; }
+        for relays in 0 1; do
+            session resource "$relays" | fastest "a resource over $relays relays" MB/s
+            session tls "$relays" | fastest "curl from openssl s_server over $relays routers" MB/s
+            session tcp "$relays" | fastest "plain TCP over $relays routers" MB/s
+        done
+        for relays in 0 1; do
+            results=$(session stream "$relays")
+            awk '{ print $1 }' <<<"$results" | median "a stream, one way over $relays relays, p50" µs
+            awk '{ print $2 }' <<<"$results" | median "a stream, one way over $relays relays, p99" µs
+        done
+        session invite | median "invitation to connected" ms
+        # Once: they take half a minute.
+        results=$(RUNS=1 session crowd 40)
+        awk '{ print $1 }' <<<"$results" | median "a process with 40 connected peers, resident" kB
+        awk '{ print $2 }' <<<"$results" | median "a process with 40 connected peers, private dirty" kB
+        # From the import to the first message, without comments and blank lines.
+        awk '/^import Nearby/ { on = 1 } on && !/^ *(\/\/|$)/ { count++ } /session\.send\(/ && on { exit }
+            END { print "from import to the first message: " count " lines" }' Examples/hello/*.swift
+        ;;
+    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store|journal|session …]" ;;
     esac
 done

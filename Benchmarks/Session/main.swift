@@ -1,0 +1,69 @@
+import Glibc
+import Nearby
+import NearbyCore
+import NearbyLinux
+
+// session-bench WHAT TYPE …: two programs with a session of the service TYPE, on one machine, whose
+// clock they share.
+//
+//     serve TYPE NAME           accepts everybody; stores resources nowhere, measures streams
+//     relay TYPE                is there, so that others reach each other over it
+//     resource TYPE NAME FILE   sends FILE: prints MB/s until the other side has compared its hash
+//     stream TYPE NAME          stamps on a stream, one a millisecond; `serve` prints p50, p99, µs
+//     invite TYPE NAME          milliseconds from the invitation to connected
+//     crowd TYPE NAME COUNT     so many peers that connect with NAME and stay
+
+let arguments = CommandLine.arguments
+guard arguments.count > 2 else {
+    print("session-bench serve|relay|resource|stream|invite|crowd TYPE …")
+    exit(64)
+}
+let service = try Service(arguments[2])
+let rest = Array(arguments.dropFirst(3))
+
+switch arguments[1] {
+case "serve": try await Server(named: rest[0], service).run()
+case "relay":
+    let peer = try Peer(displayName: "relay")
+    let session = try Session(peer: peer)
+    let browser = try Browser(peer: peer, service: service)
+    try browser.start()
+    for await _ in browser.events {}
+    session.disconnect()
+case "resource":
+    let client = try await Client(service, to: rest[0])
+    let file = rest[1]
+    let began = MonotonicClock.now()
+    let resource = try client.session.sendResource(file: file, named: "data", to: client.server)
+    try await resource.finished()
+    let time = (MonotonicClock.now() - began) / .microseconds(1)
+    print(Int(Double(resource.current.total) / time))
+case "stream":
+    let client = try await Client(service, to: rest[0])
+    let stream = try client.session.openStream(named: "stamps", to: client.server)
+    for _ in 0..<1_000 {
+        try await stream.write(Stamp.bytes(MonotonicClock.now()))
+        usleep(1_000)
+    }
+    stream.finish()
+    try await Task.sleep(for: .milliseconds(500))
+case "invite":
+    let client = try await Client(service, to: rest[0])
+    print(Int(client.connectTime / .microseconds(100)) / 10)
+case "crowd": try await crowd(count: Int(rest[1]) ?? 100)
+default:
+    print("session-bench has no \(arguments[1])")
+    exit(64)
+}
+
+/// They stay until the process is ended.
+func crowd(count: Int) async throws {
+    var clients: [Client] = []
+    for _ in 0..<count { clients.append(try await Client(service, to: rest[0])) }
+    print("connected \(clients.count)")
+    fflush(nil)
+    try await Task.sleep(for: .seconds(600))
+    withExtendedLifetime(clients) {}
+}
+
+exit(0)
