@@ -20,13 +20,20 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources:
         exclude: ["Vectors"], swiftSettings: settings)
 }
 
+/// A program of Examples/, written as those for iOS are, and in their language mode. With files that
+/// are not compiled: README.md, test.sh.
+func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .executableTarget(
+        name: "example-\(name)", dependencies: ["MultipeerConnectivity"] + dependencies,
+        path: "Examples/\(name)", exclude: ["README.md", "test.sh"],
+        swiftSettings: settings + [.swiftLanguageMode(.v5)])
+}
+
 /// Parsers of bytes from outside: replayed by tests, or, where Tests/fuzz.sh builds, in libFuzzer.
 let parsers: [Target.Dependency] = [
     "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyTransfers", "NearbyDTLS", "NearbyKeys",
-    "NearbyLinux",
-    "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Collector", "Sampling", "Sensors",
-    "Configuration", "Boards",
-    "DurableFiles", "Spool", "Store", "Setup", "COpenSSL",
+    "NearbyLinux", "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Collector", "Sampling",
+    "Sensors", "Configuration", "Boards", "DurableFiles", "Spool", "Store", "Setup", "COpenSSL",
 ]
 let fuzzing: [Target] =
     Context.environment["RIVULET_FUZZING"] == nil
@@ -45,10 +52,32 @@ let fuzzing: [Target] =
             swiftSettings: settings),
     ]
 
+/// Systems that were built on Apple's framework, as terminal programs. A release (RIVULET_RELEASE) is
+/// without them: with Swift's runtime in each of them they would need all that Foundation links.
+let examples: [Target] =
+    Context.environment["RIVULET_RELEASE"] != nil
+    ? []
+    : [
+        .target(
+            name: "ChatRoom", dependencies: ["MultipeerConnectivity"], path: "Examples/ChatRoom",
+            swiftSettings: settings + [.swiftLanguageMode(.v5)]),
+        example("group-chat", ["ChatRoom"]),
+        example("invitations", ["ChatRoom"]),
+        example("chat-of-two"),
+        example("device-list"),
+        example("three-devices"),
+        example("certificates"),
+        example("auto-invitation"),
+        example("custom-discovery"),
+        example("tokens"),
+    ]
+
 let package = Package(
     name: "rivulet",
     products: [
-        .library(name: "Nearby", targets: ["NearbyEngine", "NearbyDTLS", "NearbyLinux"]),
+        .library(name: "Nearby", targets: ["Nearby"]),
+        .library(name: "NearbyReadings", targets: ["NearbyReadings"]),
+        .library(name: "MultipeerConnectivity", targets: ["MultipeerConnectivity"]),
         .executable(name: "rivulet-agent", targets: ["rivulet-agent"]),
         .executable(name: "rivulet", targets: ["rivulet"]),
     ],
@@ -86,6 +115,22 @@ let package = Package(
         library(
             "NearbyBluetooth", ["NearbyCore", "NearbyWire", "NearbyLinux", "CBluetooth"]),
 
+        // Certificates that members of a session show each other.
+        library("NearbyCertificates", ["NearbyGroups", "COpenSSL"]),
+        // What Swift programs use: peers, advertisers, browsers, sessions.
+        library(
+            "Nearby",
+            [
+                "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyGroups", "NearbyTransfers",
+                "NearbyDTLS", "NearbyLinux", "NearbyAvahi", "NearbyBluetooth",
+                "NearbyCertificates", "DurableFiles", "CLinux",
+            ]),
+        // Apple's framework on top of Nearby: the one library that uses Foundation.
+        library("MultipeerConnectivity", ["NearbyCore", "Nearby"]),
+        .executableTarget(
+            name: "nearby-hello", dependencies: ["Nearby"], path: "Examples/hello",
+            swiftSettings: settings),
+
         // The telemetry side: knows nothing of sockets.
         library("Telemetry", ["NearbyCore"]),
         library("Spool", ["NearbyCore", "Telemetry", "DurableFiles"]),
@@ -101,6 +146,15 @@ let package = Package(
         library("Boards", ["Configuration"]),
         // Square roots and rounding come from libm, which nothing but Glibc's module would link.
         library("Collector", ["NearbyCore", "Telemetry"], linking: ["m"]),
+        // The two sides meet here for programs of others: readings over Nearby.
+        library(
+            "NearbyReadings",
+            ["Nearby", "NearbyCore", "NearbyLinux", "Telemetry", "Configuration"]),
+        .executableTarget(
+            name: "example-sensor-readings", dependencies: ["Nearby", "NearbyReadings"],
+            path: "Examples/sensor-readings", exclude: ["README.md", "test.sh"],
+            swiftSettings: settings),
+
         // Only the command line links it: an agent has no database.
         library(
             "Store", ["NearbyCore", "Telemetry", "Collector", "DurableFiles", "CSQLite"]),
@@ -132,6 +186,12 @@ let package = Package(
                 "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyEngine", "NearbyDTLS",
                 "NearbyKeys", "NearbyLinux", "DurableFiles", "Spool",
             ]),
+        // Files from peer to peer: `rivulet send` and `rivulet receive`.
+        library(
+            "FileTransfer",
+            [
+                "Nearby", "NearbyCore", "NearbyLinux", "Configuration", "DurableFiles", "CLinux",
+            ]),
         .executableTarget(
             name: "rivulet-agent", dependencies: ["NodeShell"], swiftSettings: settings),
         .executableTarget(
@@ -139,7 +199,7 @@ let package = Package(
             dependencies: [
                 "NodeShell", "CollectorShell", "Configuration", "Boards", "NearbyCore",
                 "NearbyWire", "NearbyEngine", "NearbyLinux", "Collector", "Store", "Setup",
-                "Survey", "CQREncode",
+                "Survey", "Nearby", "FileTransfer", "CLinux", "CQREncode",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -159,6 +219,10 @@ let package = Package(
                 "NodeShell", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
             ],
             path: "Benchmarks/Latency", swiftSettings: settings),
+        // Resources, streams and invitations between programs, for Benchmarks/run.sh.
+        .executableTarget(
+            name: "session-bench", dependencies: ["Nearby", "NearbyCore", "NearbyLinux"],
+            path: "Benchmarks/Session", swiftSettings: settings),
         // Commits and queries of a store with ten million readings, for Benchmarks/run.sh.
         .executableTarget(
             name: "store-bench", dependencies: ["NearbyCore", "Telemetry", "Collector", "Store"],
@@ -188,8 +252,13 @@ let package = Package(
         tests(of: "NearbyCore"),
         tests(of: "NearbyWire", ["NearbyCore", "VectorFile"]),
         tests(of: "NearbyGroups", ["NearbyCore", "NearbyWire", "VectorFile"]),
+        .testTarget(
+            name: "NearbyReadingsTests", dependencies: ["NearbyReadings", "Nearby", "Telemetry"],
+            swiftSettings: settings),
+        tests(of: "Nearby", ["NearbyCore", "NearbyWire", "NearbyCertificates"]),
         tests(
             of: "NearbyTransfers", ["NearbyCore", "NearbyWire", "NearbyEngine", "VectorFile"]),
+        tests(of: "FileTransfer", ["Nearby", "NearbyCore"]),
         tests(of: "NearbyEngine", ["NearbyCore", "NearbyWire", "NearbySimulator"]),
         // The clock that OpenSSL reads, and files that fail.
         .target(name: "CVirtualClock", path: "Tests/CVirtualClock"),
@@ -259,6 +328,10 @@ let package = Package(
                 "rivulet", "Configuration", "NearbyCore", "NearbyLinux", "DurableFiles",
                 "FailingFiles", "VectorFile",
             ]),
+        .testTarget(
+            name: "MultipeerConnectivityTests",
+            dependencies: ["MultipeerConnectivity", "NearbyCore", "Nearby"],
+            swiftSettings: settings),
         .testTarget(name: "TidyTests", swiftSettings: settings),
-    ] + fuzzing
+    ] + fuzzing + examples
 )

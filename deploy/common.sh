@@ -94,7 +94,8 @@ if grep -q 'VERSION_ID="13"' /etc/os-release; then
     RELEASE_FLAGS+=(-Xswiftc -ld-path=/usr/bin/ld.lld)
 fi
 
-# release_build [PRODUCT…]: our programs, built into $BIN with what that needs; all of them without names.
+# release_build [PRODUCT…]: our programs, built into $BIN with what that needs; without names all but the examples
+# that use Foundation.
 # Nothing is done where BIN names a folder with a build already.
 release_build() {
     [ -z "${BIN:-}" ] || return 0
@@ -106,12 +107,12 @@ release_build() {
     : >"$log"
     for product in "${products[@]}"; do
         if [ "$product" = all ]; then set --; else set -- --product "$product"; fi
-        swift build "${RELEASE_FLAGS[@]}" "$@" >>"$log" 2>&1 || {
+        RIVULET_RELEASE=1 swift build "${RELEASE_FLAGS[@]}" "$@" >>"$log" 2>&1 || {
             tail -n 30 "$log" >&2
             die "the build failed"
         }
     done
-    BIN=$(swift build "${RELEASE_FLAGS[@]}" --show-bin-path)
+    BIN=$(RIVULET_RELEASE=1 swift build "${RELEASE_FLAGS[@]}" --show-bin-path)
     export BIN
 }
 

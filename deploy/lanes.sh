@@ -84,14 +84,14 @@ count_swift_testing() {
 no_warnings() { ! grep -E "^$TOP/(Sources|Tests|Benchmarks)/.*: (warning|error):" "$1" | sort -u; }
 
 lane_format() {
-    expect "format" swift format lint --strict --recursive Package.swift Sources Tests Benchmarks
+    expect "format" swift format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples
     expect "shell scripts parse" parse_scripts
     expect "nothing of the build is committed" nothing_built_is_committed
 }
 
 parse_scripts() {
     local script
-    for script in .ci/run deploy/*.sh Tests/*.sh Tests/*/*.sh Tests/*/cases/*.sh Benchmarks/*.sh; do
+    for script in .ci/run deploy/*.sh Tests/*.sh Tests/*/*.sh Tests/*/cases/*.sh Benchmarks/*.sh Examples/*.sh Examples/*/*.sh; do
         bash -n "$script" || return 1
     done
 }
@@ -143,6 +143,14 @@ lane_network() {
     summary network
 }
 
+# The systems of Examples/, as people use them.
+lane_examples() {
+    swift build >"$logs/examples-build" 2>&1
+    expect "build of the examples" [ $? = 0 ] || { tail -n 40 "$logs/examples-build"; return; }
+    as_root env "BIN=$(swift build --show-bin-path)" Examples/run.sh 2>&1 | tee "$logs/examples"
+    summary examples
+}
+
 # Rogue members and outsiders against real processes.
 lane_hostile() {
     expect "release build for the rogue" build_release || return
@@ -162,6 +170,12 @@ lane_image() {
     expect "release build for the packages" build_release || return
     as_root env "BIN=$BIN" Tests/Image/run.sh 2>&1 | tee "$logs/image"
     summary image
+}
+
+# The programs in Examples/ as people use them, in terminals; from the unit lane's build.
+lane_examples() {
+    as_root env -u BIN Examples/run.sh 2>&1 | tee "$logs/examples"
+    summary examples
 }
 
 # A minute of everything going wrong; by hand it runs as long as one likes.

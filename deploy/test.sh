@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need and runs all of them. The last line counts: N passed, N failed.
 # Before it stands what could not be run here, and why. Lanes by name: deploy/test.sh [format]
-# [unit] [simulate] [footprint] [network] [hostile] [soak] [demo] [lab] [debian13] [image] [arm64];
+# [unit] [simulate] [footprint] [network] [examples] [hostile] [soak] [demo] [lab] [debian13] [image] [arm64];
 # without names, all of these. `deploy/test.sh quick` is for the inner loop: format, the tests that take no time
 # and a few random worlds, in under three minutes where the last build is there.
 # Chains of lanes that are joined by + run side by side: most of them wait more than they compute.
@@ -10,7 +10,7 @@ set -uo pipefail
 . deploy/lanes.sh
 
 lanes=("$@")
-[ ${#lanes[@]} -gt 0 ] || lanes=(format unit footprint network,hostile,soak,demo,image+lab+debian13,simulate,arm64)
+[ ${#lanes[@]} -gt 0 ] || lanes=(format unit footprint network,examples,hostile,soak,demo,image+lab+debian13,simulate,arm64)
 for lane in $(tr '+,' '  ' <<<"${lanes[*]}"); do
     [ "$(type -t "lane_$lane")" = function ] || die "no lane is called $lane; see the head of deploy/test.sh"
 done

@@ -28,11 +28,11 @@ programs() {
     [ -z "${BIN:-}" ] || return 0
     have "${BUILD_PACKAGES[@]}" || return
     (need_swift) || { WHY="no Swift compiler"; return 1; }
-    swift build "${RELEASE_FLAGS[@]}" >"$CACHE/build.log" 2>&1 || {
+    RIVULET_RELEASE=1 swift build "${RELEASE_FLAGS[@]}" >"$CACHE/build.log" 2>&1 || {
         WHY="the build failed: .build-lab/build.log"
         return 1
     }
-    BIN=$(swift build "${RELEASE_FLAGS[@]}" --show-bin-path)
+    BIN=$(RIVULET_RELEASE=1 swift build "${RELEASE_FLAGS[@]}" --show-bin-path)
 }
 
 # count_cases LOG FILE…: what cases.sh said of these; a case of which it said nothing has failed.

@@ -56,7 +56,12 @@ struct TidyTests {
     }
 
     @Test(arguments: Banned.inSources) func bannedInSources(_ banned: Banned) {
-        expectAbsence(of: banned, in: SourceFile.all.filter { $0.path.hasPrefix("Sources/") })
+        let sources = SourceFile.all.filter { $0.path.hasPrefix("Sources/") }
+        // Apple's framework speaks Foundation's types.
+        let speaksFoundation = banned.pattern.contains("Foundation")
+        expectAbsence(
+            of: banned,
+            in: sources.filter { !speaksFoundation || $0.target != "MultipeerConnectivity" })
     }
 
     @Test(arguments: Banned.inLogic) func bannedInLogic(_ banned: Banned) {
@@ -183,7 +188,21 @@ enum Imports {
         "NearbyLinux": ["NearbyCore", "CLinux", "Glibc", "Synchronization"],
         "NearbyAvahi": ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi", "Glibc"],
         "NearbyBluetooth": ["NearbyCore", "NearbyWire", "NearbyLinux", "CBluetooth", "Glibc"],
+        "NearbyCertificates": ["NearbyGroups", "COpenSSL"],
+        "Nearby": [
+            "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyGroups", "NearbyTransfers",
+            "NearbyDTLS", "NearbyLinux", "NearbyAvahi", "NearbyBluetooth", "NearbyCertificates",
+            "DurableFiles", "CLinux",
+            "Glibc", "Synchronization",
+        ],
+        "FileTransfer": [
+            "Nearby", "NearbyCore", "NearbyLinux", "Configuration", "DurableFiles", "CLinux",
+            "Glibc", "Synchronization",
+        ],
         "Telemetry": ["NearbyCore"],
+        "NearbyReadings": [
+            "Nearby", "NearbyCore", "NearbyLinux", "Telemetry", "Configuration", "Glibc",
+        ],
         "Spool": ["NearbyCore", "Telemetry", "DurableFiles"],
         "Sampling": ["NearbyCore", "Telemetry"],
         "AgentComposition": ["NearbyCore", "NearbyEngine", "Telemetry", "Sampling"],
@@ -213,12 +232,13 @@ enum Imports {
             "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyEngine", "NearbyDTLS",
             "NearbyKeys", "NearbyLinux", "DurableFiles", "Spool", "Glibc",
         ],
+        "MultipeerConnectivity": ["NearbyCore", "Nearby", "Foundation", "FoundationNetworking"],
         "rivulet-agent": ["NodeShell", "Glibc"],
         "rivulet": [
             "CollectorShell", "Collector", "Setup", "Survey",
             "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyWire", "NearbyEngine",
-            "NearbyLinux", "Store",
-            "ArgumentParser", "CQREncode", "Glibc",
+            "NearbyLinux", "Store", "Nearby", "FileTransfer",
+            "ArgumentParser", "CLinux", "CQREncode", "Glibc", "Synchronization",
         ],
     ]
 }

@@ -1,7 +1,9 @@
 /// Types that are still larger than they should be: each number only falls.
 enum TypeLimits {
-    static let lines: [String: Int] = [:]
-    static let storedProperties = ["Configuration.Settings": 30, "NodeShell.NodeProgram": 22]
+    static let lines = ["NearbyGroups.GroupMachine": 683, "Nearby.Station": 716]
+    static let storedProperties = [
+        "Configuration.Settings": 30, "NodeShell.NodeProgram": 22, "Nearby.Station": 24,
+    ]
 }
 
 /// What types take, told by indentation: the formatter sees to it.
