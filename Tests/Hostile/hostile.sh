@@ -58,7 +58,7 @@ more_reports() {
 table() { member "$1" "$2"; }
 
 # neighbours NAME: how many it has.
-neighbours() { status "$1" 2>/dev/null | tr '{' '\n' | grep -c '"interface":"[a-z0-9]*","links"'; }
+neighbours() { status "$1" 2>/dev/null | tr '{' '\n' | grep -c '"interface":"[a-z0-9]*","link"'; }
 has_neighbours() { [ "$(neighbours "$1")" -ge "$2" ] 2>/dev/null; }
 
 # synchronised COMMAND…: with a clock that the kernel calls synchronised.
