@@ -83,13 +83,14 @@ compile() {
     describe_sdk "$1" "$sdk"
     local flags=(--scratch-path "$scratch" --swift-sdks-path "$sdk" --swift-sdk trixie-arm64)
     if [ "$what" = tests ]; then
-        swift build "${flags[@]}" --build-tests >&2
-        swift build "${flags[@]}" --show-bin-path
+        # Without the examples: nobody runs them there.
+        RIVULET_RELEASE=1 swift build "${flags[@]}" --build-tests >&2
+        RIVULET_RELEASE=1 swift build "${flags[@]}" --show-bin-path
     else
         # No RUNPATH into the sysroot, no symbols, everything bound at the start.
         flags+=("${RELEASE_FLAGS[@]}" --disable-local-rpath -Xlinker -s -Xlinker -z -Xlinker now)
         for product in rivulet-agent rivulet; do swift build "${flags[@]}" --product "$product" >&2; done
-        swift build "${flags[@]}" --show-bin-path
+        RIVULET_RELEASE=1 swift build "${flags[@]}" --show-bin-path
     fi
     rm -rf "$sdk"
 }
