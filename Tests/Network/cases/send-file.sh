@@ -38,8 +38,9 @@ stop "$receive_a" INT
 start receive_second c env HOME="$LAB/home_second" "$BIN/rivulet" receive --into "$LAB" --name b "${SERVICE[@]}"
 must "another b" until_true 10 grep -qs "^receiving as" "$LAB/receive_second.err"
 sleep 1
-sending a two "$LAB/small" --to b
-must "of two, which" ends two 64 '2 receivers are called b; give the PeerID'
+# Who is not in sight yet cannot be counted.
+both_are_seen() { sending a two "$LAB/small" --to b; ends two 64 '2 receivers are called b; give the PeerID'; }
+must "of two, which" until_true 25 both_are_seen
 id=$(sed -n 's/^receiving as b (\(.*\)) into.*/\1/p' "$LAB/receive_b.err")
 must "both are named" grep -q "$id" "$LAB/two.err"
 sending a one "$LAB/small" --to "$id" --as chosen
