@@ -3,7 +3,7 @@ import NearbyWire
 
 extension Limits {
     /// Lines about found, changed and lost peers in a minute.
-    static let serviceNoticesPerMinute = 60
+    static let serviceDiagnosticsPerMinute = 60
     /// Names tried before publishing rests for a while.
     static let serviceNamesMax = 16
 }
@@ -54,7 +54,7 @@ public struct AvahiMachine: Sendable {
         case forget(ServiceKey)
         /// All addresses to try now.
         case advertise([Endpoint])
-        case notice(AvahiNotice)
+        case diagnostic(AvahiDiagnostic)
         case drop(DropReason)
     }
 
@@ -89,8 +89,8 @@ public struct AvahiMachine: Sendable {
     /// As last told.
     public private(set) var peers: [FoundPeer] = []
     private var endpoints: [Endpoint] = []
-    private var noticesLeft = Limits.serviceNoticesPerMinute
-    private var noticesSince = Instant.zero
+    private var diagnosticsLeft = Limits.serviceDiagnosticsPerMinute
+    private var diagnosticsSince = Instant.zero
 
     /// `name`: the display name; at most 63 bytes of it are published, or nothing at all.
     public init(peer: PeerID, name: String, isPublished: Bool = true) {
@@ -147,7 +147,7 @@ public struct AvahiMachine: Sendable {
         case (.absent, .connecting):
             phase = .noDaemon
             defer { attempts = 1 }
-            return attempts == 0 ? [.notice(.noDaemon)] : []
+            return attempts == 0 ? [.diagnostic(.noDaemon)] : []
         case (.absent, _), (_, .idle), (_, .retrying): return []
         case (.busy, .connecting), (.busy, .noDaemon): return [serve(now: now)]
         case (.busy, .serving):
@@ -175,8 +175,8 @@ public struct AvahiMachine: Sendable {
         // One that dies again and again is left alone for longer and longer.
         if isServing, now - servingSince >= Self.steadiness { attempts = 0 }
         // Told once, not with every attempt.
-        if isServing { outputs.append(.notice(.daemonLost(reason))) }
-        if phase == .connecting, attempts == 0 { outputs.append(.notice(.noDaemon)) }
+        if isServing { outputs.append(.diagnostic(.daemonLost(reason))) }
+        if phase == .connecting, attempts == 0 { outputs.append(.diagnostic(.noDaemon)) }
         phase = .retrying(at: now + Self.pause(after: attempts))
         attempts += 1
         return outputs
@@ -210,12 +210,12 @@ public struct AvahiMachine: Sendable {
         case .established:
             guard publication == .registering else { return [] }
             phase = .serving(.published)
-            return [.notice(.published(name.text))]
+            return [.diagnostic(.published(name.text))]
         case .collision:
             name.collide()
             let hasTriedAll = name.collisionCount % Limits.serviceNamesMax == 0
             return hasTriedAll ? [rest(now: now)] : publish()
-        case .failed(let reason): return [.notice(.publishingFailed(reason)), rest(now: now)]
+        case .failed(let reason): return [.diagnostic(.publishingFailed(reason)), rest(now: now)]
         }
     }
 
@@ -265,19 +265,19 @@ public struct AvahiMachine: Sendable {
         let before = peers
         peers = services.peers
         guard peers != before else { return [] }
-        var notices: [AvahiNotice] = []
+        var diagnostics: [AvahiDiagnostic] = []
         for peer in peers {
             let known = before.first { $0.record.peer == peer.record.peer }
             if known == nil {
-                notices.append(.found(peer))
+                diagnostics.append(.found(peer))
             } else if known != peer {
-                notices.append(.changed(peer))
+                diagnostics.append(.changed(peer))
             }
         }
         for peer in before where !peers.contains(where: { $0.record.peer == peer.record.peer }) {
-            notices.append(.lost(peer))
+            diagnostics.append(.lost(peer))
         }
-        let told = notices.compactMap { tell($0, now: now) }
+        let told = diagnostics.compactMap { tell($0, now: now) }
         let current = FoundServices.endpoints(of: peers)
         guard current != endpoints else { return told }
         endpoints = current
@@ -285,14 +285,14 @@ public struct AvahiMachine: Sendable {
     }
 
     /// A flood of services does not become a flood of lines.
-    private mutating func tell(_ notice: AvahiNotice, now: Instant) -> Output? {
-        if now - noticesSince >= .seconds(60) {
-            noticesLeft = Limits.serviceNoticesPerMinute
-            noticesSince = now
+    private mutating func tell(_ diagnostic: AvahiDiagnostic, now: Instant) -> Output? {
+        if now - diagnosticsSince >= .seconds(60) {
+            diagnosticsLeft = Limits.serviceDiagnosticsPerMinute
+            diagnosticsSince = now
         }
-        guard noticesLeft > 0 else { return nil }
-        noticesLeft -= 1
-        return .notice(noticesLeft > 0 ? notice : .silenced)
+        guard diagnosticsLeft > 0 else { return nil }
+        diagnosticsLeft -= 1
+        return .diagnostic(diagnosticsLeft > 0 ? diagnostic : .silenced)
     }
 
     /// 1 s, doubling to a minute.
@@ -307,7 +307,7 @@ public struct AvahiMachine: Sendable {
 }
 
 /// What a person should read in the log.
-public enum AvahiNotice: Equatable, Sendable {
+public enum AvahiDiagnostic: Equatable, Sendable {
     case noDaemon
     case daemonLost(String)
     case published(String)

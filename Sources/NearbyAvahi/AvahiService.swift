@@ -29,7 +29,7 @@ public final class AvahiService {
 
     /// Called with all addresses to try, whenever they change.
     public var onEndpoints: (([Endpoint]) -> Void)?
-    public var onNotice: ((AvahiNotice) -> Void)?
+    public var onDiagnostic: ((AvahiDiagnostic) -> Void)?
     /// Called when the library has worked: it rests now, often for hours.
     public var onWork: (() -> Void)?
     public private(set) var machine: AvahiMachine
@@ -93,7 +93,7 @@ public final class AvahiService {
             case .resolve(let key): inTime { resolve(key) }
             case .forget(let key): inTime { forget(key) }
             case .advertise(let endpoints): onEndpoints?(endpoints)
-            case .notice(let notice): onNotice?(notice)
+            case .diagnostic(let diagnostic): onDiagnostic?(diagnostic)
             case .drop(let reason): drops.count(reason)
             }
         }

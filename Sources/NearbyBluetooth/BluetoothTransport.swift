@@ -26,7 +26,7 @@ public enum BluetoothEvent {
     /// All that advertise themselves at present.
     case peers([Endpoint])
     /// What a person should read in the log.
-    case notice(String, Gravity)
+    case diagnostic(String, Gravity)
     /// What somebody who is no node advertises, while `setListening` asks for it: advertising data
     /// as received; dBm, 127 where that is not known.
     case advertisement([UInt8], from: BluetoothAddress, rssi: Int8)
@@ -152,7 +152,7 @@ public final class BluetoothTransport {
                 pass(.heard(advertisement, from: address), now)
             case .advertisement(let data, let address, let rssi):
                 onEvent?(.advertisement(data, from: address, rssi: rssi), now)
-            case .notice(let notice): say(notice, now)
+            case .diagnostic(let diagnostic): say(diagnostic, now)
             case .restored: isRestored = true
             case .drop(let reason, let count): counters.count(reason, UInt64(clamping: count))
             }
@@ -178,8 +178,8 @@ public final class BluetoothTransport {
         }
     }
 
-    private func say(_ notice: AdapterMachine.Notice, _ now: Instant) {
-        onEvent?(.notice(notice.description, notice.gravity), now)
+    private func say(_ diagnostic: AdapterMachine.Diagnostic, _ now: Instant) {
+        onEvent?(.diagnostic(diagnostic.description, diagnostic.gravity), now)
     }
 
     private func take(_ listener: ChannelSocket) throws(SystemError) {

@@ -5,7 +5,7 @@ public struct CertifiedKey: Sendable {
     public enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
         case noPrivateKey
         case noCertificate
-        /// None of the certificates belongs to the key.
+        /// None of the certificates belongs to the key, or the key is damaged.
         case mismatch
         case notPKCS12
         /// The password is wrong, or the file uses a cipher that OpenSSL no longer opens.
@@ -15,7 +15,7 @@ public struct CertifiedKey: Sendable {
             switch self {
             case .noPrivateKey: "there is no readable private key (PEM, not encrypted)"
             case .noCertificate: "there is no readable certificate"
-            case .mismatch: "none of the certificates belongs to the private key"
+            case .mismatch: "none of the certificates belongs to the private key, or it is damaged"
             case .notPKCS12: "these bytes are no PKCS#12 file"
             case .notOpened:
                 "the file does not open: the password is wrong, or it was made with a cipher of "
@@ -84,6 +84,11 @@ public struct CertifiedKey: Sendable {
         }
         guard let bytes = der({ i2d_PrivateKey(key, $0) }) else { throw .noPrivateKey }
         self.key = bytes
+        // A damaged file may hold a private key with another's public one.
+        let probe: [UInt8] = [1]
+        guard let first = self.certificates.first,
+            CertificateCheck().isValid(sign(probe), of: probe, by: first)
+        else { throw .mismatch }
     }
 
     /// A signature with the key: SHA-256 with ECDSA or RSA (PKCS #1), or Ed25519. Empty if OpenSSL

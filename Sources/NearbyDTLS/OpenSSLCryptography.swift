@@ -9,7 +9,7 @@ public final class OpenSSLCryptography: Cryptography {
     private let address: OpaquePointer
     private var listener: DTLSListener
 
-    public convenience init(identity: Identity) {
+    public convenience init(identity: NodeIdentity) {
         self.init(key: identity.key, authority: identity.authority)
     }
 

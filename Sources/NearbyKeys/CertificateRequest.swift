@@ -9,7 +9,7 @@ public enum CertificateRequest {
     /// - Parameters:
     ///   - name: the common name; of more than 64 bytes as many as fit.
     ///   - uris: subject alternative names that are asked for.
-    public static func pem(for identity: Identity, name: String, uris: [String]) -> [UInt8] {
+    public static func pem(for identity: NodeIdentity, name: String, uris: [String]) -> [UInt8] {
         guard let request = X509_REQ_new(), let bio = BIO_new(BIO_s_mem()) else {
             preconditionFailure("OpenSSL: out of memory")
         }

@@ -47,6 +47,12 @@ public struct SealedHeader: Hashable, Sendable {
         }
     }
 
+    /// Whether a datagram is one of bulk priority, told by its first byte.
+    public static func isBulk(_ datagram: [UInt8]) -> Bool {
+        datagram.first.map { $0 & 0b1101_1000 == 0b1000_0000 | Priority.bulk.rawValue << 3 }
+            ?? false
+    }
+
     public func emit(into writer: inout ByteWriter) {
         writer.write(0b1000_0000 | (isPlaintext ? 0b10_0000 : 0) | priority.rawValue << 3)
         writer.write(index)

@@ -57,19 +57,21 @@ import Testing
 
     @Test func aDaemonThatIsAbsentIsToldOfOnceAndServesWhenItComes() {
         var machine = Self.connecting()
-        #expect(machine.handle(.daemon(.absent), now: Self.later) == [.notice(.noDaemon)])
+        #expect(machine.handle(.daemon(.absent), now: Self.later) == [.diagnostic(.noDaemon)])
         #expect(machine.nextDeadline == nil)
         let outputs = machine.handle(.daemon(.running), now: Self.later)
         #expect(outputs == [.browse, .publish(name: "bench", on: [Sample.link])])
         #expect(
-            machine.handle(.group(.established), now: Self.later) == [.notice(.published("bench"))])
+            machine.handle(.group(.established), now: Self.later) == [
+                .diagnostic(.published("bench"))
+            ])
     }
 
     @Test func withoutDBusItIsTriedAgainWithPausesUpToAMinute() {
         var machine = Self.connecting()
         var now = Self.later
         #expect(
-            machine.handle(.clientLost("x"), now: now) == [.disconnect, .notice(.noDaemon)])
+            machine.handle(.clientLost("x"), now: now) == [.disconnect, .diagnostic(.noDaemon)])
         for pause in [1, 2, 4, 8, 16, 32, 60, 60] {
             #expect(machine.phase == .retrying(at: now + .seconds(pause)))
             now = now + .seconds(pause)
@@ -83,7 +85,7 @@ import Testing
         let lost = machine.handle(.clientLost("gone"), now: Self.later)
         #expect(
             lost == [
-                .disconnect, .notice(.daemonLost("gone")), .notice(.lost(Self.found(1))),
+                .disconnect, .diagnostic(.daemonLost("gone")), .diagnostic(.lost(Self.found(1))),
                 .advertise([]),
             ])
         #expect(machine.serviceCount == 0)
@@ -124,7 +126,7 @@ import Testing
     @Test func aBrowserThatFailsIsALostClient() {
         var machine = Self.published()
         let outputs = machine.handle(.browserLost("refused"), now: Self.later)
-        #expect(outputs == [.disconnect, .notice(.daemonLost("refused"))])
+        #expect(outputs == [.disconnect, .diagnostic(.daemonLost("refused"))])
     }
 
     // MARK: Our own service
@@ -148,7 +150,7 @@ import Testing
         var machine = Self.connecting()
         _ = machine.handle(.daemon(.running), now: Self.later)
         let failed = machine.handle(.group(.failed("no")), now: Self.later)
-        #expect(failed == [.notice(.publishingFailed("no")), .withdraw])
+        #expect(failed == [.diagnostic(.publishingFailed("no")), .withdraw])
         #expect(machine.handle(.links([Sample.otherLink]), now: Self.later) == [])
         let again = machine.handle(.deadlineReached, now: Self.later + .seconds(60))
         #expect(again == [.publish(name: "bench", on: [Sample.otherLink])])
@@ -182,15 +184,15 @@ import Testing
         #expect(machine.handle(.found(key), now: Self.later) == [])
         let resolved = machine.handle(.resolved(key, Sample.answer(1)), now: Self.later)
         #expect(
-            resolved == [.notice(.found(Self.found(1))), .advertise([Sample.endpoint(1)])])
+            resolved == [.diagnostic(.found(Self.found(1))), .advertise([Sample.endpoint(1)])])
         #expect(machine.handle(.resolved(key, Sample.answer(1)), now: Self.later) == [])
         let moved = machine.handle(
             .resolved(key, Sample.answer(2, peer: Sample.peer(1))), now: Self.later)
         var changed = Self.found(1)
         changed.endpoints = [Sample.endpoint(2)]
-        #expect(moved == [.notice(.changed(changed)), .advertise([Sample.endpoint(2)])])
+        #expect(moved == [.diagnostic(.changed(changed)), .advertise([Sample.endpoint(2)])])
         let gone = machine.handle(.removed(key), now: Self.later)
-        #expect(gone == [.forget(key), .notice(.lost(changed)), .advertise([])])
+        #expect(gone == [.forget(key), .diagnostic(.lost(changed)), .advertise([])])
     }
 
     @Test func aServiceOfOurOwnIsNotTried() {
@@ -207,7 +209,7 @@ import Testing
         let outputs = machine.handle(.unresolved(Sample.key(1)), now: Self.later)
         #expect(
             outputs == [
-                .forget(Sample.key(1)), .notice(.lost(Self.found(1))), .advertise([]),
+                .forget(Sample.key(1)), .diagnostic(.lost(Self.found(1))), .advertise([]),
             ])
         #expect(machine.nextDeadline == Self.later + .seconds(60))
         let again = machine.handle(.deadlineReached, now: Self.later + .seconds(60))
@@ -243,17 +245,17 @@ import Testing
 
     @Test func aFloodOfServicesIsNoFloodOfLines() {
         var machine = Self.published()
-        func notices(_ numbers: Range<Int>, at now: Instant) -> [AvahiNotice] {
+        func diagnostics(_ numbers: Range<Int>, at now: Instant) -> [AvahiDiagnostic] {
             numbers.flatMap { number in
                 machine.handle(.found(Sample.key(number)), now: now)
                     + machine.handle(
                         .resolved(Sample.key(number), Sample.answer(number)), now: now)
-            }.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
+            }.compactMap { if case .diagnostic(let diagnostic) = $0 { diagnostic } else { nil } }
         }
-        let first = notices(0..<200, at: Self.later)
+        let first = diagnostics(0..<200, at: Self.later)
         #expect(first.count == 60)
         #expect(first.last == .silenced)
-        #expect(notices(200..<201, at: Self.later + .seconds(60)) == [.found(Self.found(200))])
+        #expect(diagnostics(200..<201, at: Self.later + .seconds(60)) == [.found(Self.found(200))])
     }
 
     /// Whatever comes in whatever order: nothing grows without bound, and no deadline stays behind.
@@ -272,7 +274,7 @@ import Testing
                 case .forget(let key): watched.remove(key)
                 case .disconnect: watched = []
                 case .advertise(let endpoints): #expect(endpoints.count <= 48)
-                case .connect, .publish, .withdraw, .browse, .notice, .drop: break
+                case .connect, .publish, .withdraw, .browse, .diagnostic, .drop: break
                 }
             }
             #expect(machine.serviceCount <= 256)

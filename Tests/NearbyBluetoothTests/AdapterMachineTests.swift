@@ -96,7 +96,7 @@ struct AdapterMachineTests {
         let gone = world.kernel.unplug(0)
         world.handle(.event(gone))
         #expect(world.ups == [true, false])
-        #expect(world.notices.last == .noController)
+        #expect(world.diagnostics.last == .noController)
         world.pass(.seconds(10))
         let back = world.kernel.plug(3)
         world.handle(.event(back))
@@ -214,7 +214,7 @@ struct AdapterMachineTests {
         world.handle(.event(event))
         world.pass(.seconds(30))
         #expect(world.machine.summary == "blocked by rfkill")
-        #expect(world.notices.filter { $0 == .rfkilled }.count == 1)
+        #expect(world.diagnostics.filter { $0 == .rfkilled }.count == 1)
         world.kernel.controllers[0]?.isBlocked = false
         world.pass(.seconds(6))
         #expect(world.machine.summary == "advertising")
@@ -272,7 +272,7 @@ struct AdapterMachineTests {
         _ = world.kernel.plug(0)
         world.kernel.refusals[.setLowEnergy] = .permissionDenied
         world.handle(.start)
-        #expect(world.notices == [.permissionDenied])
+        #expect(world.diagnostics == [.permissionDenied])
         #expect(world.machine.nextDeadline == nil)
         #expect(world.machine.summary == "no permission")
     }
@@ -312,7 +312,7 @@ struct AdapterMachineTests {
             }
             world.handle(.start)
             #expect(world.machine.adapter?.index == index)
-            #expect(world.notices.contains(.noController) == (index == nil))
+            #expect(world.diagnostics.contains(.noController) == (index == nil))
         }
     }
 
@@ -356,7 +356,7 @@ struct AdapterMachineTests {
         #expect(heard == [.heard(other, from: address)])
         let drops = world.outputs.filter { if case .drop = $0 { true } else { false } }
         #expect(drops == [.drop(.advertisementStrangeNetwork), .drop(.advertisementMalformed)])
-        #expect(world.outputs.contains(.notice(.otherNetwork(1, address))))
+        #expect(world.outputs.contains(.diagnostic(.otherNetwork(1, address))))
     }
 
     @Test func aNodeOfAnotherNetworkIsToldOnceAndAFloodOfThemIsBounded() {
@@ -373,9 +373,9 @@ struct AdapterMachineTests {
         #expect(foreign.count(now: .zero + hour * 8) == 0)
         let later = foreign.record(2_000, .zero + hour * 8)
         #expect(later)
-        let notice = AdapterMachine.Notice.otherNetwork(
+        let diagnostic = AdapterMachine.Diagnostic.otherNetwork(
             0xa1b2_c3d4_e5f6, BluetoothAddress(value: 7, kind: .lowEnergyPublic))
-        #expect(notice.description.hasPrefix("node ugzmh-vhf6…"))
+        #expect(diagnostic.description.hasPrefix("node ugzmh-vhf6…"))
     }
 
     /// Everything that others can do, in random order: afterwards it advertises again, and stopping
@@ -400,7 +400,7 @@ struct AdapterMachineTests {
         }
         world.kernel.controllers[0]?.isBlocked = false
         world.pass(.seconds(900))
-        #expect(world.machine.summary == "advertising", "\(world.notices.suffix(3))")
+        #expect(world.machine.summary == "advertising", "\(world.diagnostics.suffix(3))")
         world.handle(.stop)
         world.pass(.seconds(60))
         #expect(world.outputs.last == .restored)

@@ -192,8 +192,8 @@ struct AdapterWorld {
         now = end
     }
 
-    var notices: [AdapterMachine.Notice] {
-        outputs.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
+    var diagnostics: [AdapterMachine.Diagnostic] {
+        outputs.compactMap { if case .diagnostic(let diagnostic) = $0 { diagnostic } else { nil } }
     }
 
     /// `up` and `down`, in order.

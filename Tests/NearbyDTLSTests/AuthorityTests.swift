@@ -167,7 +167,7 @@ import Testing
     // MARK: Files
 
     private func fault(
-        _ authority: TestAuthority, _ identity: Identity, _ name: String, anchors: String? = nil
+        _ authority: TestAuthority, _ identity: NodeIdentity, _ name: String, anchors: String? = nil
     ) -> String {
         do {
             _ = try authority.load(identity, name, anchors: anchors)
@@ -290,17 +290,17 @@ import Testing
     @Test func aKeyInAFileOfItsOwnIsTheIdentity() throws {
         try withAuthority { authority in
             let key = authority.path("authority.key")
-            let identity = try Identity.load(key: key)
-            let again = try Identity.load(key: key)
+            let identity = try NodeIdentity.load(key: key)
+            let again = try NodeIdentity.load(key: key)
             #expect(identity.peer == again.peer)
             #expect(!identity.ephemeral)
             chmod(key, 0o644)
             #expect(throws: IdentityError.open(path: key, permissions: 0o644)) {
-                try Identity.load(key: key)
+                try NodeIdentity.load(key: key)
             }
             let missing = authority.path("no.key")
             #expect(throws: IdentityError.noKey(path: missing, what: "there is no such file")) {
-                try Identity.load(key: missing)
+                try NodeIdentity.load(key: missing)
             }
         }
     }

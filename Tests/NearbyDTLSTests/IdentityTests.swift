@@ -37,11 +37,11 @@ import Testing
 
     @Test func firstStartMakesAnIdentityThatTheSecondFinds() throws {
         try withBoard { state, root in
-            let first = try Identity.load(stateDirectory: state, rule: .refuse, root: root)
-            let second = try Identity.load(stateDirectory: state, rule: .refuse, root: root)
+            let first = try NodeIdentity.load(stateDirectory: state, rule: .refuse, root: root)
+            let second = try NodeIdentity.load(stateDirectory: state, rule: .refuse, root: root)
             #expect(first.peer == second.peer)
             #expect(!first.ephemeral)
-            #expect(first.notices == [])
+            #expect(first.diagnostics == [])
             #expect(names(in: state) == ["identity.pem"])
             var status = stat()
             #expect(stat(state + "/identity.pem", &status) == 0)
@@ -91,7 +91,8 @@ import Testing
     private func callsOfAFirstStart() throws -> Int {
         try withBoard { state, root in
             let files = FailingFiles()
-            _ = try Identity.load(stateDirectory: state, rule: .refuse, root: root, through: files)
+            _ = try NodeIdentity.load(
+                stateDirectory: state, rule: .refuse, root: root, through: files)
             return files.calls
         }
     }
@@ -99,38 +100,38 @@ import Testing
     /// Starts once with the fault and once without: the second start must find what is there whole.
     private func firstStart(under fault: FailingFiles.Fault) throws {
         try withBoard { state, root in
-            let first = try? Identity.load(
+            let first = try? NodeIdentity.load(
                 stateDirectory: state, rule: .makeNew, root: root, through: FailingFiles(fault))
             let stored = try read(state + "/identity.pem")
-            let second = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+            let second = try NodeIdentity.load(stateDirectory: state, rule: .makeNew, root: root)
             #expect(!second.ephemeral)
             if stored != nil, let first { #expect(first.peer == second.peer, "\(fault)") }
             if let first, !first.ephemeral, case .fail = fault {
-                #expect(first.peer == second.peer || !second.notices.isEmpty, "\(fault)")
+                #expect(first.peer == second.peer || !second.diagnostics.isEmpty, "\(fault)")
             }
-            let third = try Identity.load(stateDirectory: state, rule: .refuse, root: root)
+            let third = try NodeIdentity.load(stateDirectory: state, rule: .refuse, root: root)
             #expect(third.peer == second.peer)
         }
     }
 
     @Test func onAnotherBoardANewKeyIsMadeAndTheOldOneKeptAside() throws {
         try withBoard { state, root in
-            let old = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+            let old = try NodeIdentity.load(stateDirectory: state, rule: .makeNew, root: root)
             let text = try read(state + "/identity.pem")
             try setSerial("20000000abcdef02", under: root)
-            let new = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+            let new = try NodeIdentity.load(stateDirectory: state, rule: .makeNew, root: root)
             #expect(new.peer != old.peer)
             #expect(!new.ephemeral)
-            #expect(new.notices.count == 1)
-            #expect(new.notices.first?.contains("\(old.peer)") == true)
-            #expect(new.notices.first?.contains("\n") == false)
+            #expect(new.diagnostics.count == 1)
+            #expect(new.diagnostics.first?.contains("\(old.peer)") == true)
+            #expect(new.diagnostics.first?.contains("\n") == false)
             let aside = "identity-\(old.peer).pem"
             #expect(names(in: state) == [aside, "identity.pem"])
             let kept = try read(state + "/" + aside)
             #expect(kept == text)
-            let again = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+            let again = try NodeIdentity.load(stateDirectory: state, rule: .makeNew, root: root)
             #expect(again.peer == new.peer)
-            #expect(again.notices == [])
+            #expect(again.diagnostics == [])
         }
     }
 
@@ -138,12 +139,14 @@ import Testing
         for call in 0..<16 {
             for undoesRenames in [false, true] {
                 try withBoard { state, root in
-                    let old = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+                    let old = try NodeIdentity.load(
+                        stateDirectory: state, rule: .makeNew, root: root)
                     try setSerial("20000000abcdef02", under: root)
-                    _ = try? Identity.load(
+                    _ = try? NodeIdentity.load(
                         stateDirectory: state, rule: .makeNew, root: root,
                         through: FailingFiles(.stop(call: call, undoesRenames: undoesRenames)))
-                    let new = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+                    let new = try NodeIdentity.load(
+                        stateDirectory: state, rule: .makeNew, root: root)
                     #expect(new.peer != old.peer)
                     let aside = try read("\(state)/identity-\(old.peer).pem")
                     #expect(aside != nil, "call \(call)")
@@ -154,15 +157,15 @@ import Testing
 
     @Test func onAnotherBoardAKnownKeyIsRefusedUntilItIsAdopted() throws {
         try withBoard { state, root in
-            let old = try Identity.load(stateDirectory: state, rule: .refuse, root: root)
+            let old = try NodeIdentity.load(stateDirectory: state, rule: .refuse, root: root)
             try setSerial("20000000abcdef02", under: root)
             let refusal = identityError {
-                _ = try Identity.load(stateDirectory: state, rule: .refuse, root: root)
+                _ = try NodeIdentity.load(stateDirectory: state, rule: .refuse, root: root)
             }
             #expect(refusal?.description.contains("rivulet identity adopt") == true)
-            let adopted = try Identity.adopt(stateDirectory: state, root: root)
+            let adopted = try NodeIdentity.adopt(stateDirectory: state, root: root)
             #expect(adopted.peer == old.peer)
-            let again = try Identity.load(stateDirectory: state, rule: .refuse, root: root)
+            let again = try NodeIdentity.load(stateDirectory: state, rule: .refuse, root: root)
             #expect(again.peer == old.peer)
         }
     }
@@ -170,7 +173,7 @@ import Testing
     @Test func adoptingNothingIsAnError() throws {
         try withBoard { state, root in
             #expect(throws: IdentityError.missing(path: state + "/identity.pem")) {
-                try Identity.adopt(stateDirectory: state, root: root)
+                try NodeIdentity.adopt(stateDirectory: state, root: root)
             }
         }
     }
@@ -190,43 +193,43 @@ import Testing
     }
 
     @Test func unwritableStateDirectoryGivesAnEphemeralIdentityAndSaysSo() throws {
-        let identity = try Identity.load(stateDirectory: "/proc/no-such-place", rule: .refuse)
+        let identity = try NodeIdentity.load(stateDirectory: "/proc/no-such-place", rule: .refuse)
         #expect(identity.ephemeral)
-        #expect(identity.notices.count == 1)
-        #expect(identity.notices.first?.contains("/proc/no-such-place") == true)
+        #expect(identity.diagnostics.count == 1)
+        #expect(identity.diagnostics.first?.contains("/proc/no-such-place") == true)
     }
 
     @Test(arguments: [0o640, 0o604, 0o660, 0o620])
     func aKeyThatOthersCanReadIsRefusedWithWhatToDo(permissions: Int) throws {
         try withBoard { state, root in
-            let made = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+            let made = try NodeIdentity.load(stateDirectory: state, rule: .makeNew, root: root)
             let path = state + "/identity.pem"
             #expect(chmod(path, mode_t(permissions)) == 0)
             let expected = IdentityError.open(path: path, permissions: UInt32(permissions))
             #expect(
                 identityError {
-                    _ = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+                    _ = try NodeIdentity.load(stateDirectory: state, rule: .makeNew, root: root)
                 } == expected)
             #expect(
-                identityError { _ = try Identity.adopt(stateDirectory: state, root: root) }
+                identityError { _ = try NodeIdentity.adopt(stateDirectory: state, root: root) }
                     == expected)
             #expect(expected.description.contains("chmod 600"))
             #expect(!expected.description.contains("\n"))
             #expect(chmod(path, 0o600) == 0)
-            let again = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+            let again = try NodeIdentity.load(stateDirectory: state, rule: .makeNew, root: root)
             #expect(again.peer == made.peer)
         }
     }
 
     @Test func damagedFileIsNamedWithWhatToDo() throws {
         try withBoard { state, root in
-            _ = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+            _ = try NodeIdentity.load(stateDirectory: state, rule: .makeNew, root: root)
             let path = state + "/identity.pem"
             let whole = try #require(try read(path))
             for count in stride(from: 0, to: whole.count - 30, by: 13) {
                 try write(String(decoding: whole.prefix(count), as: UTF8.self), to: path)
                 let error = identityError {
-                    _ = try Identity.load(stateDirectory: state, rule: .makeNew, root: root)
+                    _ = try NodeIdentity.load(stateDirectory: state, rule: .makeNew, root: root)
                 }
                 #expect(error?.description.contains(path) == true)
                 #expect(error?.description.contains("move the file away") == true)

@@ -26,8 +26,8 @@ final class TestAuthority {
     func path(_ name: String) -> String { folder + "/" + name }
 
     /// An identity with its request; `signed` certifies it.
-    func makeIdentity(_ name: String) throws -> Identity {
-        let identity = try Identity.load(stateDirectory: path(name), rule: .refuse)
+    func makeIdentity(_ name: String) throws -> NodeIdentity {
+        let identity = try NodeIdentity.load(stateDirectory: path(name), rule: .refuse)
         let request = CertificateRequest.pem(
             for: identity, name: name, uris: ["rivulet:role:agent"])
         try write(request, to: name + ".csr")
@@ -76,7 +76,7 @@ final class TestAuthority {
     }
 
     func load(
-        _ identity: Identity, _ name: String, anchors other: String? = nil
+        _ identity: NodeIdentity, _ name: String, anchors other: String? = nil
     ) throws -> Authority {
         try Authority.load(
             anchors: other ?? anchors, certificate: path(name + ".pem"), for: identity)

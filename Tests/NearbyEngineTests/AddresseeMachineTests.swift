@@ -38,7 +38,7 @@ struct AddresseeMachineTests {
         var machine = machine()
         let outputs = machine.handle(
             .routeChanged(collector, .collector, metric: 96), seeing: view(), now: .zero)
-        #expect(outputs == [.call(collector), .routeToCollectorChanged])
+        #expect(outputs == [.dial(collector), .routeToCollectorChanged])
         var pauses: [Duration] = []
         var now = Instant.zero
         var last = now
@@ -46,12 +46,12 @@ struct AddresseeMachineTests {
             // The viewer is called too, in its own time.
             now = try #require(machine.nextDeadline)
             let outputs = machine.handle(.deadlineReached, seeing: view(), now: now)
-            guard outputs.contains(.call(collector)) else { continue }
+            guard outputs.contains(.dial(collector)) else { continue }
             pauses.append(now - last)
             last = now
         }
-        #expect(pauses[0] < .seconds(1) && pauses[11] >= Limits.callBackoffMax)
-        #expect(pauses.allSatisfy { $0 <= Limits.callBackoffMax * 2 })
+        #expect(pauses[0] < .seconds(1) && pauses[11] >= Limits.dialBackoffMax)
+        #expect(pauses.allSatisfy { $0 <= Limits.dialBackoffMax * 2 })
     }
 
     @Test func itIsAddressedWhileItsChannelIsOpen() {
@@ -85,13 +85,13 @@ struct AddresseeMachineTests {
         let outputs = machine.handle(
             .routeChanged(collector, .collector, metric: 96), seeing: view(), now: .zero)
         #expect(outputs == [.drop(.roleNotAdmitted)])
-        #expect(machine.callCount == 0 && machine.nextDeadline == nil)
+        #expect(machine.dialCount == 0 && machine.nextDeadline == nil)
     }
 
     @Test func aViewerThatLooksInIsTold() {
         var machine = machine()
         _ = machine.handle(.routeChanged(viewer, .viewer, metric: 96), seeing: view(), now: .zero)
-        #expect(machine.callCount == 1)
+        #expect(machine.dialCount == 1)
         let open = view([(viewer, .viewer)])
         #expect(
             machine.handle(.associated(viewer), seeing: open, now: .zero) == [.viewers([viewer])])
@@ -103,7 +103,7 @@ struct AddresseeMachineTests {
             let outputs = machine.handle(
                 .routeChanged(collector, .collector, metric: 96), seeing: view(), now: .zero)
             #expect(outputs == [.routeToCollectorChanged])
-            #expect(machine.callCount == 0)
+            #expect(machine.dialCount == 0)
         }
     }
 }

@@ -5,14 +5,14 @@ import Testing
 
 @testable import NearbyEngine
 
-extension Channel {
+extension PeerChannel {
     /// An open one with a peer, without keys.
     static func fresh(
         with peer: PeerID, as role: Role = .agent, run: UInt64 = 1, token: UInt32 = 1,
         over path: Path = .link(LinkChoiceTests.wifi.endpoint), isClient: Bool = true
-    ) -> Channel {
+    ) -> PeerChannel {
         let own = SimulatedCryptography(peer: PeerID(high: 99, low: 1), seed: 1)
-        let channel = Channel(
+        let channel = PeerChannel(
             token: ChannelToken(value: token),
             key: .init(path: path, attempt: token, isClient: isClient), attemptNumber: 1,
             expectedPeer: peer, handshake: own.makeClient(now: .zero), timers: NodeTimers(),

@@ -29,7 +29,7 @@ private struct ChannelPair {
                 peer: Self.peers[side], seed: UInt64(side) + 5)
             return ChannelMachine(
                 terms: AdmissionTerms(configuration, cryptography), cryptography: cryptography,
-                isCalled: true, timers: NodeTimers())
+                isDialed: true, timers: NodeTimers())
         }
     }
 
@@ -65,7 +65,7 @@ private struct ChannelPair {
 
     private mutating func received(_ datagram: [UInt8], by side: Int) -> [ChannelMachine.Output] {
         if let envelope = try? HandshakeEnvelope(parsing: datagram[...]) {
-            let key = Channel.AttemptKey(
+            let key = PeerChannel.AttemptKey(
                 path: .link(Self.endpoint(1 - side)), attempt: envelope.attempt,
                 isClient: envelope.isFromServer)
             return machines[side].handle(
@@ -87,7 +87,7 @@ private struct ChannelPair {
         }
     }
 
-    func opened(_ side: Int) -> Channel? {
+    func opened(_ side: Int) -> PeerChannel? {
         for case .opened(let channel) in said[side] { return channel }
         return nil
     }

@@ -36,7 +36,7 @@ import Testing
             #expect(machine.peerCount <= Limits.discoveryPeersMax)
         }
         #expect(lost.allSatisfy { $0.high == 0xffff_0000 })
-        #expect(lost.count <= 4 * Limits.discoveryDisplacementsPerSecond)
+        #expect(lost.count <= 4 * Limits.discoveryEvictionsPerSecond)
         #expect(inUse.allSatisfy { machine.sighting(of: $0) != nil })
         #expect(unicastCount <= 4 * Limits.discoveryFramesPerSecond)
         #expect(outputCount < 40_000)

@@ -12,9 +12,12 @@ import Testing
     static let own = PeerID(high: 5, low: 5)
     static let stranger = PeerID(high: 9, low: 9)
 
-    static func machine(_ own: DiscoveryMachine.OwnState = .wanting()) -> DiscoveryMachine {
-        let identity = DiscoveryMachine.Identity(
+    static func machine(
+        _ own: DiscoveryMachine.OwnState = .wanting(), lostPeerTime: Duration? = nil
+    ) -> DiscoveryMachine {
+        var identity = DiscoveryMachine.Identity(
             peer: Self.own, run: RunID(value: 50), network: network)
+        identity.lostPeerTime = lostPeerTime
         var machine = DiscoveryMachine(identity: identity, own: own, seed: 3)
         _ = machine.handle(.linkUp(link, hasBroadcast: true), now: .zero)
         _ = machine.handle(.linkUp(otherLink, hasBroadcast: true), now: .zero)
@@ -45,8 +48,10 @@ import Testing
     static let late = Instant.zero + .seconds(1_000)
 
     /// A machine past its opening, with nothing due at `late`.
-    static func settled(_ own: DiscoveryMachine.OwnState = .wanting()) -> DiscoveryMachine {
-        var machine = machine(own)
+    static func settled(
+        _ own: DiscoveryMachine.OwnState = .wanting(), lostPeerTime: Duration? = nil
+    ) -> DiscoveryMachine {
+        var machine = machine(own, lostPeerTime: lostPeerTime)
         while let deadline = machine.nextDeadline, deadline <= late {
             _ = machine.handle(.deadlineReached, now: deadline)
         }
@@ -259,6 +264,25 @@ import Testing
         #expect(
             machine.handle(.received(now, from: source, multicast: true), now: Self.late)
                 == [.forgotten(Self.stranger), .lost(Self.stranger)])
+    }
+
+    @Test func farewellOfAPeerInUseCountsForPeopleWhenItsChannelEnds() {
+        let farewell = Self.frame(.beacon(Self.beacon(flags: .leaving)))
+        for (patience, wait, isLost) in [
+            (Duration.seconds(5), Duration.seconds(1), true), (.seconds(5), .seconds(4), false),
+            (nil, .seconds(1), false),
+        ] as [(Duration?, Duration, Bool)] {
+            var machine = Self.settled(lostPeerTime: patience)
+            let frame = Self.frame(.beacon(Self.beacon()))
+            _ = machine.handle(
+                .received(frame, from: Self.at(7), multicast: true), now: Self.late)
+            _ = machine.handle(.inUse(Self.stranger, true), now: Self.late)
+            let heard = machine.handle(
+                .received(farewell, from: Self.at(7), multicast: true), now: Self.late)
+            #expect(heard.isEmpty)
+            let outputs = machine.handle(.inUse(Self.stranger, false), now: Self.late + wait)
+            #expect(outputs.contains(.lost(Self.stranger)) == isLost)
+        }
     }
 
     @Test func linkThatGoesTakesItsEndpointsAlong() throws {

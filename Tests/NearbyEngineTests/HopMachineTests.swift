@@ -8,8 +8,8 @@ struct HopMachineTests {
     private let wifi = LinkChoiceTests.wifi
     private let bluetooth = LinkChoiceTests.bluetooth
 
-    private func hop(_ way: LinkWay) -> HopMachine {
-        HopMachine(way: way, decides: true, seed: 1, now: .zero)
+    private func hop(_ path: LinkPath) -> HopMachine {
+        HopMachine(path: path, decides: true, seed: 1, now: .zero)
     }
 
     /// Data goes out, and nothing comes back until the machine says something of the link.

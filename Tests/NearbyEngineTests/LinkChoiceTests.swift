@@ -4,19 +4,19 @@ import NearbyWire
 import Testing
 
 struct LinkChoiceTests {
-    static let wifi = way(1, .wifi)
-    static let otherWifi = way(2, .wifi)
-    static let bluetooth = way(3, .bluetooth)
-    static let ethernet = way(4, .ethernet)
+    static let wifi = path(1, .wifi)
+    static let otherWifi = path(2, .wifi)
+    static let bluetooth = path(3, .bluetooth)
+    static let ethernet = path(4, .ethernet)
 
-    static func way(_ link: UInt32, _ linkClass: LinkClass) -> LinkWay {
-        LinkWay(
+    static func path(_ link: UInt32, _ linkClass: LinkClass) -> LinkPath {
+        LinkPath(
             endpoint: Endpoint(link: LinkID(value: link), address: .simulated(UInt64(link))),
             linkClass: linkClass)
     }
 
-    private func choice(_ way: LinkWay, decides: Bool = true) -> LinkChoice {
-        LinkChoice(way: way, decides: decides, now: .zero)
+    private func choice(_ path: LinkPath, decides: Bool = true) -> LinkChoice {
+        LinkChoice(path: path, decides: decides, now: .zero)
     }
 
     @Test func aBetterLinkIsTakenOnceItIsProved() {
@@ -98,7 +98,7 @@ struct LinkChoiceTests {
         var choice = choice(Self.wifi)
         _ = choice.handle(.answered(Self.bluetooth), now: .zero)
         for number in 10..<100 as Range<UInt32> {
-            _ = choice.handle(.heard(Self.way(number, .wifi)), now: .zero)
+            _ = choice.handle(.heard(Self.path(number, .wifi)), now: .zero)
         }
         #expect(choice.provedCount == 2)
         #expect(
@@ -143,14 +143,14 @@ struct LinkChoiceTests {
 /// Two `LinkChoice`s with a liveness each, over four links, a frame every 200 ms each way.
 private struct LinkPair {
     /// As each side numbers them: what comes first for one of them comes last for the other.
-    static let ways = [
+    static let paths = [
         [
             LinkChoiceTests.ethernet, LinkChoiceTests.wifi, LinkChoiceTests.otherWifi,
             LinkChoiceTests.bluetooth,
         ],
         [
-            LinkChoiceTests.ethernet, LinkChoiceTests.way(12, .wifi),
-            LinkChoiceTests.way(11, .wifi), LinkChoiceTests.bluetooth,
+            LinkChoiceTests.ethernet, LinkChoiceTests.path(12, .wifi),
+            LinkChoiceTests.path(11, .wifi), LinkChoiceTests.bluetooth,
         ],
     ]
 
@@ -160,7 +160,7 @@ private struct LinkPair {
     var now = Instant.zero
     var moves = 0
     /// By link, and by the side that sends.
-    private var works = [[Bool]](repeating: [true, true], count: LinkPair.ways[0].count)
+    private var works = [[Bool]](repeating: [true, true], count: LinkPair.paths[0].count)
     private var under: [(at: Instant, to: Int, link: Int, LinkMessage)] = []
     private var nextFrames = [Instant.zero, Instant.zero + .milliseconds(70)]
 
@@ -170,16 +170,16 @@ private struct LinkPair {
         random = SeededGenerator(seed: seed)
         let first = Int(random.next() % 4)
         sides = [0, 1].map {
-            LinkChoice(way: Self.ways[$0][first], decides: $0 == 0, now: .zero)
+            LinkChoice(path: Self.paths[$0][first], decides: $0 == 0, now: .zero)
         }
         liveness = [0, 1].map {
             LivenessMachine(
-                linkClass: Self.ways[$0][first].linkClass, seed: UInt64($0), now: .zero)
+                linkClass: Self.paths[$0][first].linkClass, seed: UInt64($0), now: .zero)
         }
     }
 
     var cheapestWorking: LinkClass? {
-        works.indices.first { works[$0] == [true, true] }.map { Self.ways[0][$0].linkClass }
+        works.indices.first { works[$0] == [true, true] }.map { Self.paths[0][$0].linkClass }
     }
 
     mutating func breakSomething() {
@@ -231,16 +231,16 @@ private struct LinkPair {
     }
 
     private mutating func receive(_ message: LinkMessage, _ side: Int, _ link: Int) {
-        let way = Self.ways[side][link]
+        let path = Self.paths[side][link]
         switch message {
         case .challenge:
-            carryOut(sides[side].handle(.heard(way), now: now), side)
+            carryOut(sides[side].handle(.heard(path), now: now), side)
             return send(.response, side, link)
-        case .response: return carryOut(sides[side].handle(.answered(way), now: now), side)
+        case .response: return carryOut(sides[side].handle(.answered(path), now: now), side)
         case .data, .probe, .answer: break
         }
         let isProbe = message == .probe && self.link(usedBy: side) != link
-        carryOut(sides[side].handle(isProbe ? .probed(way) : .heard(way), now: now), side)
+        carryOut(sides[side].handle(isProbe ? .probed(path) : .heard(path), now: now), side)
         if isProbe, self.link(usedBy: side) != link { send(.answer, side, link) }
         let input: LivenessMachine.Input =
             switch message {
@@ -258,10 +258,10 @@ private struct LinkPair {
                 if let link = link(to: endpoint, side) {
                     send(.challenge, side, link)
                 }
-            case .use(let way):
+            case .use(let path):
                 moves += 1
                 liveness[side] = LivenessMachine(
-                    linkClass: way.linkClass, seed: random.next(), now: now)
+                    linkClass: path.linkClass, seed: random.next(), now: now)
             case .lost: break
             }
         }
@@ -280,13 +280,13 @@ private struct LinkPair {
                     linkClass: sides[side].used.linkClass, seed: random.next(), now: now)
             }
         }
-        carryOut(sides[side].handle(.candidates(Self.ways[side]), now: now), side)
+        carryOut(sides[side].handle(.candidates(Self.paths[side]), now: now), side)
     }
 
     func link(usedBy side: Int) -> Int? { link(to: sides[side].used.endpoint, side) }
 
     private func link(to endpoint: Endpoint, _ side: Int) -> Int? {
-        Self.ways[side].firstIndex { $0.endpoint == endpoint }
+        Self.paths[side].firstIndex { $0.endpoint == endpoint }
     }
 
     private mutating func sendUsed(_ message: LinkMessage, _ side: Int) {

@@ -26,13 +26,13 @@ struct LinkTableTests {
         var links = both
         links.remove(wifi.endpoint.link)
         #expect(links.reachable([wifi.endpoint, bluetooth.endpoint]) == [bluetooth.endpoint])
-        #expect(links.ways(to: [wifi.endpoint, bluetooth.endpoint]) == [bluetooth])
+        #expect(links.paths(to: [wifi.endpoint, bluetooth.endpoint]) == [bluetooth])
         #expect(!links.reaches(wifi.endpoint))
         // An address without a link leaves as the system chooses.
         var anywhere = wifi.endpoint
         anywhere.link = LinkID(value: 0)
         #expect(links.reaches(anywhere))
         #expect(links.reachable([anywhere]) == [anywhere])
-        #expect(links.way(to: anywhere).linkClass == .ethernet)
+        #expect(links.path(to: anywhere).linkClass == .ethernet)
     }
 }

@@ -62,7 +62,7 @@ struct MeshMachineTests {
         world.connect()
         #expect(world.costs.last == .some(96))
         #expect(world.mesh.costToCollector == 96)
-        #expect(world.said.contains { if case .call(Self.collector) = $0 { true } else { false } })
+        #expect(world.said.contains { if case .dial(Self.collector) = $0 { true } else { false } })
     }
 
     @Test func itsLossIsSaidAndTheBookKeepsIt() {

@@ -34,7 +34,7 @@ struct OutboxTests {
         association.channel.seal = FrameSeal(keys, isClient: true)
         peers.add(association)
         let machine = HopMachine(
-            way: LinkChoiceTests.wifi, decides: true, seed: 1, now: .zero)
+            path: LinkChoiceTests.wifi, decides: true, seed: 1, now: .zero)
         peers.add(Neighbour(peer: hop, name: "", hop: machine, timers: NodeTimers()))
         return Outbox.View(peers: peers, hop: peers.neighbour(hop))
     }

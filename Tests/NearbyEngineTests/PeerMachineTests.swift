@@ -21,7 +21,7 @@ struct PeerMachineTests {
     }
 
     private mutating func use(
-        _ channel: Channel, renewedAt: Instant? = nil, now: Instant = .zero
+        _ channel: PeerChannel, renewedAt: Instant? = nil, now: Instant = .zero
     ) -> [PeerMachine.Output] {
         machine.handle(
             .use(channel, nextHop: nil, renewedAt: renewedAt), seeing: view, now: now)
@@ -49,14 +49,14 @@ struct PeerMachineTests {
 
     @Test func aChannelOnALinkOutlastsOneOverTheMeshUnlessItIsLost() {
         var world = self
-        let first = Channel.fresh(with: peer)
+        let first = PeerChannel.fresh(with: peer)
         _ = world.use(first)
-        let second = Channel.fresh(with: peer, token: 2, over: .mesh(peer.short))
+        let second = PeerChannel.fresh(with: peer, token: 2, over: .mesh(peer.short))
         let outputs = world.use(second)
         #expect(outputs.isEmpty)
         #expect(second.stage == .closing(at: .zero + Limits.replacedChannelTime))
         #expect(world.machine.peers[peer]?.token == first.token)
-        let third = Channel.fresh(with: peer, token: 3, over: .mesh(peer.short))
+        let third = PeerChannel.fresh(with: peer, token: 3, over: .mesh(peer.short))
         _ = world.use(third, renewedAt: .zero)
         #expect(world.machine.peers[peer]?.token == third.token)
         #expect(first.stage == .closing(at: .zero + Limits.replacedChannelTime))
@@ -82,7 +82,7 @@ struct PeerMachineTests {
 
     @Test func theNeighbourIsGoneBeforeItsPlaceIsGivenBack() throws {
         var world = self
-        let channel = Channel.fresh(with: peer)
+        let channel = PeerChannel.fresh(with: peer)
         _ = world.use(channel)
         let outputs = world.machine.handle(.closed(channel), seeing: view, now: .zero)
         #expect(world.machine.peers.neighbourCount == 0)
@@ -99,7 +99,7 @@ struct PeerMachineTests {
 
     @Test func aSessionThatIsBrokenClosesItsChannel() {
         var world = self
-        let channel = Channel.fresh(with: peer)
+        let channel = PeerChannel.fresh(with: peer)
         _ = world.use(channel)
         // The length of a message, far beyond the limit.
         let data: [UInt8] = [0xff, 0xff, 0xff, 0x7f]
@@ -113,7 +113,7 @@ struct PeerMachineTests {
     @Test func anAnswerOnALinkMakesANeighbourIfThereIsRoom() throws {
         for isFull in [false, true] {
             var world = PeerMachineTests()
-            let channel = Channel.fresh(with: peer, over: .mesh(peer.short))
+            let channel = PeerChannel.fresh(with: peer, over: .mesh(peer.short))
             _ = world.use(channel)
             let asked = world.machine.handle(
                 .challenge(channel, at: bluetooth.endpoint), seeing: view, now: .zero)

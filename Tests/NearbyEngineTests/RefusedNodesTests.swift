@@ -76,12 +76,12 @@ struct RefusedNodesTests {
     // MARK: Two nodes
 
     /// What the first of two nodes on one link tells within so many seconds.
-    private func notices(
+    private func diagnostics(
         seconds: Int, _ changeFirst: (inout NodeConfiguration) -> Void = { _ in },
         _ changeSecond: (inout NodeConfiguration) -> Void
-    ) -> (first: [Node.Notice], second: [Node.Notice], nodes: [Node], end: Instant) {
+    ) -> (first: [Node.Diagnostic], second: [Node.Diagnostic], nodes: [Node], end: Instant) {
         let nodes = [Self.node(0, changeFirst), Self.node(1, changeSecond)]
-        var notices: [[Node.Notice]] = [[], []]
+        var diagnostics: [[Node.Diagnostic]] = [[], []]
         var now = Instant.zero
         for index in nodes.indices {
             nodes[index].handle(.start, now: now)
@@ -98,7 +98,7 @@ struct RefusedNodesTests {
                     case .transmit(.unicast(let bytes, _)):
                         nodes[1 - index].handle(
                             .datagram(bytes, from: from, isMulticast: false), now: now)
-                    case .event(.notice(let notice)): notices[index].append(notice)
+                    case .event(.diagnostic(let diagnostic)): diagnostics[index].append(diagnostic)
                     default: break
                     }
                 }
@@ -109,7 +109,7 @@ struct RefusedNodesTests {
                 nodes[index].handle(.deadlineReached, now: now)
             }
         }
-        return (notices[0], notices[1], nodes, now)
+        return (diagnostics[0], diagnostics[1], nodes, now)
     }
 
     private static func node(_ number: Int, _ change: (inout NodeConfiguration) -> Void) -> Node {
@@ -126,12 +126,12 @@ struct RefusedNodesTests {
                 peer: peer(UInt64(number) + 1), seed: UInt64(number)))
     }
 
-    private func causes(_ notices: [Node.Notice]) -> [RefusedNode.Cause] {
-        notices.compactMap { if case .nodeRefused(let node) = $0 { node.cause } else { nil } }
+    private func causes(_ diagnostics: [Node.Diagnostic]) -> [RefusedNode.Cause] {
+        diagnostics.compactMap { if case .nodeRefused(let node) = $0 { node.cause } else { nil } }
     }
 
     @Test func aNodeWithAnotherSecretIsToldOnce() throws {
-        let world = notices(seconds: 60) { $0.secrets = [[UInt8](repeating: 8, count: 16)] }
+        let world = diagnostics(seconds: 60) { $0.secrets = [[UInt8](repeating: 8, count: 16)] }
         #expect(causes(world.first) == [.otherSecret])
         #expect(causes(world.second) == [.otherSecret])
         let refused = try #require(world.nodes[0].refusedNodes(now: world.end).first)
@@ -140,24 +140,24 @@ struct RefusedNodesTests {
     }
 
     @Test func aNodeOfAnotherNetworkIsToldOnce() {
-        let world = notices(seconds: 60) { $0.networkTag = NetworkTag(value: 2) }
+        let world = diagnostics(seconds: 60) { $0.networkTag = NetworkTag(value: 2) }
         #expect(causes(world.first) == [.otherNetwork])
     }
 
     @Test func aNodeWithoutASecretIsToldAsSuch() {
-        let world = notices(seconds: 60) { $0.secrets = [] }
+        let world = diagnostics(seconds: 60) { $0.secrets = [] }
         #expect(causes(world.first).first == .noSecret)
     }
 
     @Test func aPreferenceThatRefusesOursIsTheCause() {
-        let world = notices(seconds: 60) { $0.preference = .none }
+        let world = diagnostics(seconds: 60) { $0.preference = .none }
         #expect(causes(world.first) == [.encryption])
         #expect(causes(world.second) == [.encryption])
         #expect(world.nodes[0].refusal(of: Self.peer(2))?.cause == .encryption)
     }
 
     @Test func whoIsAdmittedIsKnownWithNameAndVersionAndNotRefused() throws {
-        let world = notices(seconds: 5) { _ in }
+        let world = diagnostics(seconds: 5) { _ in }
         #expect(causes(world.first) == [])
         #expect(world.nodes[0].refusedNodes(now: world.end) == [])
         let known = try #require(world.nodes[0].knownNode(Self.peer(2)))
@@ -169,7 +169,7 @@ struct RefusedNodesTests {
     }
 
     @Test func aBeaconInTheNameOfAConnectedPeerRefusesNobody() {
-        let world = notices(seconds: 5) { _ in }
+        let world = diagnostics(seconds: 5) { _ in }
         let forged = DiscoveryFrame(
             versions: 1...1, network: NetworkTag(value: 1), peer: Self.peer(2),
             run: RunID(value: 1), body: .nudge(attempt: 0), proof: 1)

@@ -96,7 +96,7 @@ struct RendezvousMachineTests {
         var machine = Self.machine(1)
         let outputs = Self.heard(Self.machine(2, secret: 8), by: &machine)
         let refused = outputs.compactMap { output in
-            if case .event(.notice(.nodeRefused(let node))) = output { node } else { nil }
+            if case .event(.diagnostic(.nodeRefused(let node))) = output { node } else { nil }
         }
         #expect(refused.map(\.cause) == [.otherSecret])
         #expect(machine.refusals[PeerID(high: 2, low: 0)]?.endpoint == Self.endpoint(2))

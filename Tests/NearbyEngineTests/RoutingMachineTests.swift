@@ -110,11 +110,11 @@ struct RoutingMachineTests {
             network.run(for: .seconds(1))
             // Whom only the restarted node joins to the rest must wait until it forwards again.
             for other in 0..<network.count where other != node {
-                #expect(network.way(from: other, to: node) != nil, "\(other) to \(node)")
+                #expect(network.path(from: other, to: node) != nil, "\(other) to \(node)")
             }
             network.run(for: .seconds(5))
             for other in 0..<network.count where other != node {
-                #expect(network.way(from: node, to: other) != nil, "\(node) to \(other)")
+                #expect(network.path(from: node, to: other) != nil, "\(node) to \(other)")
             }
         }
         #expect(network.loops.isEmpty)
@@ -147,16 +147,16 @@ struct RoutingMachineTests {
         network.addLink(1, 2, cost: 96)
         network.raiseAll()
         network.run(for: .seconds(1))
-        #expect(network.way(from: 0, to: 2) == [0, 1, 2])
+        #expect(network.path(from: 0, to: 2) == [0, 1, 2])
         network.restart(1)
         network.run(for: .seconds(3))
         network.raiseAll()
         network.run(for: .seconds(1))
-        #expect(network.way(from: 0, to: 1) == [0, 1])
-        #expect(network.way(from: 1, to: 2) == [1, 2])
-        #expect(network.way(from: 0, to: 2) == nil)
+        #expect(network.path(from: 0, to: 1) == [0, 1])
+        #expect(network.path(from: 1, to: 2) == [1, 2])
+        #expect(network.path(from: 0, to: 2) == nil)
         network.run(for: .seconds(3))
-        #expect(network.way(from: 0, to: 2) == [0, 1, 2])
+        #expect(network.path(from: 0, to: 2) == [0, 1, 2])
     }
 
     @Test func messagesOfStrangersAndInventedDestinationsAreBounded() {
@@ -192,7 +192,7 @@ struct RoutingMachineTests {
                 }
                 metrics[node] = route.map { Int($0.metric) }
                 #expect((route == nil) == (optimal[node] == nil), "\(node) to \(destination)")
-                #expect(network.way(from: node, to: destination) != nil)
+                #expect(network.path(from: node, to: destination) != nil)
             }
             for node in 0..<network.count where node != destination {
                 guard let metric = metrics[node], let best = optimal[node] else { continue }

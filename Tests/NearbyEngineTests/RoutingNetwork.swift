@@ -216,7 +216,7 @@ struct RoutingNetwork {
     // MARK: Following the ways
 
     /// The nodes on the way, both ends included; nil where the way ends before.
-    func way(from source: Int, to destination: Int) -> [Int]? {
+    func path(from source: Int, to destination: Int) -> [Int]? {
         var nodes = [source]
         let short = Self.peer(destination).short
         while let node = nodes.last, node != destination {

@@ -14,7 +14,7 @@ func certification(_ roles: [Role], _ notBefore: Int64, _ notAfter: Int64) -> Ce
 /// An agent (0) and a collector (1) on one link, who go by keys.
 private struct TrustWorld {
     var nodes: [Node]
-    var notices: [[Node.Notice]] = [[], []]
+    var diagnostics: [[Node.Diagnostic]] = [[], []]
     var states: [PeerState?] = [nil, nil]
     private(set) var now = Instant.zero
 
@@ -67,7 +67,7 @@ private struct TrustWorld {
                 nodes[1 - index].handle(.datagram(bytes, from: from, isMulticast: true), now: now)
             case .transmit(.unicast(let bytes, _)):
                 nodes[1 - index].handle(.datagram(bytes, from: from, isMulticast: false), now: now)
-            case .event(.notice(let notice)): notices[index].append(notice)
+            case .event(.diagnostic(let diagnostic)): diagnostics[index].append(diagnostic)
             case .event(.peer(_, let state)): states[index] = state
             default: break
             }
@@ -87,13 +87,13 @@ private struct TrustWorld {
     }
 
     func causes(_ index: Int) -> [RefusedNode.Cause] {
-        notices[index].compactMap {
+        diagnostics[index].compactMap {
             if case .nodeRefused(let node) = $0 { node.cause } else { nil }
         }
     }
 
     func texts(_ index: Int) -> [String] {
-        notices[index].compactMap {
+        diagnostics[index].compactMap {
             if case .refused(_, _, _, let text) = $0 { text } else { nil }
         }
     }

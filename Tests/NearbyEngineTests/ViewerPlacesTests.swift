@@ -6,11 +6,11 @@ import Testing
 /// Viewers that routing names, of which most do not exist.
 struct ViewerPlacesTests {
     private func candidate(
-        _ number: UInt64, isServed: Bool = false, isOther: Bool = false, isCalled: Bool = false
+        _ number: UInt64, isServed: Bool = false, isOther: Bool = false, isDialed: Bool = false
     ) -> ViewerPlaces.Candidate {
         ViewerPlaces.Candidate(
             peer: PeerID(high: number, low: number &* 0x1234_5678_9abc_def1), isServed: isServed,
-            isOther: isOther, isCalled: isCalled)
+            isOther: isOther, isDialed: isDialed)
     }
 
     @Test func whereThereIsRoomForAllAllAreCalled() {
@@ -23,7 +23,7 @@ struct ViewerPlacesTests {
 
     @Test func whoIsServedKeepsItsPlaceAndWhoIsSomethingElseHasNone() {
         var places = ViewerPlaces(scatter: 5)
-        var all = (1...40).map { candidate($0, isCalled: $0 < 8) }
+        var all = (1...40).map { candidate($0, isDialed: $0 < 8) }
         all[30].isServed = true
         all[0].isOther = true
         let chosen = places.choose(from: all, now: .zero)

@@ -23,11 +23,11 @@ import Testing
 
     @Test func aNameFromOutsideCannotForgeALine() {
         let log = StandardErrorLog(threshold: .information, prefix: .level)
-        #expect(log.line(.notice, "peer a\n<3>b\u{1b}[2J\u{9b}") == "<5>peer a?<3>b?[2J?\n")
+        #expect(log.line(.diagnostic, "peer a\n<3>b\u{1b}[2J\u{9b}") == "<5>peer a?<3>b?[2J?\n")
     }
 
     @Test func linesOfALongRunHaveTheirTime() {
-        let line = StandardErrorLog(threshold: .information, prefix: .time).line(.notice, "on")
+        let line = StandardErrorLog(threshold: .information, prefix: .time).line(.diagnostic, "on")
         #expect(line.utf8.count == "2026-11-22 06:45:00 on\n".utf8.count)
         #expect(line.hasPrefix("20") && line.hasSuffix(" on\n"))
         #expect(StandardErrorLog.time(1_795_239_900).hasSuffix(":00"))

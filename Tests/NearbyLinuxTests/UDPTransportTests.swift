@@ -131,6 +131,42 @@ private let loopback = LinkID(value: if_nametoindex("lo"))
         #expect(lost + other.received.datagrams == 5_001)
     }
 
+    /// Of one size and shorter, to one endpoint and another: each arrives as it is, in order.
+    @Test func whatLeavesTogetherArrivesOneByOne() throws {
+        let (one, other, third) = (try UDPTransport(), try UDPTransport(), try UDPTransport())
+        let host = TransportAddress.ipv6(high: 0, low: 1, port: 0)
+        let targets = [other, third].map {
+            Endpoint(link: loopback, address: host.with(port: $0.port))
+        }
+        let sizes = [900, 900, 900, 20, 900, 900, 1_000, 1_000, 5, 5, 5]
+        let inboxes = [Inbox(other), Inbox(third)]
+        var expected: [[[UInt8]]] = [[], []]
+        for (index, size) in (sizes + [Int](repeating: 800, count: 150)).enumerated() {
+            let bytes = [UInt8](repeating: UInt8(index), count: size)
+            let target = index % 40 == 39 ? 1 : 0
+            one.sendSoon(bytes, to: targets[target])
+            expected[target].append(bytes)
+        }
+        one.sendWaiting()
+        one.sendWaiting()
+        for (inbox, expected) in zip(inboxes, expected) {
+            for bytes in expected { #expect(inbox.next()?.bytes == bytes) }
+            #expect(inbox.next(within: .milliseconds(20)) == nil)
+        }
+        #expect(one.sent.datagrams == 161)
+        #expect(one.drops == DropCounters())
+    }
+
+    @Test func oneOfSeveralThatCannotLeaveIsCounted() throws {
+        let transport = try UDPTransport()
+        let gone = LinkID(value: 9_999)
+        let host = TransportAddress.ipv6(high: 0xfe80 << 48, low: 1, port: 1)
+        for _ in 0..<3 { transport.sendSoon([1, 2], to: Endpoint(link: gone, address: host)) }
+        transport.sendWaiting()
+        #expect(transport.drops[.socketSendUnreachable] == 3)
+        #expect(transport.sent == (0, 0))
+    }
+
     @Test func theBodyMaySend() throws {
         let transport = try UDPTransport()
         let address = TransportAddress.ipv4(address: 0x7f00_0001, port: transport.port)

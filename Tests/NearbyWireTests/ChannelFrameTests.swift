@@ -19,6 +19,18 @@ struct ChannelFrameTests {
         #expect(header.sequence == 2 << 40 | 0x01_0203_0405)
     }
 
+    @Test(arguments: Priority.allCases, [false, true]) func bulkIsToldByTheFirstByte(
+        _ priority: Priority, _ isPlaintext: Bool
+    ) {
+        let header = SealedHeader(
+            priority: priority, isPlaintext: isPlaintext, index: 1, counter: 2)
+        var writer = ByteWriter()
+        header.emit(into: &writer)
+        #expect(SealedHeader.isBulk(writer.bytes) == (priority == .bulk))
+        #expect(!SealedHeader.isBulk([writer.bytes[0] ^ 0b1000_0000]))
+        #expect(!SealedHeader.isBulk([]))
+    }
+
     @Test func handshakeEnvelope() throws {
         let envelope = HandshakeEnvelope(
             isFromServer: false, attempt: 0x1122_3344,

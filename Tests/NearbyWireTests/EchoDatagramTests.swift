@@ -15,12 +15,19 @@ struct EchoDatagramTests {
 
     @Test func answer() throws {
         try expectSound(
-            vector: "echo-answer", EchoAnswer(token: token, link: .wifi, name: "nørd"),
-            emit: \.bytes, parse: { try EchoAnswer(parsing: $0) })
+            vector: "echo-answer",
+            EchoAnswer(token: token, link: .wifi, name: "nørd", lossPercent: 12),
+            emit: \.bytes, parse: { try EchoAnswer(parsing: $0) }, shortest: 16)
+    }
+
+    @Test func anEarlierVersionTellsNoLoss() throws {
+        let answer = try EchoAnswer(parsing: vector("echo-answer").dropLast())
+        #expect(answer == EchoAnswer(token: token, link: .wifi, name: "nørd"))
+        #expect(try EchoAnswer(parsing: (answer.bytes + [101])[...]).lossPercent == nil)
     }
 
     @Test func laterFieldsOfAnAnswerAreSkipped() throws {
-        let answer = EchoAnswer(token: token, link: .bluetooth, name: "n")
+        let answer = EchoAnswer(token: token, link: .bluetooth, name: "n", lossPercent: 0)
         #expect(try EchoAnswer(parsing: (answer.bytes + [1, 2, 3])[...]) == answer)
     }
 
@@ -32,7 +39,8 @@ struct EchoDatagramTests {
 
     @Test(arguments: 11...80) func anAnswerIsNeverLongerThanItsQuestion(byteCount: Int) {
         let name = String(repeating: "ø", count: 31) + "x"
-        let answer = EchoAnswer(token: token, link: nil, name: name).fitted(to: byteCount)
+        let answer = EchoAnswer(token: token, link: nil, name: name, lossPercent: 100)
+            .fitted(to: byteCount)
         #expect(answer.bytes.count <= byteCount)
         #expect(name.hasPrefix(answer.name))
         // Whole characters: at most one byte is left over.

@@ -8,6 +8,17 @@ public enum AdapterSelection: Equatable, Sendable {
     case index(UInt16)
     /// 48 bits.
     case address(UInt64)
+
+    /// A name, as `hci0`, or an address; nil for another text.
+    public init?(text: String) {
+        if let address = BluetoothAddress(text: text, kind: .lowEnergyPublic) {
+            self = .address(address.value)
+        } else if text.hasPrefix("hci"), let number = UInt16(text.dropFirst(3)) {
+            self = .index(number)
+        } else {
+            return nil
+        }
+    }
 }
 
 /// The controller in use.

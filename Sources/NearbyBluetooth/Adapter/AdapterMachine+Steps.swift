@@ -171,7 +171,7 @@ extension AdapterMachine {
             case .advertisement(let data, let address, let rssi):
                 outputs.append(.advertisement(data, from: address, rssi: rssi))
             case .otherNetwork(let prefix, let address):
-                outputs.append(.notice(.otherNetwork(prefix, address)))
+                outputs.append(.diagnostic(.otherNetwork(prefix, address)))
             case .cannotMonitor: outputs += notify(.cannotMonitor)
             case .receptionLost: outputs += notify(.receptionLost)
             case .cycling: outputs += notify(.cycling)

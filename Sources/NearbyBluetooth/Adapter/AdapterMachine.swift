@@ -33,14 +33,14 @@ struct AdapterMachine: Sendable {
         case heard(Advertisement, from: BluetoothAddress)
         /// Of somebody who is no node, while that is wanted; dBm, 127 where it is not known.
         case advertisement([UInt8], from: BluetoothAddress, rssi: Int8)
-        case notice(Notice)
+        case diagnostic(Diagnostic)
         /// After `stop`: everything is as it was found, as far as it can be.
         case restored
         case drop(DropReason, count: Int = 1)
     }
 
     /// What a person should read in the log; each once until it has changed.
-    enum Notice: Equatable, Sendable {
+    enum Diagnostic: Equatable, Sendable {
         /// There is none that fits.
         case noController
         case using(Adapter)
@@ -98,7 +98,7 @@ struct AdapterMachine: Sendable {
     /// Between attempts at commands that none of these machines repeats.
     var setup = Backoff(first: .seconds(1), most: .seconds(60))
     /// The last notice, so that none comes twice in a row.
-    private var lastNotice: Notice?
+    private var lastDiagnostic: Diagnostic?
     var random: SeededGenerator
 
     init(
@@ -181,7 +181,7 @@ struct AdapterMachine: Sendable {
         case .preparing, .up: break
         }
         guard adapter != nil else { return "no adapter" }
-        if lastNotice == .rfkilled { return "blocked by rfkill" }
+        if lastDiagnostic == .rfkilled { return "blocked by rfkill" }
         guard isUp else { return "not powered" }
         guard hasLowEnergy else { return "BR/EDR only" }
         return advertising.isOn
@@ -224,9 +224,9 @@ struct AdapterMachine: Sendable {
         return wasUp ? [.down] : []
     }
 
-    mutating func notify(_ notice: Notice) -> [Output] {
-        guard lastNotice != notice else { return [] }
-        lastNotice = notice
-        return [.notice(notice)]
+    mutating func notify(_ diagnostic: Diagnostic) -> [Output] {
+        guard lastDiagnostic != diagnostic else { return [] }
+        lastDiagnostic = diagnostic
+        return [.diagnostic(diagnostic)]
     }
 }

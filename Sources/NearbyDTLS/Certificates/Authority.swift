@@ -29,7 +29,7 @@ public final class Authority {
     /// - Parameter content: the chain, if it is not in its file yet.
     public static func load(
         anchors anchorsPath: String, certificate path: String, content: [UInt8]? = nil,
-        for identity: Identity
+        for identity: NodeIdentity
     ) throws(AuthorityError) -> Authority {
         let anchors = try parse(read(anchorsPath), anchorsPath)
         guard anchors.allSatisfy(\.isAuthority) else {

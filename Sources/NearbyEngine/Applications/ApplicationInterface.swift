@@ -18,12 +18,17 @@ public struct ApplicationTerms: Sendable {
 /// What such a node is told beside what all are.
 public enum ApplicationInput: Sendable {
     /// A channel with this peer is wanted, on a link or over the mesh, until it is released. Of at
-    /// most `Limits.calledPeersMax` peers.
-    case call(PeerID)
+    /// most `Limits.dialedPeersMax` peers.
+    case dial(PeerID)
     /// It is not wanted any more; one on a link stays while it serves the mesh.
     case release(PeerID)
     /// What beacons show to others from now on; nil: we are not to be shown to people.
     case advertise(DiscoveryInfo?)
+    /// What is said of encryption from now on.
+    case prefer(EncryptionPreference)
+    /// The channel with this peer can be read by others, and now need not be: it gets new keys if
+    /// we began it, and the peer thinks so, too.
+    case encrypt(PeerID)
 }
 
 /// What only programs with sessions of their own are told.

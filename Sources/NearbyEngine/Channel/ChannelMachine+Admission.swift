@@ -7,7 +7,7 @@ extension ChannelMachine {
     ///
     /// - Parameter holder: the peer of ours that has its short ID.
     mutating func admit(
-        _ channel: Channel, holder: PeerID?, hasRoute: Bool, neighbourCount: Int, now: Instant
+        _ channel: PeerChannel, holder: PeerID?, hasRoute: Bool, neighbourCount: Int, now: Instant
     ) -> [Output] {
         guard let peer = channel.peer else { return [] }
         if let holder, holder != peer {
@@ -32,7 +32,7 @@ extension ChannelMachine {
     }
 
     mutating func advance(
-        _ channel: Channel, _ input: AdmissionMachine.Input, _ now: Instant
+        _ channel: PeerChannel, _ input: AdmissionMachine.Input, _ now: Instant
     ) -> [Output] {
         guard let steps = channel.admission?.handle(input, now: now) else { return [] }
         return steps.flatMap { step in
@@ -56,7 +56,7 @@ extension ChannelMachine {
     }
 
     /// With a farewell, if it is here and there are keys for one.
-    mutating func close(_ channel: Channel, _ reason: CloseFrame.Reason) -> [Output] {
+    mutating func close(_ channel: PeerChannel, _ reason: CloseFrame.Reason) -> [Output] {
         guard self[channel.token] != nil else { return [.closed(channel, byPeer: false)] }
         let frame = CloseFrame(reason: reason).bytes
         let farewell = channel.seal == nil ? [] : send(frame, on: channel)
@@ -65,7 +65,7 @@ extension ChannelMachine {
     }
 
     /// Sealed at control priority, over the channel's own path.
-    private func send(_ payload: [UInt8], on channel: Channel) -> [Output] {
+    private func send(_ payload: [UInt8], on channel: PeerChannel) -> [Output] {
         guard let datagram = channel.seal?.seal(payload, priority: .control) else {
             return [.drop(.sealExhausted)]
         }

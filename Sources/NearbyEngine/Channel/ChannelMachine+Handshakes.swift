@@ -10,14 +10,14 @@ extension ChannelMachine {
     ) -> [Output] {
         if isBare {
             guard case .link = arrival.path else { return [.drop(.frameWrongLink)] }
-            let key = Channel.AttemptKey(path: arrival.path, attempt: nil, isClient: false)
+            let key = PeerChannel.AttemptKey(path: arrival.path, attempt: nil, isClient: false)
             return received(
                 datagram[...], key, introduction: nil, arrival, discovery, routing, now)
         }
         guard let envelope = try? HandshakeEnvelope(parsing: datagram[...]) else {
             return [.drop(.handshakeMalformed)]
         }
-        let key = Channel.AttemptKey(
+        let key = PeerChannel.AttemptKey(
             path: arrival.path, attempt: envelope.attempt, isClient: envelope.isFromServer)
         return received(
             envelope.records, key, introduction: envelope.introduction, arrival, discovery,
@@ -26,7 +26,7 @@ extension ChannelMachine {
 
     @inline(never)
     private mutating func received(
-        _ records: ArraySlice<UInt8>, _ key: Channel.AttemptKey,
+        _ records: ArraySlice<UInt8>, _ key: PeerChannel.AttemptKey,
         introduction: HandshakeEnvelope.Introduction?, _ arrival: Arrival,
         _ discovery: DiscoveryMachine, _ routing: RoutingMachine, _ now: Instant
     ) -> [Output] {
@@ -52,7 +52,7 @@ extension ChannelMachine {
     /// can invent callers: each first hop fills a share of the table.
     private func refusal(ofHandshakeOver path: Path, _ routing: RoutingMachine) -> DropReason? {
         guard case .mesh(let source) = path else { return nil }
-        guard isCalled else { return .invitationOverMesh }
+        guard isDialed else { return .invitationOverMesh }
         guard count >= Limits.channelShareMax else { return nil }
         let hop = routing.nextHop(to: source)
         let share = count { channel in

@@ -9,14 +9,14 @@ struct ChannelMachine {
         case invite(PeerID, over: Path, attempt: UInt16, nonce: UInt32)
         /// A datagram of a handshake; `isExpected`: beacons with proof named where it came from.
         case handshake(
-            ArraySlice<UInt8>, Channel.AttemptKey, HandshakeEnvelope.Introduction?,
+            ArraySlice<UInt8>, PeerChannel.AttemptKey, HandshakeEnvelope.Introduction?,
             firstHop: PeerID?, isExpected: Bool)
         /// A frame of the admission.
-        case admission(AdmissionMachine.Input, Channel)
+        case admission(AdmissionMachine.Input, PeerChannel)
         /// Begin one beside the channel that there is, unless one is answered already.
         case renew(PeerID, over: Path, attempt: UInt16, nonce: UInt32)
-        case close(Channel, CloseFrame.Reason)
-        case closeReceived(CloseFrame, Channel)
+        case close(PeerChannel, CloseFrame.Reason)
+        case closeReceived(CloseFrame, PeerChannel)
         /// What to add to our time to have the time since 1970 UTC; nil while that is not known.
         case clock(unixOffset: Duration?)
         case deadlineReached(ChannelToken, reachable: [Endpoint])
@@ -32,18 +32,18 @@ struct ChannelMachine {
         /// Another began one, unproved.
         case handshakeSeen(HandshakeEnvelope.Introduction)
         /// The handshake is finished: `admit` wants to know how we stand.
-        case keyed(Channel)
+        case keyed(PeerChannel)
         /// The peer wants to be let in: an `.admission(.decide…)` is wanted.
-        case invited(Channel)
-        case opened(Channel)
+        case invited(PeerChannel)
+        case opened(PeerChannel)
         /// The channel is gone.
-        case declined(Channel, DecisionFrame)
+        case declined(PeerChannel, DecisionFrame)
         /// The channel is gone, and the attempt with it.
-        case failed(Channel, DropReason, String)
+        case failed(PeerChannel, DropReason, String)
         /// What a person should read, besides what becomes of channels.
-        case notice(NodeNotice)
+        case diagnostic(NodeDiagnostic)
         /// The open channel is gone.
-        case closed(Channel, byPeer: Bool)
+        case closed(PeerChannel, byPeer: Bool)
         /// Somebody there has proved our own key.
         case ownIdentity(at: Endpoint)
         case drop(DropReason)
@@ -52,7 +52,7 @@ struct ChannelMachine {
 
     /// What became of a sealed datagram.
     enum Opened {
-        case frame(ArraySlice<UInt8>, Channel, SealedHeader)
+        case frame(ArraySlice<UInt8>, PeerChannel, SealedHeader)
         case unknownChannel(index: UInt32)
         case refused(DropReason)
         /// Of a channel without keys.
@@ -61,11 +61,11 @@ struct ChannelMachine {
 
     let own: PeerID
     /// What every peer is told of us.
-    let terms: AdmissionTerms
+    private(set) var terms: AdmissionTerms
     let cryptography: any Cryptography
     /// Others call us over the mesh.
-    let isCalled: Bool
-    private var table: ChannelTable
+    let isDialed: Bool
+    private var table: PeerChannelTable
     /// SHA-256 of the secrets of handshakes in which our own key was shown to us as server.
     private var ownKeySecrets: [[UInt8]] = []
     private var unknownChannels = UnknownChannels()
@@ -73,16 +73,19 @@ struct ChannelMachine {
     private var unixOffset: Duration?
 
     init(
-        terms: AdmissionTerms, cryptography: any Cryptography, isCalled: Bool, timers: NodeTimers
+        terms: AdmissionTerms, cryptography: any Cryptography, isDialed: Bool, timers: NodeTimers
     ) {
         own = cryptography.ownPeer
         self.terms = terms
         self.cryptography = cryptography
-        self.isCalled = isCalled
-        table = ChannelTable(
-            inboundLimit: isCalled ? Limits.collectorHandshakesMax : Limits.agentHandshakesMax,
+        self.isDialed = isDialed
+        table = PeerChannelTable(
+            inboundLimit: isDialed ? Limits.collectorHandshakesMax : Limits.agentHandshakesMax,
             timers: timers)
     }
+
+    /// For channels that are begun from now on.
+    mutating func prefer(_ preference: EncryptionPreference) { terms.preference = preference }
 
     mutating func handle(_ input: Input, now: Instant) -> [Output] {
         switch input {
@@ -118,7 +121,7 @@ struct ChannelMachine {
 
     // MARK: What is there
 
-    subscript(token: ChannelToken) -> Channel? { table[token] }
+    subscript(token: ChannelToken) -> PeerChannel? { table[token] }
 
     var count: Int { table.count }
 
@@ -126,17 +129,17 @@ struct ChannelMachine {
 
     var inboundLimit: Int { table.inbound.limit }
 
-    func count(where isIncluded: (Channel) -> Bool) -> Int { table.count(where: isIncluded) }
+    func count(where isIncluded: (PeerChannel) -> Bool) -> Int { table.count(where: isIncluded) }
 
     /// Ours with this peer under this number, not yet open.
     @inline(never)
-    private func attempts(with peer: PeerID, number: UInt16) -> [Channel] {
+    private func attempts(with peer: PeerID, number: UInt16) -> [PeerChannel] {
         handshakes(with: peer).filter { $0.isAttempt && $0.attemptNumber == number }
     }
 
     /// Ours with this peer, in no particular order.
     @inline(never)
-    private func handshakes(with peer: PeerID) -> [Channel] {
+    private func handshakes(with peer: PeerID) -> [PeerChannel] {
         table.filter { $0.isClient && $0.expectedPeer == peer }
     }
 
@@ -146,19 +149,19 @@ struct ChannelMachine {
     }
 
     /// Forgets our handshakes over the mesh with this peer.
-    mutating func abandonCalls(to peer: PeerID) {
+    mutating func abandonDials(to peer: PeerID) {
         for channel in handshakes(with: peer)
         where channel.stage == .handshaking && channel.key.path.endpoint == nil {
             remove(channel)
         }
     }
 
-    func isKnown(_ key: Channel.AttemptKey) -> Bool { table[attempt: key] != nil }
+    func isKnown(_ key: PeerChannel.AttemptKey) -> Bool { table[attempt: key] != nil }
 
-    mutating func remove(_ channel: Channel) { table.remove(channel) }
+    mutating func remove(_ channel: PeerChannel) { table.remove(channel) }
 
     /// The peer has proved that it may be here, and said what it is.
-    mutating func admitted(_ channel: Channel, _ terms: AdmitFrame, isEncrypted: Bool) {
+    mutating func admitted(_ channel: PeerChannel, _ terms: AdmitFrame, isEncrypted: Bool) {
         channel.peerTerms = terms
         channel.seal?.isEncrypted = isEncrypted
         table.proved(channel)
@@ -198,7 +201,7 @@ struct ChannelMachine {
         guard !table.isFull else {
             return [.drop(.channelTableFull), .notBegun(peer, over: path, attempt: attempt)]
         }
-        let key = Channel.AttemptKey(path: path, attempt: nonce, isClient: true)
+        let key = PeerChannel.AttemptKey(path: path, attempt: nonce, isClient: true)
         let channel = table.add(
             cryptography.makeClient(now: now), key, attemptNumber: attempt, expectedPeer: peer,
             now: now)
@@ -206,7 +209,7 @@ struct ChannelMachine {
     }
 
     private mutating func received(
-        _ records: ArraySlice<UInt8>, on channel: Channel, _ now: Instant
+        _ records: ArraySlice<UInt8>, on channel: PeerChannel, _ now: Instant
     ) -> [Output] {
         channel.answered(now)
         channel.handshake?.receive(records, now: now)
@@ -218,7 +221,7 @@ struct ChannelMachine {
 
     /// Nothing is kept of whoever has not shown by a cookie that the address is his.
     private mutating func begun(
-        _ records: ArraySlice<UInt8>, _ key: Channel.AttemptKey,
+        _ records: ArraySlice<UInt8>, _ key: PeerChannel.AttemptKey,
         _ introduction: HandshakeEnvelope.Introduction?, from origin: InboundHandshakes.Origin,
         _ now: Instant
     ) -> [Output] {
@@ -243,7 +246,7 @@ struct ChannelMachine {
     }
 
     /// Sends what the handshake has to send, and goes on when it is finished or has failed.
-    private mutating func drive(_ channel: Channel, _ now: Instant) -> [Output] {
+    private mutating func drive(_ channel: PeerChannel, _ now: Instant) -> [Output] {
         guard let handshake = channel.handshake else { return [] }
         let introduction = HandshakeEnvelope.Introduction(
             peer: own, run: terms.run, attempt: channel.attemptNumber)
@@ -260,7 +263,7 @@ struct ChannelMachine {
         }
     }
 
-    private mutating func finish(_ channel: Channel, _ result: HandshakeResult) -> [Output] {
+    private mutating func finish(_ channel: PeerChannel, _ result: HandshakeResult) -> [Output] {
         guard result.peer != own else { return ownKeyProved(channel, result) }
         if let expected = channel.expectedPeer, expected != result.peer {
             return fail(channel, .handshakeWrongPeer, "\(result.peer) answered for \(expected)")
@@ -282,7 +285,7 @@ struct ChannelMachine {
     /// back to us makes us prove it to ourselves: then both sides of it are ours, and end with the
     /// same secret, the server's first.
     private mutating func ownKeyProved(
-        _ channel: Channel, _ result: HandshakeResult
+        _ channel: PeerChannel, _ result: HandshakeResult
     ) -> [Output] {
         table.remove(channel)
         let secret = cryptography.sha256(result.exporter)
@@ -312,9 +315,9 @@ struct ChannelMachine {
             if channel.isAttempt {
                 outputs += fail(channel, reason, reason.explanation)
             } else {
-                let notice = NodeNotice.refused(
+                let diagnostic = NodeDiagnostic.refused(
                     channel.peer, reason, at: channel.path.endpoint, text: reason.explanation)
-                outputs += [.drop(reason), .notice(notice)]
+                outputs += [.drop(reason), .diagnostic(diagnostic)]
                 outputs += close(channel, .certificateExpired)
             }
         }
@@ -322,7 +325,7 @@ struct ChannelMachine {
     }
 
     private mutating func deadlineReached(
-        _ channel: Channel, _ reachable: [Endpoint], _ now: Instant
+        _ channel: PeerChannel, _ reachable: [Endpoint], _ now: Instant
     ) -> [Output] {
         switch channel.stage {
         case .handshaking where now >= channel.patienceEnd:
@@ -343,7 +346,7 @@ struct ChannelMachine {
     /// Before anything came back, each repetition tries the next of the peer's addresses: one that
     /// leads nowhere costs no attempt.
     private mutating func tryNextAddress(
-        _ channel: Channel, _ reachable: [Endpoint], _ now: Instant
+        _ channel: PeerChannel, _ reachable: [Endpoint], _ now: Instant
     ) {
         guard channel.isClient, !channel.isAnswered, let endpoint = channel.key.path.endpoint,
             now - channel.startedAt >= Limits.addressPatience,
@@ -353,13 +356,13 @@ struct ChannelMachine {
     }
 
     /// Forgets a channel that came to nothing. Who used our own name for it is not told of.
-    mutating func fail(_ channel: Channel, _ reason: DropReason, _ text: String) -> [Output] {
+    mutating func fail(_ channel: PeerChannel, _ reason: DropReason, _ text: String) -> [Output] {
         table.remove(channel)
         guard channel.expectedPeer != own else { return [.drop(reason)] }
         return [.drop(reason), .failed(channel, reason, text)]
     }
 
-    private func cookieSource(_ key: Channel.AttemptKey) -> [UInt8] {
+    private func cookieSource(_ key: PeerChannel.AttemptKey) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(contentsOf: key.path.bytes)
         writer.write(key.attempt ?? 0)
@@ -367,7 +370,7 @@ struct ChannelMachine {
     }
 
     private func envelope(
-        _ records: [UInt8], _ key: Channel.AttemptKey,
+        _ records: [UInt8], _ key: PeerChannel.AttemptKey,
         introduction: HandshakeEnvelope.Introduction?
     ) -> [UInt8] {
         guard let attempt = key.attempt else { return records }

@@ -20,7 +20,7 @@ struct EchoMachine {
         /// A datagram into a mesh packet of our own.
         case originate([UInt8], to: ShortID, Priority, hopLimit: UInt8)
         /// A frame on this very channel, past all queues.
-        case send([UInt8], on: Channel, over: Path)
+        case send([UInt8], on: PeerChannel, over: Path)
         case event(NodeEvent)
         case drop(DropReason)
     }
@@ -52,10 +52,11 @@ struct EchoMachine {
         case .ask(let token, let peer, let hopLimit): return ask(token, peer, hopLimit, view, now)
         case .received(let packet, let neighbour):
             guard packet.inside.first == EchoQuestion.type else { return [answered(packet, now)] }
-            let link = view.peers.neighbour(neighbour).map {
-                links.way(to: $0.endpoint).linkClass
-            }
-            return [answer(packet, from: neighbour, over: link, now)]
+            let hop = view.peers.neighbour(neighbour)
+            var answer = EchoAnswer(token: 0, link: nil, name: name)
+            answer.link = hop.map { links.path(to: $0.endpoint).linkClass }
+            answer.lossPercent = hop.map { UInt8(clamping: $0.hop.lossPercent) }
+            return [respond(to: packet, from: neighbour, with: answer, now)]
         case .answered(let frame, let peer, let hops):
             guard let peer, let asked = settle(frame.token, by: peer) else {
                 return [.drop(.echoUnasked)]
@@ -120,8 +121,8 @@ struct EchoMachine {
     // MARK: Answering
 
     /// Only questions are answered, each by one datagram that is no longer.
-    private mutating func answer(
-        _ packet: MeshPacket, from neighbour: PeerID, over link: LinkClass?, _ now: Instant
+    private mutating func respond(
+        to packet: MeshPacket, from neighbour: PeerID, with answer: EchoAnswer, _ now: Instant
     ) -> Output {
         guard let question = try? EchoQuestion(parsing: packet.inside) else {
             return .drop(.frameMalformed)
@@ -129,10 +130,11 @@ struct EchoMachine {
         guard shares.take(packet.source, over: neighbour, now: now) else {
             return .drop(.echoRate)
         }
-        let answer = EchoAnswer(token: question.token, link: link, name: name)
-            .fitted(to: question.byteCount)
+        var answer = answer
+        answer.token = question.token
+        let bytes = answer.fitted(to: question.byteCount).bytes
         return .originate(
-            answer.bytes, to: packet.source, max(packet.priority, .fresh),
+            bytes, to: packet.source, max(packet.priority, .fresh),
             hopLimit: MeshPacket.hopLimitAtStart)
     }
 }

@@ -13,8 +13,8 @@ enum TableSizes {
             ("handshakes of others", channels.inboundCount, channels.inboundLimit),
             ("destinations", mesh.routing.destinationCount, RoutingMachine.destinationsMax),
             (
-                "calls", mesh.addressees.callCount,
-                1 + Limits.viewersMax + (application == nil ? 0 : Limits.calledPeersMax)
+                "calls", mesh.addressees.dialCount,
+                1 + Limits.viewersMax + (application == nil ? 0 : Limits.dialedPeersMax)
             ),
             ("echoes", node.echoes.pendingCount, Limits.echoesPendingMax),
             (

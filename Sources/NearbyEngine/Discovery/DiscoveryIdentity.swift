@@ -21,6 +21,14 @@ public struct DiscoveryOwnState: Equatable, Sendable {
         self.costToCollector = costToCollector
         self.info = info
     }
+
+    /// We want neighbours; or it does, and may want us. A full node makes room only for one without
+    /// a route.
+    func isWorthAnswering(_ beacon: Beacon) -> Bool {
+        if flags.contains(.wantsNeighbours) { return true }
+        guard beacon.flags.contains(.wantsNeighbours) else { return false }
+        return !flags.contains(.full) || !beacon.flags.contains(.hasRoute)
+    }
 }
 
 /// What does not change while the process runs.
@@ -35,9 +43,11 @@ public struct DiscoveryIdentity: Equatable, Sendable {
     /// The node adds a proof to what leaves; counted where an answer must not exceed what it
     /// answers.
     public var proves: Bool
+    var proofByteCount: Int { proves ? DiscoveryFrame.proofByteCount : 0 }
     /// Datagrams that leave for one `multicast`: 2 where the shell sends both IPv6 and IPv4.
-    /// They count in the budget of 10 a second.
+    /// They count in what may leave in a second.
     public var datagramsPerBeacon: Int
+    public var rate = DiscoveryRate()
     /// How long a peer that is in use no more is remembered unless it is heard; nil: as others.
     public var lostPeerTime: Duration?
     /// How long people are told nothing of a new peer whose discovery info has not come yet.

@@ -18,23 +18,14 @@ extension DiscoveryMachine {
             budget.countBeacons(identity.datagramsPerBeacon + broadcasts, now: now)
             outputs.append(.multicast(beacon, on: link))
             if alsoBroadcast { outputs.append(.broadcast(beacon, on: link)) }
-            dropAnswers(servedBy: link)
+            table.dropAnswers(servedBy: link)
         }
         return outputs
     }
 
-    /// Those who wait for an answer on this link have just heard us.
-    private mutating func dropAnswers(servedBy link: LinkID) {
-        for position in table.records.indices {
-            guard let answer = table.records[position].answer else { continue }
-            if answer.beaconServes, answer.endpoint.link == link { table[position].answer = nil }
-        }
-    }
-
     private mutating func servicePeers() -> [Output] {
         var outputs: [Output] = []
-        // From the back: a removal moves the last record, which was looked at already, into the
-        // gap.
+        // From the back: a removal moves the last record, looked at already, into the gap.
         for position in table.deadlines.indices.reversed() where table.deadlines[position] <= now {
             outputs += servicePeer(at: position)
         }
@@ -61,23 +52,45 @@ extension DiscoveryMachine {
     private mutating func sendAnswer(
         _ answer: PeerRecord.PendingAnswer, from position: Int
     ) -> [Output] {
-        table[position].answer = nil
-        guard take(.answer, to: answer.endpoint.address) else { return [.drop(.beaconAnswerRate)] }
+        if answer.beaconServes, let beacon = crowdBeacon(on: answer.endpoint.link) { return beacon }
+        let kind = answersCallers && !answer.beaconServes ? SendBudget.Kind.callerAnswer : .answer
+        guard take(kind, to: answer.endpoint.address) else {
+            // Its next beacon may be half a minute away.
+            guard answersCallers else {
+                table[position].answered()
+                return [.drop(.beaconAnswerRate)]
+            }
+            let due = grid(now + generator.duration(in: Limits.answerPause))
+            table[position].answer?.due = due
+            return []
+        }
+        table[position].answered()
         return [.unicast(frame(.answer(ownBeacon)), to: answer.endpoint)]
+    }
+
+    /// One beacon in place of many answers, at a collector where many start at once.
+    private mutating func crowdBeacon(on link: LinkID) -> [Output]? {
+        guard answersCallers, links.broadcasting.contains(link),
+            table.answerCount(servedBy: link) >= Limits.crowdBeaconAnswers,
+            budget.hasRoom(forBeacon: identity.datagramsPerBeacon, now: now)
+        else { return nil }
+        budget.countBeacons(identity.datagramsPerBeacon, now: now)
+        table.dropAnswers(servedBy: link)
+        return [.multicast(frame(.beacon(ownBeacon)), on: link)]
     }
 
     /// Asks at the candidates in turn, six times at most, 1 s doubling apart. Waits while this node
     /// is full or has sent enough for now.
     private mutating func sendInfoRequest(at position: Int, tries: Int) -> [Output] {
         let endpoints = table[position].sighting.endpoints
-        guard tries < Self.infoTriesMax, !endpoints.isEmpty else {
+        guard tries < Limits.infoTriesMax, !endpoints.isEmpty else {
             table[position].infoFetch = .givenUp
             return []
         }
         let endpoint = endpoints[tries % endpoints.count]
         guard !own.flags.contains(.full), take(.request, to: endpoint.address) else {
             // A crowd waits longer: looking at it is work too.
-            let wait = generator.duration(in: Self.postponement) * max(1, table.count / 32)
+            let wait = generator.duration(in: Limits.infoPostponement) * max(1, table.count / 32)
             table[position].infoFetch = .asking(next: grid(now + wait), tries: tries)
             return []
         }
@@ -101,7 +114,11 @@ extension DiscoveryMachine {
         }
         return outputs
     }
+}
 
-    private static let infoTriesMax = 6
-    private static let postponement = Duration.milliseconds(500)..<Duration.milliseconds(1_500)
+extension Limits {
+    /// Before a collector tries again to answer what did not fit into this second.
+    static let answerPause = Duration.milliseconds(100)..<Duration.milliseconds(300)
+    static let infoTriesMax = 6
+    static let infoPostponement = Duration.milliseconds(500)..<Duration.milliseconds(1_500)
 }

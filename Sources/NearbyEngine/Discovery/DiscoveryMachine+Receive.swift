@@ -27,7 +27,7 @@ extension DiscoveryMachine {
         _ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool
     ) -> [Output] {
         guard frame.run != identity.run else { return [.drop(.beaconEcho)] }
-        if let lastSuspicion, now - lastSuspicion < Self.suspicionSpacing {
+        if let lastSuspicion, now - lastSuspicion < Limits.suspicionSpacing {
             return [.drop(.beaconEcho)]
         }
         // Its sender can be asked only where it listens.
@@ -87,12 +87,14 @@ extension DiscoveryMachine {
         return place.outputs + refused + [.heard(table[position].sighting), nudged]
     }
 
-    /// Believed of the present run only, and never of a peer in use: a farewell may be forged.
+    /// Believed of the present run only, and not of a peer in use: a farewell may be forged. Where
+    /// people wait to see who has gone, it is remembered until the peer is in use no more.
     private mutating func receiveFarewell(_ frame: DiscoveryFrame) -> [Output] {
-        guard let position = table.index(of: frame.peer), table[position].run == frame.run,
-            !table[position].isInUse
+        guard let position = table.index(of: frame.peer), table[position].run == frame.run
         else { return [] }
-        return remove(at: position)
+        guard table[position].isInUse else { return remove(at: position) }
+        if identity.lostPeerTime != nil { table[position].farewellHeard = now }
+        return []
     }
 
     /// The sender's place in the table, as `admit` gives it.
@@ -152,17 +154,14 @@ extension DiscoveryMachine {
             table[position].changeDue = grid(patience)
             return []
         }
-        if let last = table[position].lastChange, now - last < Self.changeSpacing {
-            table[position].changeDue = grid(last + Self.changeSpacing)
+        if let last = table[position].lastChange, now - last < Limits.changeSpacing {
+            table[position].changeDue = grid(last + Limits.changeSpacing)
             return []
         }
         table[position].changeDue = nil
         table[position].lastChange = now
         return [.changed(table[position].sighting)]
     }
-
-    private static let changeSpacing: Duration = .seconds(1)
-    private static let suspicionSpacing: Duration = .seconds(10)
 
     /// Deadlines of peers that are not urgent fall on a 10 ms grid, so that a thousand of them cost
     /// a hundred looks at the table a second.
@@ -174,32 +173,32 @@ extension DiscoveryMachine {
 
 /// Answers and discovery info.
 extension DiscoveryMachine {
-    /// Answers a peer of whose run at most four beacons were heard since it was last in use, if one
-    /// of the two wants the other; a peer in use only at an address that it did not have.
+    /// Answers a peer that is new, or at an address that is, if one of the two wants the other.
     private mutating func considerAnswer(
         at position: Int, to endpoint: Endpoint, received: DiscoveryFrame, beaconServes: Bool
     ) -> [Output] {
         let record = table[position]
-        let isNewWay =
-            !beaconServes && record.candidates.heardCount(at: endpoint) <= Self.answeredBeaconsMax
-        let isNewPeer =
-            record.callCount <= Self.answeredBeaconsMax && isWorthAnswering(record.beacon)
-        guard record.answer == nil, record.isInUse ? isNewWay : isNewPeer else { return [] }
-        let size = frame(.answer(ownBeacon)).byteCount + proofByteCount
+        guard
+            record.isAnswerDue(at: endpoint, beaconServes: beaconServes),
+            record.isInUse || own.isWorthAnswering(record.beacon)
+        else { return [] }
+        let size = frame(.answer(ownBeacon)).byteCount + identity.proofByteCount
         guard size <= received.byteCount else { return [.drop(.beaconAnswerRate)] }
-        let delay = generator.duration(in: .zero..<Self.answerSpread * (table.count - 1))
-        table[position].answer = PeerRecord.PendingAnswer(
-            due: now + delay, endpoint: endpoint, beaconServes: beaconServes)
+        let due = now + answerDelay(beaconServes: beaconServes)
+        table[position].answer = .init(due: due, endpoint: endpoint, beaconServes: beaconServes)
         return []
     }
 
-    /// We want neighbours; or it does, and may want us. A full node makes room only for one without
-    /// a route.
-    private func isWorthAnswering(_ beacon: Beacon) -> Bool {
-        if own.flags.contains(.wantsNeighbours) { return true }
-        guard beacon.flags.contains(.wantsNeighbours) else { return false }
-        return !own.flags.contains(.full) || !beacon.flags.contains(.hasRoute)
+    /// All may answer a beacon that all have heard; one beacon of a collector serves all who start.
+    private mutating func answerDelay(beaconServes: Bool) -> Duration {
+        if answersCallers {
+            return beaconServes && table.count > 1 ? Limits.crowdBeaconDelay : .zero
+        }
+        return generator.duration(in: .zero..<Limits.answerSpread * (table.count - 1))
     }
+
+    /// Whoever has the network's secret may call a collector, with many others.
+    var answersCallers: Bool { own.role == .collector && identity.proves }
 
     private mutating func answerInfoRequest(
         _ request: DiscoveryFrame, digest: UInt64, from source: Endpoint
@@ -208,7 +207,7 @@ extension DiscoveryMachine {
             return [.drop(.discoveryInfoDigest)]
         }
         let reply = frame(.infoReply(own.info))
-        guard reply.byteCount + proofByteCount <= request.byteCount,
+        guard reply.byteCount + identity.proofByteCount <= request.byteCount,
             take(.infoReply, to: source.address)
         else { return [.drop(.beaconAnswerRate)] }
         // It knows us already.
@@ -227,7 +226,7 @@ extension DiscoveryMachine {
             return
         }
         table[position].infoMissing = now
-        let delay = generator.duration(in: .zero..<Self.answerSpread * (table.count - 1))
+        let delay = generator.duration(in: .zero..<Limits.answerSpread * (table.count - 1))
         table[position].infoFetch = .asking(next: now + delay, tries: 0)
     }
 
@@ -252,10 +251,12 @@ extension DiscoveryMachine {
         let reserved = links.dueWithinASecond * identity.datagramsPerBeacon
         return budget.take(kind, to: address, reserved: reserved, now: now)
     }
+}
 
-    private var proofByteCount: Int { identity.proves ? DiscoveryFrame.proofByteCount : 0 }
-
-    /// Times the number of other peers known: the longest wait of an answer (DESIGN).
-    private static let answerSpread: Duration = .milliseconds(10)
-    private static let answeredBeaconsMax = 4
+extension Limits {
+    /// Times the number of other peers known: the longest wait of an answer.
+    static let answerSpread: Duration = .milliseconds(10)
+    static let answeredBeaconsMax = 4
+    static let changeSpacing: Duration = .seconds(1)
+    static let suspicionSpacing: Duration = .seconds(10)
 }

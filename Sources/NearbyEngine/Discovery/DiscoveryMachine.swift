@@ -72,7 +72,7 @@ public struct DiscoveryMachine: Sendable {
     var links = BeaconSchedule()
     var statics = ProbeSchedule()
     var table = PeerTable()
-    var budget = SendBudget()
+    var budget: SendBudget
     var nudgeShares = NudgeShares()
     var generator: SeededGenerator
     var lastSuspicion: Instant?
@@ -81,6 +81,7 @@ public struct DiscoveryMachine: Sendable {
     public init(identity: Identity, own: OwnState, seed: UInt64) {
         self.identity = identity
         self.own = own
+        budget = SendBudget(identity.rate)
         generator = SeededGenerator(seed: seed)
     }
 
@@ -228,8 +229,8 @@ extension DiscoveryMachine {
             table[position].isInUse = isInUse
             // A channel or an invitation is better than an answer.
             if isInUse { table[position].answer = nil }
-            let isIdle = !isInUse && table[position].candidates.isEmpty
-            return isIdle ? remove(at: position) : []
+            let isGone = table[position].candidates.isEmpty || table[position].hasLeft(now)
+            return !isInUse && isGone ? remove(at: position) : []
         }
         guard isInUse else { return [] }
         let unheard = Beacon(
@@ -244,7 +245,7 @@ extension DiscoveryMachine {
     mutating func admit(_ record: PeerRecord) -> (position: Int?, outputs: [Output]) {
         switch table.admit(record, now: now) {
         case .admitted(let position): (position, [])
-        case .displaced(let displaced, let position): (position, displaced.farewell)
+        case .evicted(let evicted, let position): (position, evicted.farewell)
         case .refused: (nil, [.drop(.discoveryTableFull)])
         }
     }

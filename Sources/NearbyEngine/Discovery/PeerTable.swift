@@ -6,7 +6,7 @@ extension Limits {
     public static let discoveryPeersMax = 1_280
     /// Newcomers a second that may displace an older entry once the table is full; the rest is
     /// dropped.
-    public static let discoveryDisplacementsPerSecond = 50
+    public static let discoveryEvictionsPerSecond = 50
 }
 
 /// What discovery keeps about one peer.
@@ -26,7 +26,7 @@ struct PeerRecord: Sendable {
     }
 
     struct PendingAnswer: Equatable, Sendable {
-        let due: Instant
+        var due: Instant
         let endpoint: Endpoint
         /// Our own next beacon on the link serves as well.
         let beaconServes: Bool
@@ -50,9 +50,12 @@ struct PeerRecord: Sendable {
     var since = Instant.zero
     /// Beacons of this run, up to 255.
     var heardCount: UInt8 = 0
-    /// Of them, those since it was last in use: the first few are answered.
-    var callCount: UInt8 = 0
+    /// Answers to this run since it was last in use, up to 255: the first few of its beacons get
+    /// one.
+    var answeredSinceUse: UInt8 = 0
     var isInUse = false
+    /// While it was in use, its run said farewell.
+    var farewellHeard: Instant?
     /// It replied to a request of ours: no invention.
     var hasReplied = false
 
@@ -62,18 +65,42 @@ struct PeerRecord: Sendable {
 
     /// A beacon of this run came.
     mutating func heard(_ beacon: Beacon, run: RunID, now: Instant) {
-        if run != self.run { (heardCount, callCount) = (0, 0) }
+        if run != self.run { (heardCount, answeredSinceUse) = (0, 0) }
         self.run = run
         self.beacon = beacon
         lastHeard = now
+        farewellHeard = nil
         heardCount = min(heardCount, 254) + 1
-        callCount = min(callCount, 254) + 1
+    }
+
+    /// It was told of us: by an answer, or by a beacon of ours that all can hear.
+    mutating func answered() {
+        answer = nil
+        answeredSinceUse = min(answeredSinceUse, 254) + 1
+    }
+
+    /// Whether what it says from there is new: a run that got few answers, or, while it is in use,
+    /// an address that it did not have.
+    func isAnswerDue(at endpoint: Endpoint, beaconServes: Bool) -> Bool {
+        guard answer == nil else { return false }
+        guard isInUse else { return answeredSinceUse < Limits.answeredBeaconsMax }
+        return !beaconServes && candidates.heardCount(at: endpoint) <= Limits.answeredBeaconsMax
+    }
+
+    /// Whether a beacon on the link is the answer that it waits for.
+    func isAnswered(on link: LinkID) -> Bool {
+        answer.map { $0.beaconServes && $0.endpoint.link == link } ?? false
+    }
+
+    /// Whether it said farewell just now, before what it was in use for was over.
+    func hasLeft(_ now: Instant) -> Bool {
+        farewellHeard.map { now - $0 < Self.farewellTime } ?? false
     }
 
     /// It is in use no more: it is heard again within `time`, or forgotten.
     mutating func released(_ now: Instant, remembering time: Duration?) {
         lastHeard = now - (Self.lifetime - (time ?? Self.lifetime))
-        callCount = 0
+        answeredSinceUse = 0
     }
 
     /// When something is to be done about this peer.
@@ -94,6 +121,8 @@ struct PeerRecord: Sendable {
     /// Four of the longest intervals, one of them lengthened by jitter: two beacons left out or
     /// lost do not lose a peer.
     static let lifetime: Duration = .seconds(130)
+    /// A farewell beacon and the end of the channels come together, in one order or the other.
+    static let farewellTime: Duration = .seconds(3)
 }
 
 /// The bounded table of peers: an array, and an index into it that is never enumerated, so that the
@@ -106,12 +135,12 @@ struct PeerTable: Sendable {
     /// No peer has anything to do before this moment; it may be early, never late.
     private(set) var wake = Instant.distantFuture
     private var index: [PeerID: Int] = [:]
-    private var displacementWindow = Instant.zero
-    private var displacements = 0
+    private var evictionWindow = Instant.zero
+    private var evictions = 0
 
     enum Admission {
         case admitted(index: Int)
-        case displaced(PeerRecord, index: Int)
+        case evicted(PeerRecord, index: Int)
         case refused
     }
 
@@ -137,17 +166,17 @@ struct PeerTable: Sendable {
     /// itself in use always may.
     mutating func admit(_ record: PeerRecord, now: Instant) -> Admission {
         if records.count < Limits.discoveryPeersMax { return .admitted(index: append(record)) }
-        if now - displacementWindow >= .seconds(1) {
-            displacementWindow = now
-            displacements = 0
+        if now - evictionWindow >= .seconds(1) {
+            evictionWindow = now
+            evictions = 0
         }
-        guard record.isInUse || displacements < Limits.discoveryDisplacementsPerSecond else {
+        guard record.isInUse || evictions < Limits.discoveryEvictionsPerSecond else {
             return .refused
         }
-        displacements += 1
+        evictions += 1
         guard let victim = leastUseful(now: now) else { return .refused }
-        let displaced = remove(at: victim)
-        return .displaced(displaced, index: append(record))
+        let evicted = remove(at: victim)
+        return .evicted(evicted, index: append(record))
     }
 
     /// The last record takes the place of the removed one.
@@ -163,6 +192,16 @@ struct PeerTable: Sendable {
             index[last.peer] = position
         }
         return removed
+    }
+
+    /// Answers that one beacon on the link gives as well.
+    func answerCount(servedBy link: LinkID) -> Int { records.count { $0.isAnswered(on: link) } }
+
+    /// Such a beacon has left.
+    mutating func dropAnswers(servedBy link: LinkID) {
+        for position in records.indices where records[position].isAnswered(on: link) {
+            self[position].answered()
+        }
     }
 
     private mutating func append(_ record: PeerRecord) -> Int {

@@ -10,19 +10,48 @@ extension Limits {
     public static let discoveryBeaconReserve = 6
     /// Of these, answers to frames of unknown channels: anybody can send such frames.
     public static let unknownChannelAnswersPerSecond = 4
+    /// Apart from these, answers of a collector to beacons that came to it alone, with the
+    /// network's proof: a hall of boards may start at once.
+    public static let callerAnswersPerSecond = 512
+    /// So many answers that wait on one link leave as one beacon, at a collector.
+    static let crowdBeaconAnswers = 4
+    /// How long an answer of a collector to a beacon that all could hear waits for others.
+    static let crowdBeaconDelay = Duration.milliseconds(20)
 }
 
-/// How much discovery may send: 10 frames in any second, and of those to one address one of a kind.
+/// What discovery may send in any second.
+public struct DiscoveryRate: Equatable, Sendable {
+    /// Beacons included.
+    public var frames: Int
+    /// Of these, requests and unicast beacons.
+    public var requests: Int
+
+    public init(
+        frames: Int = Limits.discoveryFramesPerSecond,
+        requests: Int = Limits.discoveryRequestsPerSecond
+    ) {
+        self.frames = frames
+        self.requests = requests
+    }
+
+    /// People wait for a list of who is there, with what a hundred say of themselves.
+    static let ofApplications = DiscoveryRate(frames: 96, requests: 48)
+}
+
+/// How much discovery may send: so many frames in any second, and of those to one address one of a
+/// kind.
 ///
 /// Beacons of the links are never held back; everything else leaves only where it still fits, with
 /// the beacons that are to come in the next second, and with one place for each other kind: so who
 /// provokes answers of one kind does not keep us from trying configured addresses, nor from nudging
-/// those whom we want. Keeps at most 32 entries.
+/// those whom we want. Keeps at most 22 entries more than frames may leave.
 struct SendBudget: Sendable {
     enum Kind: Equatable, Sendable {
         case beacon
         case request
         case answer
+        /// To a proved beacon that nobody else has heard, at a collector.
+        case callerAnswer
         case infoReply
         /// The tie-break wants the peer.
         case nudge
@@ -36,7 +65,13 @@ struct SendBudget: Sendable {
         let address: TransportAddress?
     }
 
+    private let rate: DiscoveryRate
     private var sent: [Sent] = []
+    /// Answers to callers, which have a limit of their own: at most
+    /// `Limits.callerAnswersPerSecond`, oldest first.
+    private var callers: [(time: Instant, address: TransportAddress)] = []
+
+    init(_ rate: DiscoveryRate = DiscoveryRate()) { self.rate = rate }
 
     /// True, and counted, if a frame may leave now. `reserved` is how many beacons are to come
     /// within a second.
@@ -44,12 +79,13 @@ struct SendBudget: Sendable {
         -> Bool
     {
         forgetOld(now: now)
-        let room = Limits.discoveryFramesPerSecond - min(reserved, Limits.discoveryBeaconReserve)
+        if kind == .callerAnswer { return takeCaller(at: address, now: now) }
+        let room = rate.frames - min(reserved, Limits.discoveryBeaconReserve)
         guard sent.count + keptForOthers(than: kind) < room else { return false }
         switch kind {
-        case .beacon: break
+        case .beacon, .callerAnswer: break
         case .request:
-            guard count([.request]) < Limits.discoveryRequestsPerSecond else { return false }
+            guard count([.request]) < rate.requests else { return false }
         case .unknownChannel:
             guard count([.unknownChannel]) < Limits.unknownChannelAnswersPerSecond,
                 !wasSent(kind, to: address)
@@ -64,9 +100,25 @@ struct SendBudget: Sendable {
     /// A beacon left on a link, in so many datagrams.
     mutating func countBeacons(_ count: Int, now: Instant) {
         forgetOld(now: now)
-        for _ in 0..<min(max(0, count), Self.entriesMax - sent.count) {
+        for _ in 0..<min(max(0, count), entriesMax - sent.count) {
             sent.append(Sent(time: now, kind: .beacon, address: nil))
         }
+    }
+
+    private mutating func takeCaller(at address: TransportAddress, now: Instant) -> Bool {
+        callers.removeFirst(callers.prefix { now - $0.time >= .seconds(1) }.count)
+        guard callers.count < Limits.callerAnswersPerSecond,
+            !callers.contains(where: { $0.address == address })
+        else { return false }
+        callers.append((now, address))
+        return true
+    }
+
+    /// A beacon in so many datagrams fits among what may leave in this second.
+    mutating func hasRoom(forBeacon datagrams: Int, now: Instant) -> Bool {
+        forgetOld(now: now)
+        return sent.count + datagrams + keptForOthers(than: .beacon)
+            <= Limits.discoveryFramesPerSecond
     }
 
     /// In each second a request, a nudge and an answer have their place.
@@ -85,5 +137,5 @@ struct SendBudget: Sendable {
         sent.removeAll { now - $0.time >= .seconds(1) }
     }
 
-    private static let entriesMax = 32
+    private var entriesMax: Int { rate.frames + 22 }
 }

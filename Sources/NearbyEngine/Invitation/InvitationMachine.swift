@@ -24,7 +24,7 @@ public struct InvitationMachine: Sendable, Hashable {
         case sighted(PeerID, run: RunID, role: Role, costToCollector: UInt16?)
         case lost(PeerID)
         /// A channel with this peer is wanted however many neighbours there are, or no more.
-        case called(PeerID, Bool)
+        case dialed(PeerID, Bool)
         case nudged(PeerID, RunID, attempt: UInt16)
         /// The nudge to this peer may not leave now.
         case nudgeHeldBack(PeerID)
@@ -64,11 +64,12 @@ public struct InvitationMachine: Sendable, Hashable {
     private let role: Role
     private let wantsCount: Int
     private let acceptsCount: Int
+    private let invitationsAtOnce: Int
     private var random: InvitationJitter
     private var pairs: PairTable
     private var hasRoute: Bool
-    /// At most `Limits.calledPeersMax`.
-    private var called: Set<PeerID> = []
+    /// At most `Limits.dialedPeersMax`.
+    private var dialed: Set<PeerID> = []
     private var announced: Presence
     private var nextAttempt: UInt16 = 1
 
@@ -85,6 +86,9 @@ public struct InvitationMachine: Sendable, Hashable {
         acceptsCount =
             accepting
             ?? (role == .collector ? Limits.collectorNeighbours : Limits.neighboursAccepted)
+        invitationsAtOnce =
+            role == .collector
+            ? Limits.collectorInvitationsAtOnce : Limits.invitationsAtOnce
         random = InvitationJitter(seed: seed)
         pairs = PairTable(own: own)
         hasRoute = role == .collector
@@ -97,15 +101,16 @@ public struct InvitationMachine: Sendable, Hashable {
         case .sighted(let peer, let run, let role, let cost):
             outputs = sighted(peer, run, role, cost, now)
         case .lost(let peer): pairs[peer]?.lostSight()
-        case .called(let peer, true):
-            if called.count < Limits.calledPeersMax { called.insert(peer) }
-        case .called(let peer, false): called.remove(peer)
+        case .dialed(let peer, true):
+            if dialed.count < Limits.dialedPeersMax { dialed.insert(peer) }
+            pairs[peer]?.dialed()
+        case .dialed(let peer, false): dialed.remove(peer)
         case .nudged(let peer, let run, _): outputs = nudged(peer, run, now)
         case .nudgeHeldBack(let peer): heldBack(peer, now)
         case .handshakeSeen(let peer, _, _): pairs[peer]?.inboundSeen(now)
         case .progress(let peer, let attempt): pairs[peer]?.progressed(attempt, now)
         case .admitted(let token, let peer, let run, let attempt, let weAreClient):
-            let channel = InvitationPair.Channel(
+            let channel = InvitationPair.PeerChannel(
                 token: token, run: run, attempt: attempt, weAreClient: weAreClient)
             outputs = admitted(channel, with: peer, now)
         case .failed(let peer, let attempt): failed(peer, attempt, now)
@@ -156,7 +161,7 @@ public struct InvitationMachine: Sendable, Hashable {
         guard !hasRoute || neighbourCount < 2 else { return (full, []) }
         let dispensable = pairs.connectedPeers
             .map { (reach: reach($0), peer: $0) }
-            .filter { $0.reach.others >= 3 && !called.contains($0.peer) }
+            .filter { $0.reach.others >= 3 && !dialed.contains($0.peer) }
             .min { ($0.reach.usefulness, $0.peer) < ($1.reach.usefulness, $1.peer) }
         guard let dropped = dispensable?.peer, let channel = pairs[dropped]?.channel else {
             return (full, [])
@@ -212,7 +217,7 @@ public struct InvitationMachine: Sendable, Hashable {
     }
 
     private mutating func admitted(
-        _ channel: InvitationPair.Channel, with peer: PeerID, _ now: Instant
+        _ channel: InvitationPair.PeerChannel, with peer: PeerID, _ now: Instant
     ) -> [Output] {
         var outputs: [Output] = []
         var pair = pairs[peer] ?? InvitationPair()
@@ -271,11 +276,12 @@ public struct InvitationMachine: Sendable, Hashable {
     /// Begins with those that we want, then with those that told us that they want us.
     private mutating func plan(_ now: Instant) -> [Output] {
         var outputs: [Output] = []
-        let calls = called.filter { pairs[$0]?.channel == nil }
-        for peer in calls.union(wantedPeers() + pairs.doubted).sorted() {
+        let dials = dialed.filter { pairs[$0]?.channel == nil }
+        for peer in dials.sorted() { outputs += approach(peer, now) }
+        for peer in Set(wantedPeers() + pairs.doubted).subtracting(dials).sorted() {
             outputs += approach(peer, now)
         }
-        while !isFull, pairs.invitingCount < Limits.invitationsAtOnce,
+        while !isFull, pairs.invitingCount < invitationsAtOnce,
             let peer = pairs.callers.first
         {
             outputs += invite(peer, now)
@@ -292,7 +298,10 @@ public struct InvitationMachine: Sendable, Hashable {
                 sentAt: now)
             return [.nudge(peer, attempt: nextAttempt)]
         case .idle, .overdue:
-            guard pairs.invitingCount < Limits.invitationsAtOnce else { return [] }
+            let most =
+                dialed.contains(peer)
+                ? max(invitationsAtOnce, Limits.dialsAtOnce) : invitationsAtOnce
+            guard pairs.invitingCount < most else { return [] }
             return invite(peer, now)
         case .inviting, .nudging, .nudgeHeldBack, .resting: return []
         }
@@ -342,13 +351,17 @@ extension Limits {
     public static let collectorNeighbours = 1_024
     /// Handshakes of our own at once.
     public static let invitationsAtOnce = 4
+    /// And while a program calls more: those that do not answer keep no others waiting.
+    static let dialsAtOnce = 16
+    /// And at a collector, which a hall of boards asks at once.
+    static let collectorInvitationsAtOnce = 32
     /// A nudge's addressee invites within this time, or we do.
     public static let nudgePatience = Duration.seconds(3)
     /// Before a nudge that was held back is tried again; up to twice that.
     public static let nudgeRetry = Duration.milliseconds(150)
     public static let fullRetry = Duration.seconds(30)
     /// Peers that a program calls at once.
-    public static let calledPeersMax = 512
+    public static let dialedPeersMax = 512
     /// All that discovery knows.
     public static let pairsMax = discoveryPeersMax
 }

@@ -8,7 +8,7 @@ struct InvitationPair: Sendable, Hashable {
         var costToCollector: UInt16?
     }
 
-    struct Channel: Sendable, Hashable {
+    struct PeerChannel: Sendable, Hashable {
         var token: ChannelToken
         var run: RunID
         /// The client's number.
@@ -18,7 +18,7 @@ struct InvitationPair: Sendable, Hashable {
         /// Whether this channel stays in use beside another of the same two runs: by rules that
         /// both sides compute alike, in whatever order the channels were admitted. The lower
         /// PeerID's client goes first; of one client the later attempt.
-        func outranks(_ other: Channel, isClientPreferred: Bool) -> Bool {
+        func outranks(_ other: PeerChannel, isClientPreferred: Bool) -> Bool {
             guard run == other.run else { return false }
             guard weAreClient == other.weAreClient else { return weAreClient == isClientPreferred }
             return Int16(bitPattern: attempt &- other.attempt) > 0
@@ -38,7 +38,7 @@ struct InvitationPair: Sendable, Hashable {
     }
 
     var sighting: Sighting?
-    var channel: Channel?
+    var channel: PeerChannel?
     var state = State.idle
     var failures = 0
     /// It nudged us.
@@ -91,6 +91,13 @@ struct InvitationPair: Sendable, Hashable {
         state = .resting(until: until)
         isDeclined = true
         doubt.refuted(now)
+    }
+
+    /// A program calls it: its wish does not wait for the end of a back-off.
+    mutating func dialed() {
+        guard case .resting = state, !isDeclined else { return }
+        state = .idle
+        failures = 0
     }
 
     /// Discovery has forgotten it.

@@ -21,6 +21,8 @@ struct RendezvousMachine {
         case costToCollector(UInt16?)
         /// What beacons show to people from now on; nil: we are hidden.
         case advertise(DiscoveryInfo?)
+        /// What beacons say of encryption from now on.
+        case prefer(EncryptionPreference)
         case deadlineReached
     }
 
@@ -75,12 +77,9 @@ struct RendezvousMachine {
     ) {
         own = cryptography.ownPeer
         membership = configuration.membership
-        var flags = BeaconFlags()
-        if configuration.preference != .required { flags.insert(.offersPlain) }
-        if configuration.preference != .none { flags.insert(.offersEncryption) }
         constant = .init(
-            dataPort: configuration.dataPort, role: configuration.role, flags: flags,
-            info: configuration.info)
+            dataPort: configuration.dataPort, role: configuration.role,
+            flags: configuration.preference.flags, info: configuration.info)
         tellsSightings = configuration.application != nil
         if tellsSightings {
             constant.name = BeaconName(configuration.name)
@@ -119,6 +118,10 @@ struct RendezvousMachine {
             constant.flags.remove(.hidden)
             if info == nil { constant.flags.insert(.hidden) }
             return presenceChanged(view, now)
+        case .prefer(let preference):
+            constant.flags.subtract([.offersPlain, .offersEncryption])
+            constant.flags.formUnion(preference.flags)
+            return presenceChanged(view, now)
         case .deadlineReached:
             var outputs: [Output] = []
             if discovery.nextDeadline ?? .distantFuture <= now {
@@ -140,7 +143,7 @@ struct RendezvousMachine {
     /// What to answer a peer that invites us. A neighbour needs a place in our table; over the mesh
     /// only collectors and viewers are called.
     mutating func decision(
-        on channel: Channel, reach: (PeerID) -> NeighbourReach, seeing view: View, now: Instant
+        on channel: PeerChannel, reach: (PeerID) -> NeighbourReach, seeing view: View, now: Instant
     ) -> (DecisionFrame, [Output]) {
         guard let peer = channel.peer, let terms = channel.peerTerms, channel.path.endpoint != nil,
             !view.peers.isNeighbour(peer)
@@ -328,7 +331,18 @@ struct RendezvousMachine {
         guard refusals.record(peer, at: endpoint, cause, now: now), let node = refusals[peer] else {
             return []
         }
-        return [.event(.notice(.nodeRefused(node)))]
+        return [.event(.diagnostic(.nodeRefused(node)))]
+    }
+}
+
+extension EncryptionPreference {
+    /// What beacons say of it.
+    fileprivate var flags: BeaconFlags {
+        switch self {
+        case .none: .offersPlain
+        case .optional: [.offersPlain, .offersEncryption]
+        case .required: .offersEncryption
+        }
     }
 }
 
@@ -353,6 +367,7 @@ extension NodeConfiguration {
         if application != nil {
             identity.lostPeerTime = Limits.lostPeerTime
             identity.infoPatience = Limits.shownInfoPatience
+            identity.rate = .ofApplications
         }
         return DiscoveryMachine(
             identity: identity,
@@ -369,6 +384,6 @@ extension Limits {
     static let clonePauseMax = Duration.seconds(640)
     /// A neighbour that is gone is not shown to people for longer, unless it is heard.
     static let lostPeerTime = Duration.seconds(5)
-    /// Programs decide by the info whom they invite: one that is asked for twice comes first.
-    static let shownInfoPatience = Duration.seconds(4)
+    /// Programs decide by the info whom they invite: one that is asked for four times comes first.
+    static let shownInfoPatience = Duration.seconds(8)
 }

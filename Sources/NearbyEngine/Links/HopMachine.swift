@@ -6,16 +6,16 @@ import NearbyWire
 struct HopMachine: Sendable {
     enum Input: Equatable {
         /// A frame of the neighbour came from there.
-        case heard(LinkWay)
+        case heard(LinkPath)
         case frameReceived(isData: Bool)
-        case received(LivenessFrame, from: LinkWay)
+        case received(LivenessFrame, from: LinkPath)
         case frameSent(isData: Bool)
         /// It answered a question there.
-        case answered(LinkWay)
+        case answered(LinkPath)
         /// Its new channel was opened there.
-        case opened(LinkWay)
+        case opened(LinkPath)
         /// Where discovery says that it may be, best first.
-        case candidates([LinkWay])
+        case candidates([LinkPath])
         case linkDown(LinkID)
         case deadlineReached
     }
@@ -28,7 +28,7 @@ struct HopMachine: Sendable {
         /// Ask whether it answers there.
         case ask(at: Endpoint)
         /// It is addressed there from now on.
-        case moved(LinkWay)
+        case moved(LinkPath)
         /// What the hop costs now; infinite: route around it.
         case costChanged(UInt16)
         case lost
@@ -42,10 +42,10 @@ struct HopMachine: Sendable {
     /// - Parameters:
     ///   - way: where it answered just now.
     ///   - decides: of the two sides, the one with the lower PeerID.
-    init(way: LinkWay, decides: Bool, seed: UInt64, now: Instant) {
+    init(path: LinkPath, decides: Bool, seed: UInt64, now: Instant) {
         random = SeededGenerator(seed: seed)
-        links = LinkChoice(way: way, decides: decides, now: now)
-        liveness = LivenessMachine(linkClass: way.linkClass, seed: random.next(), now: now)
+        links = LinkChoice(path: path, decides: decides, now: now)
+        liveness = LivenessMachine(linkClass: path.linkClass, seed: random.next(), now: now)
     }
 
     var endpoint: Endpoint { links.used.endpoint }
@@ -69,15 +69,15 @@ struct HopMachine: Sendable {
 
     mutating func handle(_ input: Input, now: Instant) -> [Output] {
         switch input {
-        case .heard(let way): return choose(.heard(way), now)
+        case .heard(let path): return choose(.heard(path), now)
         case .frameReceived(let isData): return live(.frameReceived(isData: isData), now)
         case .frameSent(let isData): return live(.frameSent(isData: isData), now)
-        case .received(let frame, let way):
-            let answer = frame == .probe ? probed(from: way, now) : []
+        case .received(let frame, let path):
+            let answer = frame == .probe ? probed(from: path, now) : []
             return answer + live(.received(frame), now)
-        case .answered(let way): return choose(.answered(way), now)
-        case .opened(let way): return choose(.opened(way), now)
-        case .candidates(let ways): return choose(.candidates(ways), now)
+        case .answered(let path): return choose(.answered(path), now)
+        case .opened(let path): return choose(.opened(path), now)
+        case .candidates(let paths): return choose(.candidates(paths), now)
         case .linkDown(let link): return choose(.linkDown(link), now)
         case .deadlineReached:
             let asked = isDue(links.nextDeadline, now) ? choose(.deadlineReached, now) : []
@@ -91,10 +91,10 @@ struct HopMachine: Sendable {
     }
 
     /// It asks over a link that we do not use: the answer takes the same way back.
-    private mutating func probed(from way: LinkWay, _ now: Instant) -> [Output] {
-        guard endpoint != way.endpoint else { return [] }
-        let outputs = choose(.probed(way), now)
-        return endpoint == way.endpoint ? outputs : outputs + [.answerProbe(at: way.endpoint)]
+    private mutating func probed(from path: LinkPath, _ now: Instant) -> [Output] {
+        guard endpoint != path.endpoint else { return [] }
+        let outputs = choose(.probed(path), now)
+        return endpoint == path.endpoint ? outputs : outputs + [.answerProbe(at: path.endpoint)]
     }
 
     private mutating func choose(_ input: LinkChoice.Input, _ now: Instant) -> [Output] {
@@ -103,10 +103,10 @@ struct HopMachine: Sendable {
         return steps.flatMap { step in
             switch step {
             case .challenge(let endpoint): return [Output.ask(at: endpoint)]
-            case .use(let way):
+            case .use(let path):
                 liveness = LivenessMachine(
-                    linkClass: way.linkClass, seed: random.next(), now: now)
-                return [.moved(way), .costChanged(liveness.cost)]
+                    linkClass: path.linkClass, seed: random.next(), now: now)
+                return [.moved(path), .costChanged(liveness.cost)]
             case .lost: return [.lost]
             }
         }

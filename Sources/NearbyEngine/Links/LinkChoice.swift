@@ -1,7 +1,7 @@
 import NearbyCore
 
 /// A place where a neighbour is, or may be, and what the link there is made of.
-public struct LinkWay: Hashable, Sendable {
+public struct LinkPath: Hashable, Sendable {
     public var endpoint: Endpoint
     public var linkClass: LinkClass
 
@@ -20,15 +20,15 @@ public struct LinkWay: Hashable, Sendable {
 public struct LinkChoice: Sendable {
     public enum Input: Equatable, Sendable {
         /// A challenge came back from there.
-        case answered(LinkWay)
+        case answered(LinkPath)
         /// A new channel was opened there.
-        case opened(LinkWay)
+        case opened(LinkPath)
         /// A frame of the neighbour came from there, unasked.
-        case heard(LinkWay)
+        case heard(LinkPath)
         /// It asks from there whether we answer: what we send otherwise does not reach it.
-        case probed(LinkWay)
+        case probed(LinkPath)
         /// Where discovery says that it may be, best first.
-        case candidates([LinkWay])
+        case candidates([LinkPath])
         /// What goes out over the way in use is not answered.
         case suspected
         /// It is answered again.
@@ -40,20 +40,20 @@ public struct LinkChoice: Sendable {
     public enum Output: Hashable, Sendable {
         case challenge(Endpoint)
         /// From now on it is addressed there.
-        case use(LinkWay)
+        case use(LinkPath)
         /// The way in use is gone, and no other is proved.
         case lost
     }
 
     private struct Known: Sendable {
-        var way: LinkWay
+        var path: LinkPath
         var provedAt: Instant?
         var heardAt: Instant?
         /// Frames from there since one came over the way in use.
         var heardCount = 0
         var askedAt: Instant?
         /// Challenges in a row that did not come back.
-        var unanswered = 0
+        var missedAcknowledgements = 0
         /// The next challenge, while it is not in use.
         var next: Instant
         /// Failed in use: not used again before.
@@ -63,23 +63,23 @@ public struct LinkChoice: Sendable {
 
     private let decides: Bool
     private var known: [Known] = []
-    public private(set) var used: LinkWay
+    public private(set) var used: LinkPath
     private var usedSince: Instant
     private var isSuspected = false
 
     /// - Parameters:
     ///   - way: proved just now; it is in use.
     ///   - decides: of the two, the one with the lower PeerID.
-    public init(way: LinkWay, decides: Bool, now: Instant) {
-        used = way
+    public init(path: LinkPath, decides: Bool, now: Instant) {
+        used = path
         usedSince = now
         self.decides = decides
-        known = [Known(way: way, provedAt: now, heardAt: now, next: .distantFuture)]
+        known = [Known(path: path, provedAt: now, heardAt: now, next: .distantFuture)]
     }
 
     public var nextDeadline: Instant? {
         var earliest = Instant.distantFuture
-        for other in known where other.way.endpoint != used.endpoint {
+        for other in known where other.path.endpoint != used.endpoint {
             earliest = min(earliest, other.next)
         }
         return earliest == .distantFuture ? nil : earliest
@@ -90,16 +90,16 @@ public struct LinkChoice: Sendable {
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
         switch input {
-        case .answered(let way): return answered(way, now)
-        case .opened(let way):
-            let outputs = answered(way, now)
-            guard way.endpoint != used.endpoint, let index = index(of: way, now) else {
+        case .answered(let path): return answered(path, now)
+        case .opened(let path):
+            let outputs = answered(path, now)
+            guard path.endpoint != used.endpoint, let index = index(of: path, now) else {
                 return outputs
             }
             return take(index, now)
-        case .heard(let way): return heard(way, now)
-        case .probed(let way): return probed(way, now)
-        case .candidates(let ways): return considered(ways, now)
+        case .heard(let path): return heard(path, now)
+        case .probed(let path): return probed(path, now)
+        case .candidates(let paths): return considered(paths, now)
         case .suspected: return suspected(now)
         case .recovered:
             isSuspected = false
@@ -111,25 +111,25 @@ public struct LinkChoice: Sendable {
 
     // MARK: Signs of life
 
-    private mutating func answered(_ way: LinkWay, _ now: Instant) -> [Output] {
-        guard let index = index(of: way, now) else { return [] }
+    private mutating func answered(_ path: LinkPath, _ now: Instant) -> [Output] {
+        guard let index = index(of: path, now) else { return [] }
         known[index].provedAt = now
         known[index].heardAt = now
-        known[index].unanswered = 0
+        known[index].missedAcknowledgements = 0
         let avoided = known[index].avoidedUntil
-        known[index].next = avoided > now ? avoided : now + Self.upkeep(way.linkClass)
-        if way.endpoint == used.endpoint {
-            used = way
+        known[index].next = avoided > now ? avoided : now + Self.upkeep(path.linkClass)
+        if path.endpoint == used.endpoint {
+            used = path
             isSuspected = false
             return []
         }
         return reconsider(index, now)
     }
 
-    private mutating func heard(_ way: LinkWay, _ now: Instant) -> [Output] {
-        guard let index = index(of: way, now) else { return [] }
+    private mutating func heard(_ path: LinkPath, _ now: Instant) -> [Output] {
+        guard let index = index(of: path, now) else { return [] }
         known[index].heardAt = now
-        if way.endpoint == used.endpoint {
+        if path.endpoint == used.endpoint {
             for other in known.indices { known[other].heardCount = 0 }
             return []
         }
@@ -138,22 +138,22 @@ public struct LinkChoice: Sendable {
         return reconsider(index, now)
     }
 
-    private mutating func probed(_ way: LinkWay, _ now: Instant) -> [Output] {
-        let outputs = heard(way, now)
-        guard way.endpoint != used.endpoint, usedSilence(now) >= Self.probedPatience,
-            let index = index(of: way, now), known[index].provedAt != nil
+    private mutating func probed(_ path: LinkPath, _ now: Instant) -> [Output] {
+        let outputs = heard(path, now)
+        guard path.endpoint != used.endpoint, usedSilence(now) >= Self.probedPatience,
+            let index = index(of: path, now), known[index].provedAt != nil
         else { return outputs }
         return outputs + take(index, now)
     }
 
     private func usedSilence(_ now: Instant) -> Duration {
-        now - (known.first { $0.way.endpoint == used.endpoint }?.heardAt ?? .zero)
+        now - (known.first { $0.path.endpoint == used.endpoint }?.heardAt ?? .zero)
     }
 
     /// Takes another way, proved, if there is a reason to.
     private mutating func reconsider(_ index: Int, _ now: Instant) -> [Output] {
         guard now >= known[index].avoidedUntil || isSuspected else { return [] }
-        let candidate = known[index].way
+        let candidate = known[index].path
         let silence = usedSilence(now)
         let isBetter = candidate.linkClass.cost < used.linkClass.cost
         let isSame = candidate.linkClass == used.linkClass
@@ -167,12 +167,12 @@ public struct LinkChoice: Sendable {
     }
 
     private mutating func take(_ index: Int, _ now: Instant) -> [Output] {
-        if let before = known.firstIndex(where: { $0.way.endpoint == used.endpoint }) {
-            known[before].unanswered = 0
+        if let before = known.firstIndex(where: { $0.path.endpoint == used.endpoint }) {
+            known[before].missedAcknowledgements = 0
             known[before].next = now + Self.repetition
             if isSuspected { failed(before, now) }
         }
-        used = known[index].way
+        used = known[index].path
         usedSince = now
         known[index].heardAt = now
         for other in known.indices { known[other].heardCount = 0 }
@@ -195,7 +195,7 @@ public struct LinkChoice: Sendable {
         if let other = bestProved(now) { return take(other, now) }
         // Whoever answers first takes over.
         var outputs: [Output] = []
-        for index in known.indices where known[index].way.endpoint != used.endpoint {
+        for index in known.indices where known[index].path.endpoint != used.endpoint {
             outputs += challenge(index, now)
         }
         return outputs
@@ -203,7 +203,7 @@ public struct LinkChoice: Sendable {
 
     private mutating func linkDown(_ link: LinkID, _ now: Instant) -> [Output] {
         let wasUsed = used.endpoint.link == link
-        known.removeAll { $0.way.endpoint.link == link }
+        known.removeAll { $0.path.endpoint.link == link }
         guard wasUsed else { return [] }
         guard let other = bestProved(now) else { return [.lost] }
         return take(other, now)
@@ -211,22 +211,22 @@ public struct LinkChoice: Sendable {
 
     private func bestProved(_ now: Instant) -> Int? {
         known.indices.filter {
-            known[$0].way.endpoint != used.endpoint && known[$0].provedAt != nil
-                && known[$0].unanswered < 2
+            known[$0].path.endpoint != used.endpoint && known[$0].provedAt != nil
+                && known[$0].missedAcknowledgements < 2
         }.min { rank(known[$0]) < rank(known[$1]) }
     }
 
     private func rank(_ one: Known) -> (UInt16, Endpoint) {
-        (one.way.linkClass.cost, one.way.endpoint)
+        (one.path.linkClass.cost, one.path.endpoint)
     }
 
     // MARK: Challenges
 
     /// One way a link is enough to stand by; a link that has one is left alone.
-    private mutating func considered(_ ways: [LinkWay], _ now: Instant) -> [Output] {
-        for way in ways where !known.contains(where: { $0.way.endpoint.link == way.endpoint.link })
-        {
-            _ = index(of: way, now)
+    private mutating func considered(_ paths: [LinkPath], _ now: Instant) -> [Output] {
+        for path in paths
+        where !known.contains(where: { $0.path.endpoint.link == path.endpoint.link }) {
+            _ = index(of: path, now)
         }
         return ask(now)
     }
@@ -234,35 +234,36 @@ public struct LinkChoice: Sendable {
     private mutating func ask(_ now: Instant) -> [Output] {
         var outputs: [Output] = []
         for index in known.indices
-        where known[index].way.endpoint != used.endpoint && known[index].next <= now {
-            known[index].unanswered += 1
-            if known[index].unanswered > 2 { known[index].provedAt = nil }
+        where known[index].path.endpoint != used.endpoint && known[index].next <= now {
+            known[index].missedAcknowledgements += 1
+            if known[index].missedAcknowledgements > 2 { known[index].provedAt = nil }
             outputs += challenge(index, now)
         }
         return outputs
     }
 
     private mutating func challenge(_ index: Int, _ now: Instant) -> [Output] {
-        known[index].next = now + Self.repetition * (1 << min(known[index].unanswered, 5))
+        known[index].next =
+            now + Self.repetition * (1 << min(known[index].missedAcknowledgements, 5))
         if let asked = known[index].askedAt, now - asked < Limits.challengeInterval { return [] }
         known[index].askedAt = now
-        return [.challenge(known[index].way.endpoint)]
+        return [.challenge(known[index].path.endpoint)]
     }
 
     /// Of a way that is known or finds room.
-    private mutating func index(of way: LinkWay, _ now: Instant) -> Int? {
-        if let index = known.firstIndex(where: { $0.way.endpoint == way.endpoint }) {
-            known[index].way = way
+    private mutating func index(of path: LinkPath, _ now: Instant) -> Int? {
+        if let index = known.firstIndex(where: { $0.path.endpoint == path.endpoint }) {
+            known[index].path = path
             return index
         }
         if known.count >= Limits.candidatesPerPeer {
             let idle = known.firstIndex {
-                $0.provedAt == nil && $0.way.endpoint != used.endpoint
+                $0.provedAt == nil && $0.path.endpoint != used.endpoint
             }
             guard let idle else { return nil }
             known.remove(at: idle)
         }
-        known.append(Known(way: way, next: now))
+        known.append(Known(path: path, next: now))
         return known.count - 1
     }
 

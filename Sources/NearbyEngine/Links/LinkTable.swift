@@ -9,14 +9,14 @@ struct LinkTable {
     mutating func remove(_ link: LinkID) { classes[link] = nil }
 
     /// A link that we do not know counts as Ethernet.
-    func way(to endpoint: Endpoint) -> LinkWay {
-        LinkWay(endpoint: endpoint, linkClass: classes[endpoint.link] ?? .ethernet)
+    func path(to endpoint: Endpoint) -> LinkPath {
+        LinkPath(endpoint: endpoint, linkClass: classes[endpoint.link] ?? .ethernet)
     }
 
     /// Those over links that are up, in the order of the endpoints.
     @inline(never)
-    func ways(to endpoints: [Endpoint]) -> [LinkWay] {
-        endpoints.filter { classes[$0.link] != nil }.map(way)
+    func paths(to endpoints: [Endpoint]) -> [LinkPath] {
+        endpoints.filter { classes[$0.link] != nil }.map(path)
     }
 
     /// Whether frames can leave for it; those without a link leave as the system chooses.
@@ -29,7 +29,7 @@ struct LinkTable {
     func reachable(_ endpoints: [Endpoint], attempt: UInt16 = 0) -> [Endpoint] {
         let endpoints = endpoints.filter(reaches)
         let ordered = LinkClass.allCases.flatMap { linkClass in
-            endpoints.filter { way(to: $0).linkClass == linkClass }
+            endpoints.filter { path(to: $0).linkClass == linkClass }
         }
         guard !ordered.isEmpty else { return [] }
         let first = Int(attempt) / 3 % ordered.count

@@ -20,17 +20,17 @@ extension Node {
         case .opened(let channel): opened(channel, now)
         case .declined(let channel, let decision): declined(channel, decision, now)
         case .failed(let channel, let reason, let text): failed(channel, reason, text, now)
-        case .notice(let notice): outbox.add(.notice(notice))
+        case .diagnostic(let diagnostic): outbox.add(.diagnostic(diagnostic))
         case .closed(let channel, let byPeer):
             tell(.closed(channel), now)
             if byPeer { tellInvitation(.channelClosed(channel.token), now) }
-        case .ownIdentity(let endpoint): outbox.add(.notice(.ownIdentityElsewhere(endpoint)))
+        case .ownIdentity(let endpoint): outbox.add(.diagnostic(.ownIdentityElsewhere(endpoint)))
         case .drop(let reason): outbox.drop(reason)
         case .drops(let counters): outbox.add(counters)
         }
     }
 
-    func channelDeadlineReached(_ channel: Channel, _ now: Instant) {
+    func channelDeadlineReached(_ channel: PeerChannel, _ now: Instant) {
         let peer = channel.isClient && !channel.isAnswered ? channel.expectedPeer : nil
         let endpoints = peer.map { links.reachable(rendezvous.endpoints(of: $0)) } ?? []
         tellChannels(.deadlineReached(channel.token, reachable: endpoints), now)
@@ -38,7 +38,7 @@ extension Node {
 
     // MARK: Admission
 
-    private func keyed(_ channel: Channel, _ now: Instant) {
+    private func keyed(_ channel: PeerChannel, _ now: Instant) {
         let outputs = channels.admit(
             channel, holder: channel.peer.flatMap { peers.holder(of: $0.short) },
             hasRoute: mesh.costToCollector != nil, neighbourCount: peers.neighbourCount, now: now)
@@ -47,7 +47,7 @@ extension Node {
 
     /// Who is accepted has its place before the neighbour that makes room for it is closed:
     /// otherwise the tie-break, told of that, invites another to it.
-    private func invited(_ channel: Channel, _ now: Instant) {
+    private func invited(_ channel: PeerChannel, _ now: Instant) {
         let (routing, collectors) = (mesh.routing, configuration.collectors)
         let (decision, outputs) = rendezvous.decision(
             on: channel, reach: { routing.reach(via: $0, collectors: collectors) },
@@ -56,7 +56,7 @@ extension Node {
         work.add(outputs, as: Work.rendezvous)
     }
 
-    private func declined(_ channel: Channel, _ decision: DecisionFrame, _ now: Instant) {
+    private func declined(_ channel: PeerChannel, _ decision: DecisionFrame, _ now: Instant) {
         guard let peer = channel.peer else { return }
         if peers[peer] == nil { outbox.add(.peer(peer, .notConnected)) }
         guard channel.isClient, channel.path.endpoint != nil else { return }
@@ -65,23 +65,23 @@ extension Node {
     }
 
     private func failed(
-        _ channel: Channel, _ reason: DropReason, _ text: String, _ now: Instant
+        _ channel: PeerChannel, _ reason: DropReason, _ text: String, _ now: Instant
     ) {
         let peer = channel.peer ?? channel.expectedPeer
         if let peer, let endpoint = channel.path.endpoint, let cause = RefusedNode.Cause(reason) {
             tellRendezvous(.refused(peer, at: endpoint, cause), now)
         } else {
-            outbox.add(.notice(.refused(peer, reason, at: channel.path.endpoint, text: text)))
+            outbox.add(.diagnostic(.refused(peer, reason, at: channel.path.endpoint, text: text)))
         }
         guard let peer else { return }
-        ApplicationCalls.refused(peer, reason, by: self)
+        ApplicationDials.refused(peer, reason, by: self)
         if peers[peer] == nil { outbox.add(.peer(peer, .notConnected)) }
         if channel.isClient, channel.key.path.endpoint != nil {
             tellInvitation(.failed(peer, channel.attemptNumber), now)
         }
     }
 
-    private func opened(_ channel: Channel, _ now: Instant) {
+    private func opened(_ channel: PeerChannel, _ now: Instant) {
         guard let peer = channel.peer, let terms = channel.peerTerms else { return }
         tellRendezvous(.opened(peer), now)
         tellMesh(.met(peer, terms), now)
@@ -90,7 +90,7 @@ extension Node {
     }
 
     /// From now on the peer's traffic goes over this channel.
-    func use(_ channel: Channel, _ now: Instant) {
+    func use(_ channel: PeerChannel, _ now: Instant) {
         guard let peer = channel.peer else { return }
         let nextHop = mesh.routing.nextHop(to: peer.short)
         tell(.use(channel, nextHop: nextHop, renewedAt: mesh.addressees.renewedAt(peer)), now)

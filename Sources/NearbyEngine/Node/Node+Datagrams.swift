@@ -53,7 +53,7 @@ extension Node {
 
     /// One frame, opened: `payload` begins with its kind.
     func received(
-        _ payload: ArraySlice<UInt8>, on channel: Channel, _ arrival: Arrival, _ now: Instant
+        _ payload: ArraySlice<UInt8>, on channel: PeerChannel, _ arrival: Arrival, _ now: Instant
     ) {
         let frame: Frame
         do throws(Frame.Refusal) {
@@ -78,7 +78,7 @@ extension Node {
     }
 
     private func received(
-        _ frame: ChannelFrame, on channel: Channel, _ arrival: Arrival, _ now: Instant
+        _ frame: ChannelFrame, on channel: PeerChannel, _ arrival: Arrival, _ now: Instant
     ) {
         switch frame {
         case .admit(let frame): tellChannels(.admission(.admit(frame), channel), now)

@@ -11,10 +11,10 @@ extension Node {
         case .nextHop(let peer, let hop):
             guard let association = peers[peer] else { return }
             tell(association, .nextHop(peers.isNeighbour(peer) ? peer : hop), now)
-        case .call(let peer): beginHandshake(with: peer, over: .mesh(peer.short), attempt: 0, now)
-        case .giveUp(let peer): channels.abandonCalls(to: peer)
+        case .dial(let peer): beginHandshake(with: peer, over: .mesh(peer.short), attempt: 0, now)
+        case .giveUp(let peer): channels.abandonDials(to: peer)
         case .costToCollector(let cost): tellRendezvous(.costToCollector(cost), now)
-        case .event(let event): ApplicationCalls.tell(event, by: self, now)
+        case .event(let event): ApplicationDials.tell(event, by: self, now)
         case .drop(let reason): outbox.drop(reason)
         }
     }
@@ -43,10 +43,10 @@ extension Node {
     }
 
     /// A frame for a peer, with what else waits for the next hop.
-    func enqueue(
-        _ payload: [UInt8], to peer: PeerID, _ priority: Priority, _ now: Instant
-    ) {
-        outbox.enqueue(payload, to: peer, priority, seeing: view(toward: peer.short), now: now)
+    func enqueue(_ payload: [UInt8], to peer: PeerID, _ priority: Priority, _ now: Instant) {
+        // A neighbour needs no route: none is looked up.
+        let far = peers.isNeighbour(peer) ? nil : peer.short
+        outbox.enqueue(payload, to: peer, priority, seeing: view(toward: far), now: now)
     }
 
     /// What waits for neighbours, sealed.

@@ -12,7 +12,7 @@ public final class Node {
     public typealias Input = NodeInput
     public typealias Output = NodeOutput
     public typealias Event = NodeEvent
-    public typealias Notice = NodeNotice
+    public typealias Diagnostic = NodeDiagnostic
     typealias Work = NodeWork
 
     let configuration: NodeConfiguration
@@ -43,7 +43,7 @@ public final class Node {
         echoes = EchoMachine(own: own, name: configuration.name)
         channels = ChannelMachine(
             terms: AdmissionTerms(configuration, cryptography), cryptography: cryptography,
-            isCalled: configuration.role.collects || configuration.application != nil,
+            isDialed: configuration.role.collects || configuration.application != nil,
             timers: timers)
     }
 
@@ -95,7 +95,7 @@ public final class Node {
         case .sendUnreliable(let message, let peer, let priority):
             tell(.sendUnreliable(message, to: peer, priority), now)
         case .sendReliable(let message, let peer): tell(.sendReliable(message, to: peer), now)
-        case .application(let input): ApplicationCalls.handle(input, of: self, now)
+        case .application(let input): ApplicationDials.handle(input, of: self, now)
         case .echo(let token, let peer, let limit):
             tellEchoes(.ask(token, peer, limit), toward: peer.short, now)
         case .clock(let unixOffset): tellChannels(.clock(unixOffset: unixOffset), now)

@@ -111,7 +111,7 @@ public enum NodeEvent: Sendable {
     /// A sign of life, with the token that asked for it, and how long it took. `hops`: links that
     /// the answer crossed, at least 1. Over a channel it is proved, and has neither name nor link.
     indirect case echo(EchoAnswer, from: ShortID, hops: Int, after: Duration)
-    case notice(NodeNotice)
+    case diagnostic(NodeDiagnostic)
 }
 
 /// How a peer and this node stand.
@@ -122,7 +122,7 @@ public enum PeerState: String, Equatable, Sendable {
 }
 
 /// What a person should read in the log.
-public enum NodeNotice: Sendable {
+public enum NodeDiagnostic: Sendable {
     case refused(PeerID?, DropReason, at: Endpoint?, text: String)
     case neighbourUp(PeerID, name: String, at: Endpoint)
     /// Another link carries the channel from now on.

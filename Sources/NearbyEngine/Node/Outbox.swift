@@ -66,7 +66,8 @@ struct Outbox {
 
     /// Seals a frame on this very channel and sends it over a path of its own, past all queues.
     mutating func send(
-        _ payload: [UInt8], on channel: Channel, over path: Path, seeing view: View, now: Instant
+        _ payload: [UInt8], on channel: PeerChannel, over path: Path, seeing view: View,
+        now: Instant
     ) {
         guard let datagram = seal(payload, on: channel, .control, view.peers, now) else { return }
         transmit(datagram, over: path, seeing: view)
@@ -151,7 +152,7 @@ struct Outbox {
     /// The frame sealed with the channel's keys; nil, and counted, if they may seal no more.
     @inline(never)
     private mutating func seal(
-        _ payload: [UInt8], on channel: Channel, _ priority: Priority, _ peers: Peers,
+        _ payload: [UInt8], on channel: PeerChannel, _ priority: Priority, _ peers: Peers,
         _ now: Instant
     ) -> [UInt8]? {
         guard let datagram = channel.seal?.seal(payload, priority: priority) else {

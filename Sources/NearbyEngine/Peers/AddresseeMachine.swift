@@ -17,13 +17,13 @@ struct AddresseeMachine {
         /// There is a way to a peer without a channel.
         case reachable(PeerID)
         /// The program wants a channel with the peer, or no more.
-        case called(PeerID, Bool)
+        case dialed(PeerID, Bool)
         case deadlineReached
     }
 
     enum Output: Equatable {
         /// Begin a handshake over the mesh, whatever the PeerIDs.
-        case call(PeerID)
+        case dial(PeerID)
         /// End the handshakes that were begun so.
         case giveUp(PeerID)
         /// The program may address this collector now.
@@ -45,10 +45,10 @@ struct AddresseeMachine {
     }
 
     /// Our attempts to open a channel over the mesh with one of them.
-    private struct Call {
+    private struct Dial {
         /// nil while nothing is to be done: the channel is open, or there is no way.
         var nextAttempt: Instant?
-        var backoff = Limits.callBackoff
+        var backoff = Limits.dialBackoff
         /// Since a channel was open the last time.
         var attempts = 0
         /// When its open channel was last begun anew.
@@ -63,9 +63,9 @@ struct AddresseeMachine {
     private var choice = CollectorChoice()
     private var places: ViewerPlaces
     /// The chosen collector and at most `Limits.viewersMax` viewers.
-    private var calls: [PeerID: Call] = [:]
-    /// By the program; at most `Limits.calledPeersMax`.
-    private var called: Set<PeerID> = []
+    private var dials: [PeerID: Dial] = [:]
+    /// By the program; at most `Limits.dialedPeersMax`.
+    private var dialed: Set<PeerID> = []
     /// What the program was told last.
     private(set) var collector: PeerID?
     private(set) var viewers: [PeerID] = []
@@ -83,43 +83,43 @@ struct AddresseeMachine {
         case .routeChanged(let peer, let kind, let metric):
             return routeChanged(peer, kind, metric, view, now)
         case .associated(let peer):
-            calls[peer]?.nextAttempt = nil
-            calls[peer]?.attempts = 0
+            dials[peer]?.nextAttempt = nil
+            dials[peer]?.attempts = 0
             return checkRole(of: peer, view, now) + announce(view, now)
         case .dissociated(let peer):
             let outputs = announce(view, now)
-            callAgain(peer, now)
+            redial(peer, now)
             return outputs
         case .channelUnknown(let peer): return renew(peer, view, now)
         case .reachable(let peer):
-            callAgain(peer, now)
+            redial(peer, now)
             return []
-        case .called(let peer, let isWanted):
+        case .dialed(let peer, let isWanted):
             if !isWanted {
-                called.remove(peer)
-            } else if called.count < Limits.calledPeersMax {
-                called.insert(peer)
+                dialed.remove(peer)
+            } else if dialed.count < Limits.dialedPeersMax {
+                dialed.insert(peer)
             }
-            return reviseCalls(view, now)
+            return reviseDials(view, now)
         case .deadlineReached:
             let chosen =
                 choice.nextDeadline ?? .distantFuture <= now
                 ? apply(choice.handle(.deadlineReached, now: now), view, now) : []
-            return chosen + callIfDue(view, now)
+            return chosen + dialIfDue(view, now)
         }
     }
 
     var nextDeadline: Instant? {
         var earliest = min(
             choice.nextDeadline ?? .distantFuture, places.nextDeadline ?? .distantFuture)
-        for call in calls.values { earliest = min(earliest, call.nextAttempt ?? .distantFuture) }
+        for dial in dials.values { earliest = min(earliest, dial.nextAttempt ?? .distantFuture) }
         return earliest == .distantFuture ? nil : earliest
     }
 
-    var callCount: Int { calls.count }
+    var dialCount: Int { dials.count }
 
     /// When the open channel with it was last begun anew, because it did not know it.
-    func renewedAt(_ peer: PeerID) -> Instant? { calls[peer]?.renewedAt }
+    func renewedAt(_ peer: PeerID) -> Instant? { dials[peer]?.renewedAt }
 
     /// What a way to the nearest collector costs; nil: there is none.
     func costToCollector(_ routing: RoutingMachine) -> UInt16? {
@@ -145,8 +145,8 @@ struct AddresseeMachine {
                 .route(peer, metric: isCollector ? metric : nil), now: now)
             outputs += apply(steps, view, now) + [.routeToCollectorChanged]
         }
-        if kind == .viewer || calls[peer] != nil && peer != choice.current {
-            outputs += reviseCalls(view, now)
+        if kind == .viewer || dials[peer] != nil && peer != choice.current {
+            outputs += reviseDials(view, now)
         }
         if peer == collector { outputs += announce(view, now) }
         return outputs
@@ -158,7 +158,7 @@ struct AddresseeMachine {
         steps.flatMap { step in
             switch step {
             case .chosen(let peer):
-                let outputs = reviseCalls(view, now)
+                let outputs = reviseDials(view, now)
                 guard let peer else { return outputs }
                 return outputs + checkRole(of: peer, view, now)
             }
@@ -183,97 +183,97 @@ struct AddresseeMachine {
     // MARK: Calls
 
     /// Calls the collector of record and the viewers in reach, and nobody else any more.
-    private mutating func reviseCalls(_ view: View, _ now: Instant) -> [Output] {
+    private mutating func reviseDials(_ view: View, _ now: Instant) -> [Output] {
         guard !role.collects else { return [] }
-        var addressees = called.union(viewersToCall(view, now))
+        var addressees = dialed.union(viewersToDial(view, now))
         if let collector = choice.current { addressees.insert(collector) }
-        calls = calls.filter { addressees.contains($0.key) }
-        for peer in addressees where calls[peer] == nil {
+        dials = dials.filter { addressees.contains($0.key) }
+        for peer in addressees where dials[peer] == nil {
             // One that is heard on a link is about to be a neighbour.
             let isHeard = view.discovery.sighting(of: peer) != nil
-            let delay = isHeard ? Limits.callDelay : .zero
-            calls[peer] = Call(nextAttempt: now + delay + spread(of: peer))
+            let delay = isHeard ? Limits.dialDelay : .zero
+            dials[peer] = Dial(nextAttempt: now + delay + spread(of: peer))
         }
-        return announce(view, now) + callIfDue(view, now)
+        return announce(view, now) + dialIfDue(view, now)
     }
 
-    private mutating func viewersToCall(_ view: View, _ now: Instant) -> [PeerID] {
+    private mutating func viewersToDial(_ view: View, _ now: Instant) -> [PeerID] {
         let candidates = view.routing.routes.filter { $0.kind == .viewer }.map { route in
             let peer = route.destination
             let role = view.peers.role(of: peer)
             return ViewerPlaces.Candidate(
                 peer: peer, isServed: role == .viewer, isOther: role != nil && role != .viewer,
-                isCalled: calls[peer] != nil)
+                isDialed: dials[peer] != nil)
         }
         return places.choose(from: candidates, now: now)
     }
 
-    private mutating func callIfDue(_ view: View, _ now: Instant) -> [Output] {
+    private mutating func dialIfDue(_ view: View, _ now: Instant) -> [Output] {
         var outputs: [Output] = []
         var isRoom = places.takeDue(now: now)
-        for peer in calls.keys.sorted() {
-            guard let call = calls[peer], let due = call.nextAttempt, now >= due else { continue }
+        for peer in dials.keys.sorted() {
+            guard let dial = dials[peer], let due = dial.nextAttempt, now >= due else { continue }
             guard view.peers[peer] == nil, view.routing.nextHop(to: peer.short) != nil else {
-                calls[peer]?.nextAttempt = nil
+                dials[peer]?.nextAttempt = nil
                 continue
             }
-            if isPlaceWanted(peer, call, view) {
+            if isPlaceWanted(peer, dial, view) {
                 places.pause(peer, now: now)
-                calls[peer] = nil
+                dials[peer] = nil
                 outputs.append(.giveUp(peer))
                 isRoom = true
             } else {
-                outputs += attempt(peer, call, view, now)
+                outputs += attempt(peer, dial, view, now)
             }
         }
         // Who is called now was not called before: this ends.
-        return isRoom ? outputs + reviseCalls(view, now) : outputs
+        return isRoom ? outputs + reviseDials(view, now) : outputs
     }
 
     private mutating func attempt(
-        _ peer: PeerID, _ call: Call, _ view: View, _ now: Instant
+        _ peer: PeerID, _ dial: Dial, _ view: View, _ now: Instant
     ) -> [Output] {
-        var call = call
-        call.nextAttempt = now + call.backoff + random.duration(in: .zero..<call.backoff)
-        call.backoff = min(call.backoff * 2, Limits.callBackoffMax)
-        call.attempts += 1
-        calls[peer] = call
-        guard peer == choice.current, call.attempts > Limits.callsUnanswered else {
-            return [.call(peer)]
+        var dial = dial
+        dial.nextAttempt = now + dial.backoff + random.duration(in: .zero..<dial.backoff)
+        dial.backoff = min(dial.backoff * 2, Limits.dialBackoffMax)
+        dial.attempts += 1
+        dials[peer] = dial
+        guard peer == choice.current, dial.attempts > Limits.dialsUnanswered else {
+            return [.dial(peer)]
         }
         let outputs = apply(choice.handle(.unanswered(peer), now: now), view, now)
-        return peer == choice.current ? outputs + [.call(peer)] : outputs
+        return peer == choice.current ? outputs + [.dial(peer)] : outputs
     }
 
     /// Whether others want the place of a viewer that did not answer.
-    private func isPlaceWanted(_ peer: PeerID, _ call: Call, _ view: View) -> Bool {
-        guard peer != choice.current, !called.contains(peer),
-            call.attempts >= Limits.viewerCallsUnanswered
+    private func isPlaceWanted(_ peer: PeerID, _ dial: Dial, _ view: View) -> Bool {
+        guard peer != choice.current, !dialed.contains(peer),
+            dial.attempts >= Limits.viewerDialsUnanswered
         else { return false }
         return view.routing.routes.lazy.filter { $0.kind == .viewer }.count > Limits.viewersMax
     }
 
     /// A viewer can wait; it must not be called by everybody at once.
     private mutating func spread(of peer: PeerID) -> Duration {
-        peer == choice.current || called.contains(peer)
-            ? .zero : random.duration(in: .zero..<Limits.callDelay)
+        peer == choice.current || dialed.contains(peer)
+            ? .zero : random.duration(in: .zero..<Limits.dialDelay)
     }
 
     /// After the channel with an addressee was lost, or when there is a new way to it.
-    private mutating func callAgain(_ peer: PeerID, _ now: Instant) {
-        guard let call = calls[peer] else { return }
+    private mutating func redial(_ peer: PeerID, _ now: Instant) {
+        guard let dial = dials[peer] else { return }
         let soon = now + spread(of: peer)
-        calls[peer] = Call(nextAttempt: min(call.nextAttempt ?? soon, soon))
-        calls[peer]?.attempts = call.attempts
+        dials[peer] = Dial(nextAttempt: min(dial.nextAttempt ?? soon, soon))
+        dials[peer]?.attempts = dial.attempts
     }
 
     /// Begins anew beside the channel that an addressee does not know.
     private mutating func renew(_ peer: PeerID, _ view: View, _ now: Instant) -> [Output] {
-        guard let call = calls[peer], let association = view.peers[peer],
-            now - (call.renewedAt ?? association.openedAt) >= Limits.renewalInterval
+        guard let dial = dials[peer], let association = view.peers[peer],
+            now - (dial.renewedAt ?? association.openedAt) >= Limits.renewalInterval
         else { return [] }
-        calls[peer]?.renewedAt = now
-        return [.call(peer)]
+        dials[peer]?.renewedAt = now
+        return [.dial(peer)]
     }
 
     // MARK: What the program is told
@@ -292,7 +292,7 @@ struct AddresseeMachine {
             collector = addressed
             outputs.append(.collector(addressed))
         }
-        let looking = calls.keys.filter { $0 != addressed && view.peers.role(of: $0) == .viewer }
+        let looking = dials.keys.filter { $0 != addressed && view.peers.role(of: $0) == .viewer }
             .sorted()
         if looking != viewers {
             viewers = looking
@@ -304,13 +304,13 @@ struct AddresseeMachine {
 
 extension Limits {
     /// Between attempts to reach somebody over the mesh; doubles to the maximum.
-    public static let callBackoff = Duration.milliseconds(500)
-    public static let callBackoffMax = Duration.seconds(30)
+    public static let dialBackoff = Duration.milliseconds(500)
+    public static let dialBackoffMax = Duration.seconds(30)
     /// After so many the chosen collector is given up for another, if there is one.
-    static let callsUnanswered = 4
+    static let dialsUnanswered = 4
     /// Before somebody who is heard on a link is called over the mesh all the same. Viewers are
     /// called up to as much later, each at a time of its own.
-    public static let callDelay = Duration.seconds(1)
+    public static let dialDelay = Duration.seconds(1)
     /// Between two attempts to renew a channel that the other side seems not to have.
     static let renewalInterval = Duration.seconds(1)
 }

@@ -31,7 +31,7 @@ final class Association: Timed {
     }
 
     let peer: PeerID
-    let channel: Channel
+    let channel: PeerChannel
     /// What the peer said of itself.
     let terms: AdmitFrame
     let openedAt: Instant
@@ -58,7 +58,7 @@ final class Association: Timed {
     private let timers: NodeTimers
 
     init(
-        _ channel: Channel, with peer: PeerID, _ terms: AdmitFrame, firstHop: PeerID? = nil,
+        _ channel: PeerChannel, with peer: PeerID, _ terms: AdmitFrame, firstHop: PeerID? = nil,
         instead previous: Association? = nil, rekeyAt: Instant,
         application: ApplicationTerms? = nil, timers: NodeTimers, now: Instant
     ) {
@@ -126,14 +126,14 @@ final class Association: Timed {
     /// on a link: both sides keep the latter, in whatever order they were opened. Of two over the
     /// mesh, which both sides began, they keep that of the lower PeerID's client. Not one that the
     /// other side said it has lost (`renewedAt`): the new channel is our answer to that.
-    func outlasts(_ new: Channel, own: PeerID, renewedAt: Instant?, now: Instant) -> Bool {
+    func outlasts(_ new: PeerChannel, own: PeerID, renewedAt: Instant?, now: Instant) -> Bool {
         if let renewedAt, renewedAt >= openedAt { return false }
         guard channel.stage == .open, new.key.path.endpoint == nil,
             channel.peerTerms?.run == new.peerTerms?.run
         else { return false }
         if channel.key.path.endpoint != nil { return now - openedAt < Limits.invitationTimeout }
         return channel.isClient != new.isClient && channel.isClient == (own < peer)
-            && now - openedAt < Limits.crossedCallsTime
+            && now - openedAt < Limits.crossedDialsTime
     }
 
     /// What was measured on the old path says nothing of the new one.
@@ -201,7 +201,7 @@ extension Limits {
     /// handshake.
     public static let unreachableTime = Duration.seconds(60)
     /// Channels over the mesh that opened so close together may have been begun by both sides.
-    static let crossedCallsTime = Duration.seconds(5)
+    static let crossedDialsTime = Duration.seconds(5)
     /// How long a peer may take to answer on a new link of an open channel.
     public static let resumptionTime = Duration.milliseconds(500)
     /// Between attempts to renew the keys of a channel; doubles to the maximum.

@@ -17,7 +17,7 @@ struct MeshMachine {
         /// The way to a peer with an open channel changed.
         case nextHop(PeerID, PeerID?)
         // As `AddresseeMachine` says.
-        case call(PeerID)
+        case dial(PeerID)
         case giveUp(PeerID)
         /// What a way to the nearest collector costs now.
         case costToCollector(UInt16?)
@@ -62,7 +62,7 @@ struct MeshMachine {
             if addressees.nextDeadline ?? .distantFuture <= now {
                 outputs += tell(AddresseeMachine.Input.deadlineReached, peers, discovery, now)
             }
-            return outputs + book.deadlineReached(now: now).map { notice($0) }
+            return outputs + book.deadlineReached(now: now).map { diagnostic($0) }
         }
     }
 
@@ -99,7 +99,9 @@ struct MeshMachine {
         case .send(let message, let peer): return [.send(message, to: peer)]
         case .drop(let reason): return [.drop(reason)]
         case .routeChanged(let peer, let hop, let metric, let kind):
-            var outputs = book.routeChanged(peer, nextHop: hop, kind, now: now).map { notice($0) }
+            var outputs = book.routeChanged(peer, nextHop: hop, kind, now: now).map {
+                diagnostic($0)
+            }
             if peers[peer] != nil {
                 outputs.append(.nextHop(peer, hop))
             } else if hop != nil {
@@ -113,25 +115,25 @@ struct MeshMachine {
 
     private func perform(_ output: AddresseeMachine.Output, _ peers: Peers) -> Output? {
         switch output {
-        case .call(let peer): return .call(peer)
+        case .dial(let peer): return .dial(peer)
         case .giveUp(let peer): return .giveUp(peer)
         case .collector(let peer): return .event(.collector(peer))
         case .viewers(let viewers): return .event(.viewers(viewers))
         case .routeToCollectorChanged: return .costToCollector(costToCollector)
         case .noCollector(let peer):
             return peers[peer].map {
-                .event(.notice(.noCollector(peer, name: $0.terms.name, role: $0.terms.role)))
+                .event(.diagnostic(.noCollector(peer, name: $0.terms.name, role: $0.terms.role)))
             }
         case .drop(let reason): return .drop(reason)
         }
     }
 
-    private func notice(_ output: NodeBook.Output) -> Output {
+    private func diagnostic(_ output: NodeBook.Output) -> Output {
         switch output {
         case .vanished(let gone):
-            .event(.notice(.nodesVanished(gone.compactMap { book[$0] })))
+            .event(.diagnostic(.nodesVanished(gone.compactMap { book[$0] })))
         case .returned(let peer):
-            .event(.notice(.nodesReturned([peer].compactMap { book[$0] })))
+            .event(.diagnostic(.nodesReturned([peer].compactMap { book[$0] })))
         }
     }
 }

@@ -10,13 +10,13 @@ struct PeerMachine {
     enum Input {
         /// The channel carries its peer's traffic from now on. `nextHop`: as routing has it;
         /// `renewedAt`: when the peer said last that it does not know our channel.
-        case use(Channel, nextHop: PeerID?, renewedAt: Instant?)
+        case use(PeerChannel, nextHop: PeerID?, renewedAt: Instant?)
         /// The channel is gone.
-        case closed(Channel)
+        case closed(PeerChannel)
         /// Opened frames of an admitted channel.
-        case hopFrame(HopFrame, on: Channel, Arrival)
-        case endToEndFrame(EndToEndFrame, on: Channel, Arrival)
-        case pathFrame(PathFrame, on: Channel, Arrival)
+        case hopFrame(HopFrame, on: PeerChannel, Arrival)
+        case endToEndFrame(EndToEndFrame, on: PeerChannel, Arrival)
+        case pathFrame(PathFrame, on: PeerChannel, Arrival)
         case sendUnreliable([UInt8], to: PeerID, Priority)
         case sendReliable([UInt8], to: PeerID)
         case association(Association.Input, of: Association)
@@ -25,16 +25,16 @@ struct PeerMachine {
         case sighted(PeerID, [Endpoint])
         /// Find out whether the other side of a channel answers at an address; not more than once
         /// in 200 ms at one.
-        case challenge(Channel, at: Endpoint)
+        case challenge(PeerChannel, at: Endpoint)
     }
 
     enum Output {
         /// A frame for a peer, with what else waits for the next hop.
         case enqueue([UInt8], to: PeerID, Priority)
         /// A frame on this very channel, past all queues.
-        case send([UInt8], on: Channel, over: Path)
+        case send([UInt8], on: PeerChannel, over: Path)
         /// What came with others in one frame.
-        case frame(ArraySlice<UInt8>, on: Channel, Arrival)
+        case frame(ArraySlice<UInt8>, on: PeerChannel, Arrival)
         case routing(RoutingMessage, from: PeerID, isOvertaken: Bool)
         /// `from`: the neighbour that handed it to us.
         case packet(MeshPacket, from: PeerID)
@@ -54,7 +54,7 @@ struct PeerMachine {
         case costChanged(PeerID, UInt16)
         /// Begin a handshake beside the channel that there is.
         case renewKeys(PeerID, over: Path, attempt: UInt16)
-        case close(Channel, CloseFrame.Reason)
+        case close(PeerChannel, CloseFrame.Reason)
         case drop(DropReason)
     }
 
@@ -112,7 +112,7 @@ struct PeerMachine {
         case .hop(let input, let neighbour): tell(neighbour, input, now, &outputs)
         case .sighted(let peer, let endpoints):
             guard let neighbour = peers.neighbour(peer) else { return [] }
-            tell(neighbour, .candidates(view.links.ways(to: endpoints)), now, &outputs)
+            tell(neighbour, .candidates(view.links.paths(to: endpoints)), now, &outputs)
         case .challenge(let channel, let endpoint): challenge(channel, at: endpoint, now, &outputs)
         }
         return outputs
@@ -206,11 +206,12 @@ struct PeerMachine {
             let answer = LivenessFrame.answer.bytes
             outputs.append(.send(answer, on: association.channel, over: .link(endpoint)))
         case .ask(let endpoint): challenge(association.channel, at: endpoint, now, &outputs)
-        case .moved(let way):
+        case .moved(let path):
             // The channel stays, and with it what waits.
-            association.channel.path = .link(way.endpoint)
-            let notice = NodeNotice.neighbourMoved(peer, name: neighbour.name, at: way.endpoint)
-            outputs.append(.event(.notice(notice)))
+            association.channel.path = .link(path.endpoint)
+            let diagnostic = NodeDiagnostic.neighbourMoved(
+                peer, name: neighbour.name, at: path.endpoint)
+            outputs.append(.event(.diagnostic(diagnostic)))
         case .costChanged(let cost): outputs.append(.costChanged(peer, cost))
         case .lost:
             remove(neighbour, &outputs)
@@ -222,7 +223,8 @@ struct PeerMachine {
     // MARK: Frames
 
     private mutating func received(
-        _ frame: HopFrame, on channel: Channel, _ arrival: Arrival, _ view: View, _ now: Instant,
+        _ frame: HopFrame, on channel: PeerChannel, _ arrival: Arrival, _ view: View,
+        _ now: Instant,
         _ outputs: inout [Output]
     ) {
         // A hop counts only on a link between the two: never out of a mesh packet.
@@ -232,11 +234,11 @@ struct PeerMachine {
         guard let neighbour = peers.neighbour(peer) else {
             return challenge(channel, at: endpoint, now, &outputs)
         }
-        let way = view.links.way(to: endpoint)
-        tell(neighbour, .heard(way), now, &outputs)
+        let path = view.links.path(to: endpoint)
+        tell(neighbour, .heard(path), now, &outputs)
         switch frame {
         case .liveness(let frame):
-            return tell(neighbour, .received(frame, from: way), now, &outputs)
+            return tell(neighbour, .received(frame, from: path), now, &outputs)
         case .empty: return tell(neighbour, .frameReceived(isData: false), now, &outputs)
         case .routing, .packet, .bundle:
             tell(neighbour, .frameReceived(isData: true), now, &outputs)
@@ -254,7 +256,7 @@ struct PeerMachine {
     }
 
     /// Whether a later numbered routing message of this peer was here before the frame.
-    private func isOvertaken(_ counter: UInt64, by peer: PeerID, on channel: Channel) -> Bool {
+    private func isOvertaken(_ counter: UInt64, by peer: PeerID, on channel: PeerChannel) -> Bool {
         if let newest = channel.routingCounter, counter < newest { return true }
         guard let current = peers[peer]?.channel, current !== channel else { return false }
         // A channel that was replaced.
@@ -262,7 +264,7 @@ struct PeerMachine {
     }
 
     private mutating func received(
-        _ frame: EndToEndFrame, on channel: Channel, _ arrival: Arrival, _ view: View,
+        _ frame: EndToEndFrame, on channel: PeerChannel, _ arrival: Arrival, _ view: View,
         _ now: Instant, _ outputs: inout [Output]
     ) {
         guard let peer = channel.peer, let association = peers[peer] else {
@@ -271,7 +273,7 @@ struct PeerMachine {
         outputs.append(.heard(peer, hops: arrival.hops))
         if case .link(let endpoint) = arrival.path {
             if let neighbour = peers.neighbour(peer) {
-                tell(neighbour, .heard(view.links.way(to: endpoint)), now, &outputs)
+                tell(neighbour, .heard(view.links.path(to: endpoint)), now, &outputs)
                 tell(neighbour, .frameReceived(isData: true), now, &outputs)
             } else {
                 challenge(channel, at: endpoint, now, &outputs)
@@ -283,13 +285,14 @@ struct PeerMachine {
     }
 
     private mutating func received(
-        _ frame: PathFrame, on channel: Channel, _ arrival: Arrival, _ view: View, _ now: Instant,
+        _ frame: PathFrame, on channel: PeerChannel, _ arrival: Arrival, _ view: View,
+        _ now: Instant,
         _ outputs: inout [Output]
     ) {
         if let endpoint = arrival.path.endpoint {
             if frame.isResponse { return answered(frame, on: channel, view, now, &outputs) }
             if let peer = peers[over: channel]?.peer, let neighbour = peers.neighbour(peer) {
-                tell(neighbour, .heard(view.links.way(to: endpoint)), now, &outputs)
+                tell(neighbour, .heard(view.links.path(to: endpoint)), now, &outputs)
             }
         } else if frame.isResponse {
             // Over the mesh the answer has said all by having come.
@@ -303,7 +306,7 @@ struct PeerMachine {
 
     /// What was unacknowledged on another one goes again.
     private mutating func use(
-        _ channel: Channel, nextHop: PeerID?, renewedAt: Instant?, _ links: LinkTable,
+        _ channel: PeerChannel, nextHop: PeerID?, renewedAt: Instant?, _ links: LinkTable,
         _ now: Instant, _ outputs: inout [Output]
     ) {
         guard let peer = channel.peer, let terms = channel.peerTerms else { return }
@@ -322,7 +325,7 @@ struct PeerMachine {
             application: application, timers: timers, now: now)
         peers.add(association)
         if let endpoint = channel.path.endpoint {
-            adopt(association, at: links.way(to: endpoint), isNew: true, now, &outputs)
+            adopt(association, at: links.path(to: endpoint), isNew: true, now, &outputs)
         }
         if let previous {
             for message in previous.unacknowledged {
@@ -359,27 +362,27 @@ struct PeerMachine {
     ///
     /// - Parameter isNew: the channel was just opened there.
     private mutating func adopt(
-        _ association: Association, at way: LinkWay, isNew: Bool, _ now: Instant,
+        _ association: Association, at path: LinkPath, isNew: Bool, _ now: Instant,
         _ outputs: inout [Output]
     ) {
         let peer = association.peer
         if let neighbour = peers.neighbour(peer) {
-            return tell(neighbour, isNew ? .opened(way) : .answered(way), now, &outputs)
+            return tell(neighbour, isNew ? .opened(path) : .answered(path), now, &outputs)
         }
-        let hop = HopMachine(way: way, decides: own < peer, seed: random.next(), now: now)
+        let hop = HopMachine(path: path, decides: own < peer, seed: random.next(), now: now)
         let neighbour = Neighbour(
             peer: peer, name: association.terms.name, hop: hop, timers: timers)
         peers.add(neighbour)
         tell(association, .nextHop(peer), now, &outputs)
-        let notice = NodeNotice.neighbourUp(peer, name: neighbour.name, at: way.endpoint)
-        outputs.append(.event(.notice(notice)))
+        let diagnostic = NodeDiagnostic.neighbourUp(peer, name: neighbour.name, at: path.endpoint)
+        outputs.append(.event(.diagnostic(diagnostic)))
         outputs.append(.neighbourUp(neighbour))
     }
 
     private func remove(_ neighbour: Neighbour, _ outputs: inout [Output]) {
         guard peers.removeNeighbour(neighbour.peer) != nil else { return }
-        let notice = NodeNotice.neighbourLost(neighbour.peer, name: neighbour.name)
-        outputs.append(.event(.notice(notice)))
+        let diagnostic = NodeDiagnostic.neighbourLost(neighbour.peer, name: neighbour.name)
+        outputs.append(.event(.diagnostic(diagnostic)))
         outputs.append(.neighbourDown(neighbour))
     }
 
@@ -387,7 +390,7 @@ struct PeerMachine {
 
     @inline(never)
     private mutating func challenge(
-        _ channel: Channel, at endpoint: Endpoint, _ now: Instant, _ outputs: inout [Output]
+        _ channel: PeerChannel, at endpoint: Endpoint, _ now: Instant, _ outputs: inout [Output]
     ) {
         guard channel.stage == .open, let association = peers[over: channel],
             !association.probes.wasJustAsked(at: endpoint, now: now)
@@ -397,7 +400,7 @@ struct PeerMachine {
     }
 
     private mutating func answered(
-        _ frame: PathFrame, on channel: Channel, _ view: View, _ now: Instant,
+        _ frame: PathFrame, on channel: PeerChannel, _ view: View, _ now: Instant,
         _ outputs: inout [Output]
     ) {
         guard let association = peers[over: channel],
@@ -412,7 +415,7 @@ struct PeerMachine {
             return outputs.append(.close(channel, .dropped))
         }
         if isNew { channel.path = .link(endpoint) }
-        adopt(association, at: view.links.way(to: endpoint), isNew: false, now, &outputs)
+        adopt(association, at: view.links.path(to: endpoint), isNew: false, now, &outputs)
         if isNew {
             outputs.append(.invitation(.admitted(channel, association.terms, by: peer)))
         }
@@ -421,7 +424,7 @@ struct PeerMachine {
 
 extension InvitationMachine.Input {
     /// The tie-break hears of a channel with a neighbour.
-    static func admitted(_ channel: Channel, _ terms: AdmitFrame, by peer: PeerID) -> Self {
+    static func admitted(_ channel: PeerChannel, _ terms: AdmitFrame, by peer: PeerID) -> Self {
         .admitted(
             channel.token, peer: peer, run: terms.run, attempt: channel.attemptNumber,
             weAreClient: channel.isClient)

@@ -18,7 +18,7 @@ final class Peers {
     subscript(peer: PeerID) -> Association? { associations[peer] }
 
     /// That whose traffic this channel carries.
-    subscript(over channel: Channel) -> Association? {
+    subscript(over channel: PeerChannel) -> Association? {
         guard let peer = channel.peer, let association = associations[peer],
             association.token == channel.token
         else { return nil }

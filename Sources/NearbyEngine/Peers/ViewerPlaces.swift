@@ -4,7 +4,7 @@ extension Limits {
     /// Viewers that an agent sends copies to; further ones get nothing until one goes.
     public static let viewersMax = 7
     /// Calls without an answer after which a viewer makes room for others that want its place.
-    static let viewerCallsUnanswered = 2
+    static let viewerDialsUnanswered = 2
     /// How long it is not called then, unless there is room for everybody.
     static let viewerPause = Duration.seconds(60)
 }
@@ -21,7 +21,7 @@ struct ViewerPlaces: Sendable {
         var isServed: Bool
         /// There is a channel with it, and it was admitted as something else.
         var isOther: Bool
-        var isCalled: Bool
+        var isDialed: Bool
     }
 
     /// Those that did not answer, and until when they are passed over: at most as many as there are
@@ -45,7 +45,7 @@ struct ViewerPlaces: Sendable {
         pauses = pauses.filter { known.contains($0.key) }
         nextDeadline = pauses.values.filter { $0 > now }.min()
         func rank(_ candidate: Candidate) -> (Int, Instant, UInt64, PeerID) {
-            let order = candidate.isServed ? 0 : candidate.isCalled ? 1 : 2
+            let order = candidate.isServed ? 0 : candidate.isDialed ? 1 : 2
             // Everybody once, before anybody again.
             let paused = pauses[candidate.peer] ?? .zero
             // An exclusive or alone would leave neighbouring numbers together.

@@ -20,7 +20,7 @@ public struct ReliableSender: Sendable {
     private var lost = NumberRanges()
 
     /// Records of the numbers before `nextNumber`; those that matter no more leave at the front.
-    private var sent = Line<Segment>()
+    private var sent = Deque<Segment>()
     private var nextNumber: UInt64 = 0
     private var largestAcknowledged: UInt64?
     private var lastSentAt = Instant.zero

@@ -12,7 +12,7 @@ struct SendBuffer: Sendable {
         var end: UInt64 { start + UInt64(bytes.count) }
     }
 
-    private var entries = Line<Entry>()
+    private var entries = Deque<Entry>()
     /// Bytes of the messages kept, with their lengths.
     private(set) var byteCount = 0
     /// Behind the last message, in the stream.

@@ -15,7 +15,7 @@ public struct SendQueue: Sendable {
     }
 
     private struct Lane: Sendable {
-        var frames = Line<[UInt8]>()
+        var frames = Deque<[UInt8]>()
         var byteCount = 0
         /// Frames and bundles that left in a row without one of these, while one waited.
         var skips = 0

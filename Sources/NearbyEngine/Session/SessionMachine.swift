@@ -41,6 +41,12 @@ public struct SessionMachine: Sendable {
             return [.frame([FrameKind.message.rawValue] + message, priority)]
         case .sendReliable(let message):
             if let reason = sender.enqueue(message) { outputs.append(.drop(reason)) }
+        case .received(.message(let message)):
+            // Nothing of the reliable ones changes.
+            let isShort = message.count <= Limits.messageBytesMax
+            return [
+                isShort ? .delivered(Array(message), isReliable: false) : .drop(.messageTooLong)
+            ]
         case .received(let frame): receive(frame, now: now, &outputs)
         case .pathReset:
             sender.resetPath()
@@ -74,10 +80,7 @@ public struct SessionMachine: Sendable {
         _ frame: EndToEndFrame, now: Instant, _ outputs: inout [Output]
     ) {
         switch frame {
-        case .message(let message):
-            let isShort = message.count <= Limits.messageBytesMax
-            outputs.append(
-                isShort ? .delivered(Array(message), isReliable: false) : .drop(.messageTooLong))
+        case .message: break
         case .segment(let segment):
             if let reason = receiver.receive(segment, now: now) {
                 outputs.append(.drop(reason))

@@ -12,24 +12,38 @@ final class DatagramSender {
     deinit { control.deallocate() }
 
     func send(_ bytes: [UInt8], to endpoint: Endpoint, by file: FileDescriptor) -> SendOutcome {
+        bytes.withUnsafeBytes { send($0, cutEvery: nil, to: endpoint, by: file) }
+    }
+
+    /// Several datagrams at once.
+    func send(_ train: DatagramTrain, by file: FileDescriptor) -> SendOutcome {
+        guard let endpoint = train.endpoint else { return .sent }
+        let size = UInt16(clamping: train.datagramBytes)
+        return send(train.bytes, cutEvery: size, to: endpoint, by: file)
+    }
+
+    private func send(
+        _ payload: UnsafeRawBufferPointer, cutEvery size: UInt16?, to endpoint: Endpoint,
+        by file: FileDescriptor
+    ) -> SendOutcome {
         let link = endpoint.link.value
         guard let address = SocketAddress(endpoint.address, scope: link) else {
             return .unreachable
         }
         let count = address.withSockaddr { name, length in
-            bytes.withUnsafeBytes { payload in
-                var vector = iovec(
-                    iov_base: UnsafeMutableRawPointer(mutating: payload.baseAddress),
-                    iov_len: payload.count)
-                return withUnsafeMutablePointer(to: &vector) { vector in
-                    var message = msghdr()
-                    message.msg_name = UnsafeMutableRawPointer(mutating: UnsafeRawPointer(name))
-                    message.msg_namelen = length
-                    message.msg_iov = vector
-                    message.msg_iovlen = 1
-                    if link != 0 { choose(link, for: endpoint.address, in: &message) }
-                    return sendmsg(file.raw, &message, clinux_msg_nosignal())
-                }
+            var vector = iovec(
+                iov_base: UnsafeMutableRawPointer(mutating: payload.baseAddress),
+                iov_len: payload.count)
+            return withUnsafeMutablePointer(to: &vector) { vector in
+                var message = msghdr()
+                message.msg_name = UnsafeMutableRawPointer(mutating: UnsafeRawPointer(name))
+                message.msg_namelen = length
+                message.msg_iov = vector
+                message.msg_iovlen = 1
+                message.msg_control = control
+                if link != 0 { choose(link, for: endpoint.address, in: &message) }
+                if let size { append(size, level: Self.udp, type: Self.segment, to: &message) }
+                return sendmsg(file.raw, &message, clinux_msg_nosignal())
             }
         }
         return count >= 0 ? .sent : Self.outcome(errno)
@@ -37,7 +51,6 @@ final class DatagramSender {
 
     /// Names the link to leave by; the kernel takes the link's own address as source.
     private func choose(_ link: UInt32, for address: TransportAddress, in message: inout msghdr) {
-        message.msg_control = control
         if case .ipv4 = address {
             var info = in_pktinfo()
             info.ipi_ifindex = Int32(truncatingIfNeeded: link)
@@ -53,13 +66,17 @@ final class DatagramSender {
         _ info: Info, level: Int32, type: Int32, to message: inout msghdr
     ) {
         let size = MemoryLayout<Info>.size
-        message.msg_controllen = clinux_cmsg_space(size)
-        guard let header = clinux_cmsg_first(&message) else { return }
+        let header = (control + Int(message.msg_controllen)).assumingMemoryBound(to: cmsghdr.self)
+        message.msg_controllen += clinux_cmsg_space(size)
         header.pointee.cmsg_level = level
         header.pointee.cmsg_type = type
         header.pointee.cmsg_len = clinux_cmsg_length(size)
         clinux_cmsg_data(header).storeBytes(of: info, as: Info.self)
     }
+
+    /// SOL_UDP and UDP_SEGMENT of <linux/udp.h>, which Glibc's module lacks.
+    private static let udp = Int32(IPPROTO_UDP)
+    private static let segment: Int32 = 103
 
     private static func outcome(_ code: Int32) -> SendOutcome {
         switch code {

@@ -42,6 +42,10 @@ public final class UDPTransport {
     private let ipv6: FileDescriptor?
     private let receivers: [DatagramReceiver]
     private let sender = DatagramSender()
+    /// What `sendSoon` was given last.
+    private lazy var train = DatagramTrain()
+    /// Nobody has found otherwise.
+    private var takesTrains = true
     private var sendDrops = DropCounters()
     /// The links over which datagrams may come and go; all others are dropped and counted. nil:
     /// every link will do. With a set, nothing is sent where the kernel's routes would choose.
@@ -104,6 +108,31 @@ public final class UDPTransport {
         return outcome
     }
 
+    /// Sends as `send` does, with those before and behind it for the same endpoint; `sendWaiting`
+    /// sends the last of them.
+    public func sendSoon(_ bytes: [UInt8], to endpoint: Endpoint) {
+        if takesTrains, train.add(bytes, to: endpoint) { return }
+        sendWaiting()
+        guard takesTrains, train.add(bytes, to: endpoint) else {
+            send(bytes, to: endpoint)
+            return
+        }
+    }
+
+    /// Sends what waits since `sendSoon`.
+    public func sendWaiting() {
+        guard takesTrains, train.datagramCount > 0, let endpoint = train.endpoint else { return }
+        defer { train.removeAll() }
+        if train.datagramCount > 1, case .sent = attempt(train, endpoint) {
+            sent.datagrams &+= UInt64(train.datagramCount)
+            sent.bytes &+= UInt64(train.bytes.count)
+            return
+        }
+        for position in 0..<train.datagramCount {
+            send(train.datagram(at: position), to: endpoint)
+        }
+    }
+
     /// Sends to the IPv6 and the IPv4 beacon group of a link. True if one of them was sent.
     @discardableResult
     public func multicast(_ bytes: [UInt8], on link: LinkID) -> Bool {
@@ -120,14 +149,26 @@ public final class UDPTransport {
 
     private func attempt(_ bytes: [UInt8], _ endpoint: Endpoint) -> SendOutcome {
         if let configuredLinks, !configuredLinks.contains(endpoint.link) { return .notConfigured }
-        let file: FileDescriptor?
-        switch endpoint.address {
-        case .ipv4: file = ipv4
-        case .ipv6: file = ipv6
-        case .bluetooth, .simulated: file = nil
-        }
-        guard let file else { return .unreachable }
+        guard let file = file(for: endpoint) else { return .unreachable }
         return sender.send(bytes, to: endpoint, by: file)
+    }
+
+    /// An old kernel, a link that cannot checksum or one of smaller datagrams refuses trains: then
+    /// there are none any more.
+    private func attempt(_ train: DatagramTrain, _ endpoint: Endpoint) -> SendOutcome {
+        if let configuredLinks, !configuredLinks.contains(endpoint.link) { return .notConfigured }
+        guard let file = file(for: endpoint) else { return .unreachable }
+        let outcome = sender.send(train, by: file)
+        if case .failed = outcome { takesTrains = false }
+        return outcome
+    }
+
+    private func file(for endpoint: Endpoint) -> FileDescriptor? {
+        switch endpoint.address {
+        case .ipv4: ipv4
+        case .ipv6: ipv6
+        case .bluetooth, .simulated: nil
+        }
     }
 
     private static func openPair(

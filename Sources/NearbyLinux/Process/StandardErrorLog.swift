@@ -10,7 +10,7 @@ public struct StandardErrorLog: Sendable {
     public enum Level: UInt8, Comparable, Sendable, CaseIterable {
         case error = 3
         case warning = 4
-        case notice = 5
+        case diagnostic = 5
         case information = 6
         case debug = 7
 
@@ -21,7 +21,7 @@ public struct StandardErrorLog: Sendable {
             switch self {
             case .error: "error"
             case .warning: "warning"
-            case .notice: "notice"
+            case .diagnostic: "notice"
             case .information: "info"
             case .debug: "debug"
             }

@@ -1,7 +1,7 @@
 import NearbyCore
 import NearbyLinux
 
-extension AdapterMachine.Notice {
+extension AdapterMachine.Diagnostic {
     var description: String {
         switch self {
         case .noController: "no controller that fits"

@@ -2,7 +2,7 @@ import NearbyCore
 import NearbyWire
 
 /// What a node does for applications; nothing in one that serves none.
-public enum ApplicationCalls {
+public enum ApplicationDials {
     /// Bytes of reliable messages that the peer may not have yet: 0–`reliableQueueBytesMax`.
     public static func queuedReliableBytes(for peer: PeerID, at node: Node) -> Int {
         node.peers[peer]?.queuedReliableBytes ?? 0
@@ -11,17 +11,25 @@ public enum ApplicationCalls {
     static func handle(_ input: ApplicationInput, of node: Node, _ now: Instant) {
         guard node.configuration.application != nil else { return }
         switch input {
-        case .call(let peer):
+        case .dial(let peer):
             guard peer != node.own else { return }
-            node.tellInvitation(.called(peer, true), now)
-            node.tellMesh(.addressees(.called(peer, true)), now)
+            node.tellInvitation(.dialed(peer, true), now)
+            node.tellMesh(.addressees(.dialed(peer, true)), now)
         case .release(let peer):
-            node.tellInvitation(.called(peer, false), now)
-            node.tellMesh(.addressees(.called(peer, false)), now)
-            node.channels.abandonCalls(to: peer)
+            node.tellInvitation(.dialed(peer, false), now)
+            node.tellMesh(.addressees(.dialed(peer, false)), now)
+            node.channels.abandonDials(to: peer)
             guard let association = node.peers[peer], !node.peers.isNeighbour(peer) else { return }
             node.tellChannels(.close(association.channel, .leaving), now)
         case .advertise(let info): node.tellRendezvous(.advertise(info), now)
+        case .prefer(let preference):
+            node.channels.prefer(preference)
+            node.tellRendezvous(.prefer(preference), now)
+        case .encrypt(let peer):
+            guard let association = node.peers[peer],
+                association.channel.seal?.isEncrypted == false
+            else { return }
+            association.keysWorn(now: now)
         }
     }
 
@@ -29,7 +37,7 @@ public enum ApplicationCalls {
     static func tell(_ event: NodeEvent, by node: Node, _ now: Instant) {
         node.outbox.add(event)
         guard node.configuration.application != nil,
-            case .notice(.nodesVanished(let gone)) = event
+            case .diagnostic(.nodesVanished(let gone)) = event
         else { return }
         for known in gone { node.tellDiscovery(.forget(known.peer), now) }
     }

@@ -1,12 +1,12 @@
 import Testing
 
-@testable import NearbyEngine
+@testable import NearbyCore
 
 struct LineTests {
     private final class Token: Sendable {}
 
     @Test func whatLeftIsNotKeptAlive() {
-        var line = Line<Token>()
+        var line = Deque<Token>()
         weak var first: Token?
         do {
             let token = Token()
@@ -21,7 +21,7 @@ struct LineTests {
     }
 
     @Test func elementsLeaveInTheOrderTheyJoined() {
-        var line = Line<Int>()
+        var line = Deque<Int>()
         var expected: [Int] = []
         for step in 0..<1_000 {
             line.append(step)

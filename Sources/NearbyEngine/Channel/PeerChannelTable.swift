@@ -5,10 +5,10 @@ import NearbyCore
 /// A channel is in `channels` and `tokensByAttempt` from `add` to `remove`, under the key that it
 /// has now; in `tokensByIndex` as long as it has a seal; in `inbound` while it is one that another
 /// began and that has not proved the network's secret.
-struct ChannelTable {
-    private var channels: [ChannelToken: Channel] = [:]
+struct PeerChannelTable {
+    private var channels: [ChannelToken: PeerChannel] = [:]
     private var tokensByIndex: [UInt32: ChannelToken] = [:]
-    private var tokensByAttempt: [Channel.AttemptKey: ChannelToken] = [:]
+    private var tokensByAttempt: [PeerChannel.AttemptKey: ChannelToken] = [:]
     private(set) var inbound: InboundHandshakes
     private var nextToken: UInt32 = 1
     private let timers: NodeTimers
@@ -22,25 +22,25 @@ struct ChannelTable {
 
     var isFull: Bool { channels.count >= Limits.channelsMax }
 
-    subscript(token: ChannelToken) -> Channel? { channels[token] }
+    subscript(token: ChannelToken) -> PeerChannel? { channels[token] }
 
     /// That to which frames with this index are addressed.
-    subscript(index index: UInt32) -> Channel? {
+    subscript(index index: UInt32) -> PeerChannel? {
         tokensByIndex[index].flatMap { channels[$0] }
     }
 
-    subscript(attempt key: Channel.AttemptKey) -> Channel? {
+    subscript(attempt key: PeerChannel.AttemptKey) -> PeerChannel? {
         tokensByAttempt[key].flatMap { channels[$0] }
     }
 
     /// In no particular order.
-    func filter(_ isIncluded: (Channel) -> Bool) -> [Channel] {
+    func filter(_ isIncluded: (PeerChannel) -> Bool) -> [PeerChannel] {
         channels.values.filter(isIncluded)
     }
 
     /// The first of those whose peers' certificates are outside their dates.
-    func expired(at unixTime: Int64) -> Channel? {
-        var found: Channel?
+    func expired(at unixTime: Int64) -> PeerChannel? {
+        var found: PeerChannel?
         for channel in channels.values {
             guard let certification = channel.certification, !certification.isValid(at: unixTime),
                 found.map({ channel.token < $0.token }) ?? true
@@ -50,18 +50,18 @@ struct ChannelTable {
         return found
     }
 
-    func count(where isIncluded: (Channel) -> Bool) -> Int {
+    func count(where isIncluded: (PeerChannel) -> Bool) -> Int {
         channels.values.count(where: isIncluded)
     }
 
     /// The table must not be full.
     mutating func add(
-        _ handshake: any SecureChannel, _ key: Channel.AttemptKey, attemptNumber: UInt16,
+        _ handshake: any SecureChannel, _ key: PeerChannel.AttemptKey, attemptNumber: UInt16,
         expectedPeer: PeerID?, now: Instant
-    ) -> Channel {
+    ) -> PeerChannel {
         let token = ChannelToken(value: nextToken)
         nextToken &+= 1
-        let channel = Channel(
+        let channel = PeerChannel(
             token: token, key: key, attemptNumber: attemptNumber, expectedPeer: expectedPeer,
             handshake: handshake, timers: timers, now: now)
         channels[token] = channel
@@ -71,9 +71,9 @@ struct ChannelTable {
 
     /// A handshake that another began at this origin.
     mutating func addInbound(
-        _ handshake: any SecureChannel, _ key: Channel.AttemptKey, attemptNumber: UInt16,
+        _ handshake: any SecureChannel, _ key: PeerChannel.AttemptKey, attemptNumber: UInt16,
         from origin: InboundHandshakes.Origin, now: Instant
-    ) -> Channel {
+    ) -> PeerChannel {
         let channel = add(
             handshake, key, attemptNumber: attemptNumber, expectedPeer: nil, now: now)
         inbound.begin(channel.token, from: origin, now: now)
@@ -81,19 +81,19 @@ struct ChannelTable {
     }
 
     /// The other side has proved the network's secret.
-    mutating func proved(_ channel: Channel) {
+    mutating func proved(_ channel: PeerChannel) {
         if !channel.isClient { inbound.end(channel.token) }
     }
 
     /// Its datagrams come and go over another path from now on.
-    mutating func move(_ channel: Channel, to path: Path) {
+    mutating func move(_ channel: PeerChannel, to path: Path) {
         tokensByAttempt[channel.key] = nil
         channel.move(to: path)
         tokensByAttempt[channel.key] = channel.token
     }
 
     /// - Returns: false if another channel has the index.
-    mutating func set(_ seal: FrameSeal, of channel: Channel) -> Bool {
+    mutating func set(_ seal: FrameSeal, of channel: PeerChannel) -> Bool {
         guard tokensByIndex[seal.localIndex] == nil else { return false }
         tokensByIndex[seal.localIndex] = channel.token
         channel.seal = seal
@@ -101,7 +101,7 @@ struct ChannelTable {
     }
 
     @inline(never)
-    mutating func remove(_ channel: Channel) {
+    mutating func remove(_ channel: PeerChannel) {
         channel.end()
         channels[channel.token] = nil
         tokensByAttempt[channel.key] = nil

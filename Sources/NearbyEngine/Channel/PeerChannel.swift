@@ -3,7 +3,7 @@ import NearbyWire
 
 /// One attempt at, or one instance of, a channel between this node and a peer: from the first
 /// handshake datagram until it is closed. `ChannelMachine` owns it and drives it.
-final class Channel: Timed {
+final class PeerChannel: Timed {
     enum Stage: Equatable {
         case handshaking
         case admitting

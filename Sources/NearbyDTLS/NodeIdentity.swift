@@ -11,7 +11,7 @@ import NearbyCore
 ///     -----BEGIN CERTIFICATE----- …
 ///
 /// It is replaced atomically: losing power at any moment leaves no identity or a whole one.
-public final class Identity {
+public final class NodeIdentity {
     /// What to do with an identity that was made on another board.
     public enum CloneRule: Sendable {
         /// A new key here; the old file is kept aside. For `trust: secret` and `any`.
@@ -24,7 +24,7 @@ public final class Identity {
     /// The key lives in memory only and is gone with the process.
     public let ephemeral: Bool
     /// What happened that a person should read, one line each.
-    public let notices: [String]
+    public let diagnostics: [String]
     /// What others ask of it under `trust: authority`.
     let authority: Authority?
     package let key: KeyPair
@@ -33,14 +33,14 @@ public final class Identity {
     private static let bindingPrefix = "Binding: "
 
     package init(
-        _ key: KeyPair, ephemeral: Bool = false, notices: [String] = [],
+        _ key: KeyPair, ephemeral: Bool = false, diagnostics: [String] = [],
         authority: Authority? = nil
     ) {
         self.key = key
         self.authority = authority
         self.peer = key.peer
         self.ephemeral = ephemeral
-        self.notices = notices
+        self.diagnostics = diagnostics
     }
 
     /// The identity in the state directory, made if there is none; both are created as needed.
@@ -50,7 +50,7 @@ public final class Identity {
     public static func load(
         stateDirectory: String, rule: CloneRule, root: String = "",
         through files: some FileOperations = SystemFiles()
-    ) throws(IdentityError) -> Identity {
+    ) throws(IdentityError) -> NodeIdentity {
         let path = file(in: stateDirectory)
         let board = BoardBinding(root: root, through: files)
         let stored: [UInt8]?
@@ -63,10 +63,10 @@ public final class Identity {
             throw error
         }
         guard let stored else {
-            return create(KeyPair.generate(), board, in: stateDirectory, notices: [], files)
+            return create(KeyPair.generate(), board, in: stateDirectory, diagnostics: [], files)
         }
         let (binding, key) = try parse(stored, path: path)
-        guard binding.isForeign(on: board) else { return Identity(key) }
+        guard binding.isForeign(on: board) else { return NodeIdentity(key) }
         if rule == .refuse { throw .foreign(path: path, made: binding, here: board) }
         return replace(key, madeOn: binding, board, in: stateDirectory, files)
     }
@@ -89,7 +89,9 @@ public final class Identity {
     }
 
     /// An identity for this process only.
-    public static func makeEphemeral() -> Identity { Identity(KeyPair.generate(), ephemeral: true) }
+    public static func makeEphemeral() -> NodeIdentity {
+        NodeIdentity(KeyPair.generate(), ephemeral: true)
+    }
 
     /// An identity that its owner keeps elsewhere, as `pem` gave it; nil if the text is damaged.
     public convenience init?(pem: [UInt8]) {
@@ -120,24 +122,24 @@ public final class Identity {
     }
 
     private static func create(
-        _ key: KeyPair, _ board: BoardBinding, in directory: String, notices: [String],
+        _ key: KeyPair, _ board: BoardBinding, in directory: String, diagnostics: [String],
         _ files: some FileOperations
-    ) -> Identity {
+    ) -> NodeIdentity {
         do {
             try files.makeDirectories(directory, permissions: 0o700)
             try AtomicFile.write(
                 text(of: key, on: board), to: file(in: directory), permissions: 0o600,
                 through: files)
-            return Identity(key, notices: notices)
+            return NodeIdentity(key, diagnostics: diagnostics)
         } catch {
-            return inMemory(key, because: error, notices: notices)
+            return inMemory(key, because: error, diagnostics: diagnostics)
         }
     }
 
     private static func replace(
         _ old: KeyPair, madeOn binding: BoardBinding, _ board: BoardBinding, in directory: String,
         _ files: some FileOperations
-    ) -> Identity {
+    ) -> NodeIdentity {
         let key = KeyPair.generate()
         let aside = "\(directory)/identity-\(old.peer).pem"
         do {
@@ -145,21 +147,21 @@ public final class Identity {
         } catch {
             return inMemory(key, because: error)
         }
-        let notice = """
+        let diagnostic = """
             this card was copied or moved: its identity \(old.peer) was made on \(binding), \
             this board is \(board); a new identity \(key.peer) was made, \
             the old one is kept in \(aside)
             """
-        return create(key, board, in: directory, notices: [notice], files)
+        return create(key, board, in: directory, diagnostics: [diagnostic], files)
     }
 
     private static func inMemory(
-        _ key: KeyPair, because error: FileError, notices: [String] = []
-    ) -> Identity {
-        let notice =
+        _ key: KeyPair, because error: FileError, diagnostics: [String] = []
+    ) -> NodeIdentity {
+        let diagnostic =
             "the identity \(key.peer) is kept in memory only, and the next start makes another: "
             + "\(error)"
-        return Identity(key, ephemeral: true, notices: notices + [notice])
+        return NodeIdentity(key, ephemeral: true, diagnostics: diagnostics + [diagnostic])
     }
 
     package static func text(of key: KeyPair, on board: BoardBinding) -> [UInt8] {

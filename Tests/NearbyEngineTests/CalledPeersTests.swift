@@ -1,0 +1,72 @@
+import NearbyCore
+import NearbyEngine
+import Testing
+
+/// Whom a program calls, the tie-break does not let wait for others.
+struct CalledPeersTests {
+    private var machine = InvitationMachine(
+        own: PeerID(high: 1, low: 0), role: .relay, seed: 1, accepting: 256)
+
+    private static func peer(_ number: Int) -> PeerID { PeerID(high: UInt64(number) + 2, low: 0) }
+
+    private mutating func see(_ count: Int) -> [PeerID] {
+        (0..<count).flatMap { number in
+            Self.invited(
+                machine.handle(
+                    .sighted(
+                        Self.peer(number), run: RunID(value: 1), role: .relay,
+                        costToCollector: nil), now: .zero))
+        }
+    }
+
+    private static func invited(_ outputs: [InvitationMachine.Output]) -> [PeerID] {
+        outputs.compactMap { if case .invite(let peer, _) = $0 { peer } else { nil } }
+    }
+
+    /// The attempts that nobody answers would last for twelve seconds.
+    @Test mutating func theyAreInvitedBesideOthersThatDoNotAnswer() {
+        let wanted = see(20)
+        #expect(wanted.count == Limits.invitationsAtOnce)
+        let called = Self.peer(19)
+        #expect(!wanted.contains(called))
+        #expect(Self.invited(machine.handle(.dialed(called, true), now: .zero)) == [called])
+    }
+
+    @Test mutating func soManyAtATime() {
+        _ = see(100)
+        for number in 0..<100 { _ = machine.handle(.dialed(Self.peer(number), true), now: .zero) }
+        let outputs = machine.handle(.failed(Self.peer(0), 1), now: .zero)
+        // One place became free.
+        #expect(Self.invited(outputs).count == 1)
+    }
+
+    @Test mutating func theirBackOffEnds() throws {
+        let peer = Self.peer(0)
+        var outputs = machine.handle(
+            .sighted(peer, run: RunID(value: 1), role: .relay, costToCollector: nil), now: .zero)
+        var now = Instant.zero
+        for _ in 0..<5 {
+            let attempt = try #require(Self.attempt(outputs))
+            _ = machine.handle(.failed(peer, attempt), now: now)
+            now = try #require(machine.nextDeadline)
+            outputs = machine.handle(.deadlineReached, now: now)
+        }
+        _ = machine.handle(.failed(peer, try #require(Self.attempt(outputs))), now: now)
+        #expect(try #require(machine.nextDeadline) > now + .seconds(20))
+        #expect(Self.invited(machine.handle(.dialed(peer, true), now: now)) == [peer])
+    }
+
+    @Test mutating func whoHasJustDeclinedIsLeftAlone() throws {
+        let peer = Self.peer(0)
+        let outputs = machine.handle(
+            .sighted(peer, run: RunID(value: 1), role: .relay, costToCollector: nil), now: .zero)
+        let attempt = try #require(Self.attempt(outputs))
+        _ = machine.handle(.declined(peer, attempt, retryAfter: .seconds(9)), now: .zero)
+        #expect(Self.invited(machine.handle(.dialed(peer, true), now: .zero)) == [])
+    }
+
+    private static func attempt(_ outputs: [InvitationMachine.Output]) -> UInt16? {
+        outputs.lazy.compactMap { if case .invite(_, let attempt) = $0 { attempt } else { nil } }
+            .first
+    }
+}
