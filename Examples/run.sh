@@ -6,7 +6,7 @@
 set -uo pipefail
 . "$(dirname "$0")/../deploy/common.sh"
 need_root
-need "${NETWORK_PACKAGES[@]}" tmux busybox-static tcpdump
+need "${NETWORK_PACKAGES[@]}" tmux busybox-static tcpdump tshark
 if [ -z "${BIN:-}" ]; then
     need "${BUILD_PACKAGES[@]}"
     need_swift

@@ -88,3 +88,18 @@ legible() { grep -qa "an open letter, number $1" "$LAB/wire.pcap" && grep -qa "a
 hidden() { ! grep -qaE "(an open letter|a reply), number $1" "$LAB/wire.pcap"; }
 for number in 1 2 4; do must "${kinds[number]}: legible in the capture" legible $number; done
 for number in 3 5 6 7 8 9; do must "${kinds[number]}: not in the capture" hidden $number; done
+
+# Wireshark's own eyes, led to the handshakes by deploy/wireshark.lua: DTLS 1.2, from the hello to where ciphers
+# change, with a suite that we offer, and not one malformed.
+wireshark() { tshark -X lua_script:deploy/wireshark.lua -r "$LAB/wire.pcap" -T fields "$@" 2>/dev/null | tr ',' '\n' | sort -u; }
+handshakes=$(wireshark -e dtls.handshake.type | paste -sd' ')
+for kind in 1 2 3 11 12 13 14 15 16; do
+    must "tshark reads the handshake's message $kind ($handshakes)" grep -qw "$kind" <<<"$handshakes"
+done
+must "and where ciphers change" grep -qx 20 <(wireshark -e dtls.record.content_type)
+must "DTLS 1.2" grep -qx 0xfefd <(wireshark -e dtls.record.version)
+must "a suite that we offer" grep -qxE '0xc02b|0xcca9' <(wireshark -Y 'dtls.handshake.type == 2' -e dtls.handshake.ciphersuite)
+must "what follows is sealed" [ "$(tshark -X lua_script:deploy/wireshark.lua -r "$LAB/wire.pcap" \
+    -Y 'rivulet.kind >= 0x80' 2>/dev/null | wc -l)" -ge 20 ]
+must "nothing of it is malformed" [ -z "$(tshark -X lua_script:deploy/wireshark.lua -r "$LAB/wire.pcap" \
+    -Y 'dtls && _ws.malformed' 2>/dev/null)" ]

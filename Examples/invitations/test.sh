@@ -47,3 +47,42 @@ types gabe /quit
 sees ann 'Lost Gabe' 20
 types ann /nearby
 sees ann 'Nobody is nearby'
+
+# Where an Avahi daemon runs, its tools show who advertises, with the discovery info; and where it is the only way,
+# it is enough to find each other. No other multicast passes than that of DNS-SD.
+. Tests/Network/avahi.sh
+host ivy joe
+lan 2 ivy joe
+for name in ivy joe; do
+    bus $name
+    avahi $name
+    in_host $name nft -f - <<'RULES'
+table inet only_avahi {
+    chain output {
+        type filter hook output priority 0
+        ip daddr 224.0.0.0/4 ip daddr != 224.0.0.251 counter drop
+        ip daddr 255.255.255.255 counter drop
+        ip6 daddr ff00::/8 udp dport != 5353 counter drop
+    }
+}
+RULES
+done
+terminal ivy ivy "$BIN/example-invitations" Ivy 'on the air'
+terminal joe joe "$BIN/example-invitations" Joe 'all ears'
+NETWORK=rv-invitations
+must "avahi-browse shows Ivy with her discovery info" until_true 20 shows joe '^=;eth2;IPv4;Ivy;.*"mood=on the air"'
+must "and Joe to himself" until_true 20 shows ivy '^=;eth2;IPv4;Joe;.*"mood=all ears"'
+sees joe 'Found Ivy, on the air' 20
+types ivy '/invite Joe by Avahi alone'
+sees joe 'Ivy invites you: “by Avahi alone”'
+types joe /accept
+sees ivy 'Joe is here'
+must "what else there was to hear was kept back" [ "$(in_host ivy nft list chain inet only_avahi output | grep -c 'packets [1-9]')" -ge 1 ]
+types ivy /quit
+sees joe 'Lost Ivy' 20
+must "and Avahi shows her no longer" until_true 10 eval '! shows joe "^=;eth2;IPv4;Ivy;"'
+
+# What cannot be a name ends the program with a sentence.
+long=$(printf 'x%.0s' {1..64})
+must "64 bytes are too long for a name" grep -q 'a display name has 1 to 63 bytes of UTF-8, this one has 64: choose another' \
+    <(in_host ann env SWIFT_BACKTRACE=enable=no "$BIN/example-invitations" "$long" 2>&1)

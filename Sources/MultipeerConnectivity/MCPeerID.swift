@@ -1,6 +1,11 @@
-// Apple's module hands Foundation on, and programs rely on it.
+// Apple's modules hand these on, and programs rely on it.
 @_exported import Foundation
 import Nearby
+
+// Apple's frameworks bring it along. Not with 6.0, whose library of it cannot be linked on Linux.
+#if compiler(>=6.1)
+    @_exported import Observation
+#endif
 
 /// Who a peer is: what a program makes for itself, once, and what it is told about others.
 ///
@@ -37,8 +42,10 @@ open class MCPeerID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
         super.init()
     }
 
+    /// What others see.
     open var displayName: String { peer.displayName }
 
+    /// True.
     open class var supportsSecureCoding: Bool { true }
 
     open func encode(with coder: NSCoder) {

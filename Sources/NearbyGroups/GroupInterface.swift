@@ -16,6 +16,8 @@ public enum GroupInput: Sendable {
     /// A member is parted with, connected or not.
     case expel(PeerID, SessionNumber)
     case send([UInt8], to: [PeerID], SessionNumber, isReliable: Bool)
+    /// Whether a member is to keep its reliable messages back.
+    case hold(PeerID, SessionNumber, Bool)
     /// The session goes on, empty and under a new name.
     case leave(SessionNumber, renamed: SessionID)
     case close(SessionNumber)
@@ -25,6 +27,8 @@ public enum GroupInput: Sendable {
     case unreachable(PeerID)
     /// Another run of the peer has the channel.
     case restarted(PeerID, isEncrypted: Bool = true)
+    /// The same run has another channel.
+    case encryptionChanged(PeerID, isEncrypted: Bool)
     case received([UInt8], from: PeerID, isReliable: Bool)
     case deadlineReached
 }
@@ -33,7 +37,7 @@ public enum GroupOutput: Equatable, Sendable {
     case sendReliable([UInt8], to: PeerID)
     case sendUnreliable([UInt8], to: PeerID)
     /// A channel with this peer is wanted.
-    case call(PeerID)
+    case dial(PeerID)
     case event(GroupEvent)
     case drop(DropReason)
 }
@@ -48,6 +52,8 @@ public enum GroupEvent: Equatable, Sendable {
     /// Its certificates are to be judged: `decide` wants to know.
     case certificates([[UInt8]], of: PeerID, SessionNumber)
     case message([UInt8], from: PeerID, SessionNumber, isReliable: Bool)
+    /// A member's program is slow: no more reliable messages for it, or again.
+    case held(PeerID, SessionNumber, Bool)
 }
 
 public enum GroupMemberState: Equatable, Sendable { case notConnected, connecting, connected }

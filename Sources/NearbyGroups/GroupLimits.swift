@@ -29,6 +29,8 @@ extension Limits {
     /// How long an invitation waits unless it says otherwise, and at most.
     public static let invitationTime = Duration.seconds(30)
     public static let invitationTimeMax = Duration.seconds(3_600)
+    /// How long an invitation that needs encryption waits for it on a channel that has none.
+    static let encryptionTime = Duration.seconds(3)
     /// How long an answer is remembered, in case the invitation comes again.
     static let answerMemory = Duration.seconds(60)
     /// How long two members may take to connect once one has begun.

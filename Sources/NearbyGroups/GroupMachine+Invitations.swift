@@ -16,17 +16,17 @@ extension GroupMachine {
         let wait = timeout > .zero ? min(timeout, Limits.invitationTimeMax) : Limits.invitationTime
         guard context.count <= Limits.contextBytesMax, invitations.find(peer, number) == nil,
             let invitation = invitations.add(peer, number, context, until: now + wait)
-        else { return [.event(.declined(peer, number, .noPlace))] + notConnected(peer, number) }
+        else { return declined(by: peer, number, .noPlace) }
         wake(at: invitation.deadline)
-        return isReachable(peer) ? say(invitation, now) : [.call(peer)]
+        return peers.isReachable(peer) ? say(invitation, now) : [.dial(peer)]
     }
 
     /// The invitation itself, with the time that is left.
     mutating func say(_ invitation: InvitationTable.Own, _ now: Instant) -> [Output] {
         guard let session = sessions[invitation.session] else { return [] }
         guard !isBarred(invitation.peer, invitation.session) else {
-            _ = invitations.take(invitation.number, from: invitation.peer)
-            return cancelled(invitation, .ended(.preference))
+            wake(at: invitations.bar(invitation, until: now + Limits.encryptionTime))
+            return []
         }
         invitations.sent(invitation)
         let invite = GroupInvite(
@@ -37,19 +37,15 @@ extension GroupMachine {
 
     /// An invitation of ours, or a connection that is being made, is not wanted any more.
     mutating func cancel(_ peer: PeerID, _ number: SessionNumber) -> [Output] {
-        if let invitation = invitations.find(peer, number),
-            let taken = invitations.take(invitation.number, from: peer)
-        {
-            return cancelled(taken, nil)
-        }
-        guard let member = sessions[number]?.members[peer], !member.isConnected else { return [] }
+        if let taken = invitations.take(peer, number) { return cancelled(taken, nil) }
+        guard let member = sessions[peer, number], !member.isConnected else { return [] }
         return end(peer, number, .left, nil)
     }
 
     /// It was taken out of the table.
     ///
     /// - Parameter refusal: what the program is told; nil: it wanted so.
-    func cancelled(_ invitation: InvitationTable.Own, _ refusal: Refusal?) -> [Output] {
+    func cancelled(_ invitation: InvitationTable.Own, _ refusal: GroupRefusal?) -> [Output] {
         var outputs: [Output] = []
         if invitation.isSent {
             let cancel = GroupMessage.cancel(invitation: invitation.number)
@@ -63,7 +59,7 @@ extension GroupMachine {
 
     /// What came to nothing, unless the two found together otherwise.
     func notConnected(_ peer: PeerID, _ number: SessionNumber) -> [Output] {
-        guard sessions[number]?.members[peer] == nil else { return [] }
+        guard sessions[peer, number] == nil else { return [] }
         return [.event(.state(peer, number, .notConnected))]
     }
 
@@ -95,10 +91,8 @@ extension GroupMachine {
             !isBarred(id.peer, number)
         else {
             invitations.answered(id, .refused(.preference), now: now)
-            return [
-                say(.refused(.preference), to: id),
-                .event(.declined(id.peer, number, .ended(.preference))),
-            ] + notConnected(id.peer, number)
+            return [say(.refused(.preference), to: id)]
+                + declined(by: id.peer, number, .ended(.preference))
         }
         // The inviter begins once it knows our session.
         let (isPlaced, outputs) = place(
@@ -110,8 +104,7 @@ extension GroupMachine {
     }
 
     private func say(_ answer: GroupAnswer, to id: InvitationID) -> Output {
-        let message = GroupMessage.answer(invitation: id.number, answer)
-        return .sendReliable(message.bytes, to: id.peer)
+        .sendReliable(GroupMessage.answer(invitation: id.number, answer).bytes, to: id.peer)
     }
 
     mutating func answered(
@@ -124,12 +117,15 @@ extension GroupMachine {
         switch answer {
         case .accepted(let theirs):
             return connect(to: peer, theirs, from: session, introducer: nil, now)
-        case .declined:
-            return [.event(.declined(peer, session, .declined))] + notConnected(peer, session)
-        case .refused(let reason):
-            return [.event(.declined(peer, session, .ended(reason)))]
-                + notConnected(peer, session)
+        case .declined: return declined(by: peer, session, .declined)
+        case .refused(let reason): return declined(by: peer, session, .ended(reason))
         }
+    }
+
+    func declined(
+        by peer: PeerID, _ number: SessionNumber, _ refusal: GroupRefusal
+    ) -> [Output] {
+        [.event(.declined(peer, number, refusal))] + notConnected(peer, number)
     }
 
     mutating func withdrawn(_ number: UInt32, by peer: PeerID) -> [Output] {

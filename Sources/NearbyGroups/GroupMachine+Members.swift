@@ -13,18 +13,16 @@ extension GroupMachine {
         guard isPlaced else {
             guard introducer == nil else { return outputs }
             let end = GroupMessage.end(
-                SessionPair(from: id(of: number) ?? theirs, to: theirs), .full)
-            return outputs + [
-                .event(.declined(peer, number, .noPlace)),
-                .sendReliable(end.bytes, to: peer),
-            ] + notConnected(peer, number)
+                SessionPair(from: sessions[number]?.id ?? theirs, to: theirs), .full)
+            return outputs + declined(by: peer, number, .noPlace)
+                + [.sendReliable(end.bytes, to: peer)]
         }
-        guard sessions[number]?.members[peer]?.isConnected == false else { return outputs }
+        guard sessions[peer, number]?.isConnected == false else { return outputs }
         guard !isBarred(peer, number) else {
             return outputs + end(peer, number, .preference, .ended(.preference))
         }
         return outputs
-            + (isReachable(peer) ? sayConnect(peer, number, isAnswer: false) : [.call(peer)])
+            + (peers.isReachable(peer) ? sayConnect(peer, number, isAnswer: false) : [.dial(peer)])
     }
 
     /// Gives a peer's session a place among the members, from which it is connected.
@@ -50,69 +48,51 @@ extension GroupMachine {
                 return (false, [])
             }
         }
-        guard sessions[number]?.members.count ?? 0 < Limits.sessionMembersMax,
-            let dataNumber = freeNumber()
-        else { return (false, outputs + [.drop(.groupTableFull)]) }
-        numbers[dataNumber] = DataTarget(session: number, peer: new.peer)
-        sessions[number]?.members[new.peer] = Member(
-            session: new.session, number: dataNumber, introducer: introducer,
-            phase: .lost(until: now))
+        guard sessions.add(new, to: number, introducer: introducer, now, using: &random) else {
+            return (false, outputs + [.drop(.groupTableFull)])
+        }
         begin(new.peer, number, now)
         return (true, outputs + [.event(.state(new.peer, number, .connecting))])
     }
 
     mutating func begin(_ peer: PeerID, _ number: SessionNumber, _ now: Instant) {
         let deadline = now + Limits.connectTime
-        sessions[number]?.members[peer]?.phase = .connecting(.init(deadline: deadline))
-        sessions[number]?.members[peer]?.retryAt = nil
+        sessions[peer, number]?.phase = .connecting(.init(deadline: deadline))
+        sessions[peer, number]?.retryAt = nil
         wake(at: deadline)
     }
 
     /// Somebody whom a member told of did not answer in time: it is tried again later. Nil: no
     /// more, or it was not told of.
     mutating func rest(_ peer: PeerID, _ number: SessionNumber, _ now: Instant) -> [Output]? {
-        guard sessions[number]?.members[peer]?.rest(now) == true,
-            let retryAt = sessions[number]?.members[peer]?.retryAt
+        guard sessions[peer, number]?.rest(now) == true,
+            let retryAt = sessions[peer, number]?.retryAt
         else { return nil }
         wake(at: retryAt)
         return [.event(.state(peer, number, .notConnected))]
     }
 
-    private mutating func freeNumber() -> UInt16? {
-        guard numbers.count < Int(UInt16.max) / 2 else { return nil }
-        while true {
-            let number = UInt16.random(in: 0...UInt16.max, using: &random)
-            if numbers[number] == nil { return number }
-        }
-    }
-
     mutating func remove(_ peer: PeerID, from number: SessionNumber) {
-        guard let member = sessions[number]?.members.removeValue(forKey: peer) else { return }
-        numbers[member.number] = nil
+        guard let member = sessions.remove(peer, from: number) else { return }
         parts.forget(member.number)
     }
 
     func sayConnect(_ peer: PeerID, _ number: SessionNumber, isAnswer: Bool) -> [Output] {
-        guard let session = sessions[number], let member = session.members[peer] else { return [] }
-        let pair = SessionPair(from: session.id, to: member.session)
-        let credentials = Credentials(of: session.terms.identity, from: own, to: peer, pair)
-        let connect = GroupConnect(
-            pair: pair, number: member.number, preference: session.terms.preference,
-            isAnswer: isAnswer, credentials: credentials)
-        return [.sendReliable(GroupMessage.connect(connect).bytes, to: peer)]
+        let message = sessions[number]?.connectMessage(from: own, to: peer, isAnswer: isAnswer)
+        return message.map { [.sendReliable($0.bytes, to: peer)] } ?? []
     }
 
     /// Tells both sides that it is over, and forgets the member.
     ///
     /// - Parameter refusal: what the program is told besides; nil: it wanted so.
     mutating func end(
-        _ peer: PeerID, _ number: SessionNumber, _ reason: GroupEnd, _ refusal: Refusal?
+        _ peer: PeerID, _ number: SessionNumber, _ reason: GroupEnd, _ refusal: GroupRefusal?
     ) -> [Output] {
         guard let session = sessions[number], let member = session.members[peer] else { return [] }
         remove(peer, from: number)
-        let pair = SessionPair(from: session.id, to: member.session)
         var outputs: [Output] = []
-        if isReachable(peer) {
+        if peers.isReachable(peer) {
+            let pair = SessionPair(from: session.id, to: member.session)
             outputs.append(.sendReliable(GroupMessage.end(pair, reason).bytes, to: peer))
         }
         if let refusal { outputs.append(.event(.declined(peer, number, refusal))) }
@@ -123,15 +103,11 @@ extension GroupMachine {
     /// All members are told, and the session is empty; without a new name it is gone.
     mutating func leave(_ number: SessionNumber, renamed name: SessionID?) -> [Output] {
         guard let session = sessions[number] else { return [] }
-        if let name, names[name] != nil { return [.drop(.groupUnexpected)] }
+        if let name, sessions.number(named: name) != nil { return [.drop(.groupUnexpected)] }
         var outputs: [Output] = []
         for invitation in invitations.takeAll(of: number) { outputs += cancelled(invitation, nil) }
         for peer in session.members.keys.sorted() { outputs += end(peer, number, .left, nil) }
-        names[session.id] = nil
-        sessions[number] = nil
-        guard let name else { return outputs }
-        sessions[number] = LocalSession(number: number, id: name, terms: session.terms)
-        names[name] = number
+        sessions.close(number, renamed: name)
         return outputs
     }
 
@@ -140,13 +116,16 @@ extension GroupMachine {
     mutating func connectReceived(
         _ connect: GroupConnect, from peer: PeerID, _ now: Instant
     ) -> [Output] {
-        guard mayConnect(peer, now) else { return [.drop(.groupConnectRate)] }
-        guard let number = names[connect.pair.to], let session = sessions[number] else {
-            return [.drop(.groupUnknownSession), sayEnd(connect.pair, .unknownSession, to: peer)]
+        guard peers.mayConnect(peer, now) else { return [.drop(.groupConnectRate)] }
+        guard let number = sessions.number(named: connect.pair.to), let session = sessions[number]
+        else {
+            return [.drop(.groupUnknownSession), connect.refusal(.unknownSession, to: peer)]
         }
         let (isPlaced, placed) = place(
             GroupMember(peer: peer, session: connect.pair.from), in: number, introducer: nil, now)
-        guard isPlaced else { return placed + [sayEnd(connect.pair, .full, to: peer)] }
+        guard isPlaced else {
+            return placed + [connect.refusal(.full, to: peer)]
+        }
         guard EncryptionPreference.agreed(session.terms.preference, connect.preference) != nil,
             !isBarred(peer, number)
         else { return placed + end(peer, number, .preference, .ended(.preference)) }
@@ -161,17 +140,15 @@ extension GroupMachine {
         guard let session = sessions[number], let member = session.members[peer] else { return [] }
         guard case .connecting(var connecting) = member.phase else {
             // It lost us, and we did not notice.
-            sessions[number]?.members[peer]?.phase = .connected(theirNumber: connect.number)
-            return [sayReady(peer, number)].compactMap { $0 }
-                + introduce(
-                    session.connected, SessionPair(from: session.id, to: member.session), peer)
+            sessions[peer, number]?.phase = .connected(theirNumber: connect.number)
+            return sayReady(peer, number) + introduce(session.connected, in: number, to: peer)
         }
         let isKnown = connecting.theirNumber != nil
         connecting.theirNumber = connect.number
         if isKnown {
             // What it shows counts once.
-            sessions[number]?.members[peer]?.phase = .connecting(connecting)
-            return connecting.isAccepted ? [sayReady(peer, number)].compactMap { $0 } : []
+            sessions[peer, number]?.phase = .connecting(connecting)
+            return connecting.isAccepted ? sayReady(peer, number) : []
         }
         let credentials = connect.credentials
         if let certificate = credentials.certificates.first {
@@ -184,14 +161,14 @@ extension GroupMachine {
             return accept(peer, number, connecting)
         }
         connecting.isAsked = true
-        sessions[number]?.members[peer]?.phase = .connecting(connecting)
+        sessions[peer, number]?.phase = .connecting(connecting)
         return [.event(.certificates(credentials.certificates, of: peer, number))]
     }
 
     mutating func decided(
         _ peer: PeerID, _ number: SessionNumber, _ isAccepted: Bool, _ now: Instant
     ) -> [Output] {
-        guard let member = sessions[number]?.members[peer],
+        guard let member = sessions[peer, number],
             case .connecting(var connecting) = member.phase, connecting.isAsked
         else { return [] }
         guard isAccepted else { return end(peer, number, .certificate, .ended(.certificate)) }
@@ -206,48 +183,38 @@ extension GroupMachine {
     ) -> [Output] {
         var state = state
         state.isAccepted = true
-        sessions[number]?.members[peer]?.phase = .connecting(state)
-        return [sayReady(peer, number)].compactMap { $0 } + connectIfReady(peer, number)
+        sessions[peer, number]?.phase = .connecting(state)
+        return sayReady(peer, number) + connectIfReady(peer, number)
     }
 
     mutating func readyReceived(_ pair: SessionPair, from peer: PeerID) -> [Output] {
-        guard let number = names[pair.to], let member = sessions[number]?.members[peer],
+        guard let number = sessions.number(named: pair.to), let member = sessions[peer, number],
             member.session == pair.from, case .connecting(var connecting) = member.phase
         else { return [] }
         connecting.isReady = true
-        sessions[number]?.members[peer]?.phase = .connecting(connecting)
+        sessions[peer, number]?.phase = .connecting(connecting)
         return connectIfReady(peer, number)
     }
 
     private mutating func connectIfReady(_ peer: PeerID, _ number: SessionNumber) -> [Output] {
         guard let session = sessions[number], let member = session.members[peer],
-            case .connecting(let connecting) = member.phase, isReachable(peer),
+            case .connecting(let connecting) = member.phase, peers.isReachable(peer),
             connecting.isAccepted, connecting.isReady, let theirNumber = connecting.theirNumber
         else { return [] }
-        sessions[number]?.members[peer]?.phase = .connected(theirNumber: theirNumber)
-        let pair = SessionPair(from: session.id, to: member.session)
-        return [.event(.state(peer, number, .connected))] + introduce(session.connected, pair, peer)
-    }
-
-    /// Tells a new member of the others.
-    private func introduce(
-        _ others: [GroupMember], _ pair: SessionPair, _ peer: PeerID
-    ) -> [Output] {
-        stride(from: 0, to: others.count, by: Limits.introductionsMax).map { first in
-            let part = Array(others[first..<min(first + Limits.introductionsMax, others.count)])
-            return .sendReliable(GroupMessage.members(pair, part).bytes, to: peer)
-        }
+        sessions[peer, number]?.phase = .connected(theirNumber: theirNumber)
+        return [.event(.state(peer, number, .connected))]
+            + introduce(session.connected, in: number, to: peer)
     }
 
     mutating func introduced(
         _ members: [GroupMember], _ pair: SessionPair, by peer: PeerID, _ now: Instant
     ) -> [Output] {
-        guard let number = names[pair.to], let introducer = sessions[number]?.members[peer],
+        guard let number = sessions.number(named: pair.to), let introducer = sessions[peer, number],
             introducer.session == pair.from, introducer.isConnected
         else { return [.drop(.groupUnexpected)] }
         var outputs: [Output] = []
         for member in members where member.peer != own && member.peer != peer {
-            if let known = sessions[number]?.members[member.peer],
+            if let known = sessions[member.peer, number],
                 known.session == member.session || known.isConnected
             {
                 continue
@@ -263,7 +230,7 @@ extension GroupMachine {
     mutating func endReceived(
         _ pair: SessionPair, _ reason: GroupEnd, from peer: PeerID, _ now: Instant
     ) -> [Output] {
-        guard let number = names[pair.to], let member = sessions[number]?.members[peer],
+        guard let number = sessions.number(named: pair.to), let member = sessions[peer, number],
             member.session == pair.from
         else { return [] }
         if reason == .timedOut, let outputs = rest(peer, number, now) { return outputs }
@@ -274,15 +241,16 @@ extension GroupMachine {
             + [.event(.state(peer, number, .notConnected))]
     }
 
-    private func sayReady(_ peer: PeerID, _ number: SessionNumber) -> Output? {
-        guard let session = sessions[number], let member = session.members[peer] else { return nil }
-        let pair = SessionPair(from: session.id, to: member.session)
-        return .sendReliable(GroupMessage.ready(pair).bytes, to: peer)
+    private func sayReady(_ peer: PeerID, _ number: SessionNumber) -> [Output] {
+        let pair = sessions[number]?.pair(with: peer)
+        return pair.map { [.sendReliable(GroupMessage.ready($0).bytes, to: peer)] } ?? []
     }
 
-    /// - Parameter pair: as the other side wrote it.
-    private func sayEnd(_ pair: SessionPair, _ reason: GroupEnd, to peer: PeerID) -> Output {
-        let back = SessionPair(from: pair.to, to: pair.from)
-        return .sendReliable(GroupMessage.end(back, reason).bytes, to: peer)
+    /// Tells a new member of the others.
+    private func introduce(_ others: [GroupMember], in number: SessionNumber, to peer: PeerID)
+        -> [Output]
+    {
+        let messages = sessions[number]?.introductions(of: others, to: peer) ?? []
+        return messages.map { .sendReliable($0.bytes, to: peer) }
     }
 }

@@ -28,6 +28,11 @@ extension GroupMachine {
         case .ready(let pair): return readyReceived(pair, from: peer)
         case .end(let pair, let reason): return endReceived(pair, reason, from: peer, now)
         case .members(let pair, let members): return introduced(members, pair, by: peer, now)
+        case .hold(let number, let isHeld):
+            guard let session = sessions.connected(number, of: peer) else {
+                return [.drop(.groupNotConnected)]
+            }
+            return [.event(.held(peer, session, isHeld))]
         case .data, .part: return []
         }
     }
@@ -35,7 +40,7 @@ extension GroupMachine {
     private mutating func received(
         _ data: [UInt8], _ number: UInt16, from peer: PeerID, _ isReliable: Bool
     ) -> [Output] {
-        guard let session = connectedSession(number, of: peer) else {
+        guard let session = sessions.connected(number, of: peer) else {
             return [.drop(.groupNotConnected)]
         }
         let message = isReliable ? parts.take(number, endingWith: data) : data
@@ -46,30 +51,10 @@ extension GroupMachine {
     private mutating func partReceived(
         _ data: ArraySlice<UInt8>, _ number: UInt16, from peer: PeerID
     ) -> [Output] {
-        guard let session = connectedSession(number, of: peer) else {
+        guard let session = sessions.connected(number, of: peer) else {
             return [.drop(.groupNotConnected)]
         }
         if parts.add(data, to: number) { return [] }
         return [.drop(.groupTooLong)] + end(peer, session, .full, .ended(.full))
-    }
-
-    private func connectedSession(_ number: UInt16, of peer: PeerID) -> SessionNumber? {
-        guard let target = numbers[number], target.peer == peer,
-            sessions[target.session]?.members[peer]?.isConnected == true
-        else { return nil }
-        return target.session
-    }
-
-    func send(
-        _ data: [UInt8], to peer: PeerID, _ number: SessionNumber, _ isReliable: Bool
-    ) -> [Output] {
-        guard let member = sessions[number]?.members[peer],
-            case .connected(let theirNumber) = member.phase
-        else { return [.drop(.groupNotConnected)] }
-        guard isReliable else {
-            let bytes = GroupMessage.data(number: theirNumber, data[...]).bytes
-            return [.sendUnreliable(bytes, to: peer)]
-        }
-        return GroupMessage.parts(of: data, theirNumber).map { .sendReliable($0.bytes, to: peer) }
     }
 }

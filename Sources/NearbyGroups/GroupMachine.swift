@@ -15,21 +15,14 @@ public struct GroupMachine: Sendable {
     public typealias Input = GroupInput
     public typealias Output = GroupOutput
     public typealias Event = GroupEvent
-    public typealias MemberState = GroupMemberState
-    public typealias Refusal = GroupRefusal
 
     let own: PeerID
     let verifier: any ProofVerifier
     var random: SeededGenerator
-    /// At most `Limits.sessionsMax`.
-    var sessions: [SessionNumber: LocalSession] = [:]
-    /// Ours, by their names.
-    var names: [SessionID: SessionNumber] = [:]
-    /// What is written before data for us: exactly one for each member of each session.
-    var numbers: [UInt16: DataTarget] = [:]
+    var sessions = SessionTable()
     var invitations: InvitationTable
     /// Those that the node has a channel with.
-    private var peers = ReachTable()
+    var peers = ReachTable()
     /// Of messages that are not whole yet.
     var parts = PartTable()
     /// Not later than the first deadline.
@@ -45,12 +38,8 @@ public struct GroupMachine: Sendable {
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
         switch input {
         case .open(let number, let id, let terms):
-            guard sessions.count < Limits.sessionsMax, sessions[number] == nil, names[id] == nil
-            else { return [.drop(.groupTableFull)] }
             guard terms.identity?.isSendable ?? true else { return [.drop(.groupTooLong)] }
-            sessions[number] = LocalSession(number: number, id: id, terms: terms)
-            names[id] = number
-            return []
+            return sessions.open(number, id, terms) ? [] : [.drop(.groupTableFull)]
         case .invite(let peer, let number, let context, let timeout):
             return invite(peer, into: number, context, timeout, now)
         case .answer(let id, let number): return answer(id, with: number, now)
@@ -61,13 +50,17 @@ public struct GroupMachine: Sendable {
             return decided(peer, number, isAccepted, now)
         case .expel(let peer, let number): return end(peer, number, .left, nil)
         case .send(let bytes, let peers, let number, let isReliable):
-            return peers.flatMap { send(bytes, to: $0, number, isReliable) }
+            guard let session = sessions[number] else { return [.drop(.groupNotConnected)] }
+            return peers.flatMap { session.send(bytes, to: $0, isReliable) }
+        case .hold(let peer, let number, let isHeld):
+            return sessions[number]?.hold(peer, isHeld) ?? []
         case .leave(let number, let name): return leave(number, renamed: name)
         case .close(let number): return leave(number, renamed: nil)
         case .reachable(let peer, let isEncrypted): return reachable(peer, isEncrypted, now)
         case .unreachable(let peer): return unreachable(peer, now)
         case .restarted(let peer, let isEncrypted):
             return unreachable(peer, now) + reachable(peer, isEncrypted, now)
+        case .encryptionChanged(let peer, let isEncrypted): return rekeyed(peer, isEncrypted, now)
         case .received(let bytes, let peer, let isReliable):
             return received(bytes, from: peer, isReliable, now)
         case .deadlineReached: return deadlineReached(now)
@@ -78,41 +71,16 @@ public struct GroupMachine: Sendable {
 
     public var nextDeadline: Instant? { wakeUp == .distantFuture ? nil : wakeUp }
 
-    /// The name that others connect with; nil: there is no such session.
-    public func id(of number: SessionNumber) -> SessionID? { sessions[number]?.id }
-
-    /// In the order of their PeerIDs.
-    public func connected(in number: SessionNumber) -> [PeerID] {
-        sessions[number]?.connected.map(\.peer) ?? []
-    }
-
-    /// What else is to be known of sessions, as they are now.
+    /// What is to be known of sessions, as they are now.
     public var status: GroupStatus {
-        GroupStatus(sessions: sessions, numbers: numbers, invitations: invitations)
-    }
-
-    /// Every table with its size and its limit.
-    public var tableSizes: [(name: String, count: Int, limit: Int)] {
-        let most = sessions.values.map(\.members.count).max() ?? 0
-        return [
-            ("sessions", sessions.count, Limits.sessionsMax),
-            ("members", most, Limits.sessionMembersMax),
-            ("invitations", invitations.incomingCount, Limits.invitationsMax),
-            ("own invitations", invitations.ownCount, Limits.ownInvitationsMax),
-        ]
+        GroupStatus(sessions: sessions, invitations: invitations)
     }
 
     // MARK: Reach
 
-    func isReachable(_ peer: PeerID) -> Bool { peers.isReachable(peer) }
-
     /// Whether the session requires encryption, and the channel with the peer has none.
     func isBarred(_ peer: PeerID, _ number: SessionNumber) -> Bool {
         peers.isReadable(peer) && sessions[number]?.terms.preference == .required
-    }
-
-    mutating func mayConnect(_ peer: PeerID, _ now: Instant) -> Bool {
-        peers.mayConnect(peer, now)
     }
 
     private mutating func reachable(
@@ -120,10 +88,19 @@ public struct GroupMachine: Sendable {
     ) -> [Output] {
         guard peers.add(peer, isEncrypted: isEncrypted, now) else { return [] }
         var outputs = invitations.unsent(to: peer, now: now).flatMap { say($0, now) }
-        for number in sessions.keys.sorted() where sessions[number]?.members[peer] != nil {
+        for number in sessions.numbers where sessions[peer, number] != nil {
             outputs += approach(peer, number, now)
         }
         return outputs
+    }
+
+    /// What nobody but the peer may read is not said any more where others can, and what waited for
+    /// that is said.
+    private mutating func rekeyed(_ peer: PeerID, _ isEncrypted: Bool, _ now: Instant) -> [Output] {
+        guard peers.change(peer, isEncrypted: isEncrypted) else { return [] }
+        let barred = sessions.numbers.filter { isBarred(peer, $0) }
+        return invitations.unsent(to: peer, now: now).flatMap { say($0, now) }
+            + barred.flatMap { end(peer, $0, .preference, .ended(.preference)) }
     }
 
     /// Says `connect` to a member that can be reached.
@@ -134,7 +111,7 @@ public struct GroupMachine: Sendable {
             return end(peer, number, .preference, .ended(.preference))
         }
         var outputs: [Output] = []
-        if case .lost? = sessions[number]?.members[peer]?.phase {
+        if case .lost? = sessions[peer, number]?.phase {
             begin(peer, number, now)
             outputs.append(.event(.state(peer, number, .connecting)))
         }
@@ -145,21 +122,15 @@ public struct GroupMachine: Sendable {
         guard peers.remove(peer) else { return [] }
         invitations.lost(peer)
         var outputs: [Output] = []
-        for number in sessions.keys.sorted() {
-            guard let member = sessions[number]?.members[peer] else { continue }
-            if case .connecting(let connecting) = member.phase {
-                // What was said so far may not have arrived.
-                sessions[number]?.members[peer]?.phase = .connecting(
-                    .init(deadline: connecting.deadline))
-                wake(at: connecting.deadline)
-            }
-            guard member.isConnected else { continue }
-            let until = now + Limits.lostMemberTime
-            sessions[number]?.members[peer]?.phase = .lost(until: until)
-            parts.forget(member.number)
-            wake(at: until)
+        for number in sessions.numbers {
+            guard let was = sessions[peer, number],
+                let deadline = sessions[peer, number]?.wentOutOfReach(now)
+            else { continue }
+            wake(at: deadline)
+            guard was.isConnected else { continue }
+            parts.forget(was.number)
             outputs.append(.event(.state(peer, number, .notConnected)))
-            outputs.append(.call(peer))
+            outputs.append(.dial(peer))
         }
         return outputs
     }
@@ -172,21 +143,18 @@ public struct GroupMachine: Sendable {
         guard now >= wakeUp else { return [] }
         var outputs: [Output] = []
         for invitation in invitations.takeOverdue(now: now) {
-            outputs += cancelled(invitation, .timedOut)
+            outputs += cancelled(invitation, invitation.overdueRefusal)
         }
         for id in invitations.takeOverdueIncoming(now: now) {
             outputs.append(.event(.withdrawn(id)))
         }
-        for number in sessions.keys.sorted() {
+        for number in sessions.numbers {
             for (peer, member) in sessions[number]?.members.sorted(by: { $0.key < $1.key }) ?? []
             where member.deadline ?? .distantFuture <= now {
                 outputs += overdue(peer, member, number, now)
             }
         }
-        wakeUp = invitations.nextDeadline
-        for session in sessions.values {
-            for member in session.members.values { wake(at: member.deadline ?? .distantFuture) }
-        }
+        wakeUp = min(invitations.nextDeadline, sessions.nextDeadline)
         return outputs
     }
 
@@ -200,7 +168,7 @@ public struct GroupMachine: Sendable {
             remove(peer, from: number)
             return []
         }
-        sessions[number]?.members[peer]?.retryAt = nil
-        return isReachable(peer) ? approach(peer, number, now) : [.call(peer)]
+        sessions[peer, number]?.retryAt = nil
+        return peers.isReachable(peer) ? approach(peer, number, now) : [.dial(peer)]
     }
 }

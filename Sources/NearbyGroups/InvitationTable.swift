@@ -10,6 +10,14 @@ struct InvitationTable: Sendable {
         let context: [UInt8]
         let deadline: Instant
         var isSent = false
+        /// It waits until then at most for a channel that others cannot read.
+        var barredUntil: Instant?
+
+        var overdueRefusal: GroupRefusal {
+            barredUntil == nil ? .timedOut : .ended(.preference)
+        }
+
+        var dueAt: Instant { min(deadline, barredUntil ?? .distantFuture) }
     }
 
     private struct Incoming: Sendable {
@@ -34,7 +42,7 @@ struct InvitationTable: Sendable {
 
     var nextDeadline: Instant {
         min(
-            own.values.map(\.deadline).min() ?? .distantFuture,
+            own.values.map(\.dueAt).min() ?? .distantFuture,
             incoming.values.map(\.deadline).min() ?? .distantFuture)
     }
 
@@ -64,18 +72,33 @@ struct InvitationTable: Sendable {
 
     func isFor(_ session: SessionNumber) -> Bool { own.values.contains { $0.session == session } }
 
-    mutating func sent(_ invitation: Own) { own[invitation.number]?.isSent = true }
+    mutating func sent(_ invitation: Own) {
+        own[invitation.number]?.isSent = true
+        own[invitation.number]?.barredUntil = nil
+    }
+
+    /// - Returns: how long it waits: as it was told first.
+    mutating func bar(_ invitation: Own, until time: Instant) -> Instant {
+        let until = invitation.barredUntil ?? time
+        own[invitation.number]?.barredUntil = until
+        return until
+    }
 
     /// The peer answered the invitation with this number.
     mutating func take(_ number: UInt32, from peer: PeerID) -> Own? {
         own[number]?.peer == peer ? own.removeValue(forKey: number) : nil
     }
 
+    /// The one of this peer into this session.
+    mutating func take(_ peer: PeerID, _ session: SessionNumber) -> Own? {
+        find(peer, session).flatMap { own.removeValue(forKey: $0.number) }
+    }
+
     mutating func takeAll(of session: SessionNumber) -> [Own] {
         take { $0.session == session }
     }
 
-    mutating func takeOverdue(now: Instant) -> [Own] { take { $0.deadline <= now } }
+    mutating func takeOverdue(now: Instant) -> [Own] { take { $0.dueAt <= now } }
 
     private mutating func take(where isMeant: (Own) -> Bool) -> [Own] {
         let taken = own.values.filter(isMeant).sorted { $0.number < $1.number }

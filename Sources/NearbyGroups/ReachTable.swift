@@ -23,6 +23,13 @@ struct ReachTable: Sendable {
         return true
     }
 
+    /// - Returns: false if it was so, or is not there.
+    mutating func change(_ peer: PeerID, isEncrypted: Bool) -> Bool {
+        guard peers[peer] != nil, peers[peer]?.isEncrypted != isEncrypted else { return false }
+        peers[peer]?.isEncrypted = isEncrypted
+        return true
+    }
+
     /// - Returns: false if it was not there.
     mutating func remove(_ peer: PeerID) -> Bool { peers.removeValue(forKey: peer) != nil }
 

@@ -7,6 +7,7 @@ import Telemetry
 /// kept until a collector has stored them and sent again until then, with copies for all who look
 /// in. What is kept is in memory, at most 4 MiB; the oldest go first.
 public actor Reporter {
+    /// Where readings go.
     public enum Event: Sendable {
         /// Readings go to this collector from now on; nil: they wait.
         case collector(Peer?)

@@ -28,7 +28,7 @@ public struct TransferMachine: Sendable {
     var sent = TransferLane.allCases.map { _ in SentPackets() }
     var received = TransferLane.allCases.map { ReceivedPackets($0) }
     /// Frames other than data, until they are in a packet; those that are lost come back.
-    var frames = Ring<TransferFrame>()
+    var frames = Deque<TransferFrame>()
     /// Packets of streams in a row, while a resource waited.
     var bulkSkips = 0
 

@@ -35,6 +35,31 @@ struct MCPeerIDTests {
         #expect(again?["peer"] as? MCPeerID == peer)
     }
 
+    @Test func archivedInsideSecureCollectionsItIsTheSame() throws {
+        let peers = [MCPeerID(displayName: "Jeff"), MCPeerID(displayName: "Gabe")]
+        let list = try NSKeyedArchiver.archivedData(
+            withRootObject: peers, requiringSecureCoding: true)
+        let listed = try NSKeyedUnarchiver.unarchivedObject(
+            ofClasses: [NSArray.self, MCPeerID.self], from: list)
+        #expect(listed as? [MCPeerID] == peers)
+        let table = try NSKeyedArchiver.archivedData(
+            withRootObject: ["one": peers[0], "other": peers[1]], requiringSecureCoding: true)
+        let tabled = try NSKeyedUnarchiver.unarchivedObject(
+            ofClasses: [NSDictionary.self, NSString.self, MCPeerID.self], from: table)
+        #expect(tabled as? [String: MCPeerID] == ["one": peers[0], "other": peers[1]])
+    }
+
+    @Test func archivedInAProgramsOwnClassItIsTheSame() throws {
+        let contact = Contact(peer: MCPeerID(displayName: "Jeff"), nickname: "J")
+        let data = try NSKeyedArchiver.archivedData(
+            withRootObject: [contact, contact], requiringSecureCoding: true)
+        let again =
+            try NSKeyedUnarchiver.unarchivedObject(
+                ofClasses: [NSArray.self, Contact.self], from: data) as? [Contact]
+        #expect(again?.map(\.peer) == [contact.peer, contact.peer])
+        #expect(again?.map(\.nickname) == ["J", "J"])
+    }
+
     /// Programs hash the archive and take that as an identifier.
     @Test func equalOnesArchiveToEqualBytes() throws {
         let peer = MCPeerID(displayName: "Gabe")
@@ -83,6 +108,31 @@ struct MCPeerIDTests {
 
     private static func archive(_ peer: MCPeerID) throws -> Data {
         try NSKeyedArchiver.archivedData(withRootObject: peer, requiringSecureCoding: true)
+    }
+}
+
+/// What a program keeps of somebody.
+final class Contact: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+    let peer: MCPeerID
+    let nickname: String
+
+    init(peer: MCPeerID, nickname: String) {
+        self.peer = peer
+        self.nickname = nickname
+    }
+
+    init?(coder: NSCoder) {
+        guard let peer = coder.decodeObject(of: MCPeerID.self, forKey: "peer"),
+            let nickname = coder.decodeObject(of: NSString.self, forKey: "nickname")
+        else { return nil }
+        self.peer = peer
+        self.nickname = nickname as String
+    }
+
+    func encode(with coder: NSCoder) {
+        coder.encode(peer, forKey: "peer")
+        coder.encode(NSString(string: nickname), forKey: "nickname")
     }
 }
 

@@ -120,13 +120,13 @@ struct PeerListTests {
     }
 
     @Test func keysAreTakenApart() {
-        #expect(Key.keys([0x1b, 0x5b, 0x41, 0x1b, 0x5b, 0x42]) == [.up, .down])
-        #expect(Key.keys([0x1b, 0x4f, 0x42, 0x0d]) == [.down, .enter])
-        #expect(Key.keys([0x1b]) == [.escape])
-        #expect(Key.keys([0x03]) == [.interrupt])
-        #expect(Key.keys(Array("dY".utf8)) == [.character("d"), .character("y")])
+        #expect(KeyPress.keys([0x1b, 0x5b, 0x41, 0x1b, 0x5b, 0x42]) == [.up, .down])
+        #expect(KeyPress.keys([0x1b, 0x4f, 0x42, 0x0d]) == [.down, .enter])
+        #expect(KeyPress.keys([0x1b]) == [.escape])
+        #expect(KeyPress.keys([0x03]) == [.interrupt])
+        #expect(KeyPress.keys(Array("dY".utf8)) == [.character("d"), .character("y")])
         // Delete, F5, and a sequence that was cut: nothing that the list knows.
-        #expect(Key.keys(Array("\u{1b}[3~\u{1b}[15~\u{1b}[".utf8)).isEmpty)
+        #expect(KeyPress.keys(Array("\u{1b}[3~\u{1b}[15~\u{1b}[".utf8)).isEmpty)
     }
 
     private static func list(minimum: Int = 2, maximum: Int = 8) -> PeerList {

@@ -94,8 +94,8 @@ import Testing
         world.invite(1, by: 0)
         world.run(for: .seconds(10))
         let pair = SessionPair(
-            from: try #require(world.machines[1].id(of: GroupWorld.session)),
-            to: try #require(world.machines[0].id(of: GroupWorld.session)))
+            from: try #require(world.machines[1].status.id(of: GroupWorld.session)),
+            to: try #require(world.machines[0].status.id(of: GroupWorld.session)))
         for round in 0..<100 {
             let invented = (0..<Limits.introductionsMax).map { number in
                 let high = UInt64(100 + round * 1_000 + number)
@@ -105,12 +105,12 @@ import Testing
             let bytes = GroupMessage.members(pair, invented).bytes
             world.give(.received(bytes, from: GroupWorld.peer(1), isReliable: true), at: 0)
         }
-        let members = world.machines[0].tableSizes.first { $0.name == "members" }
+        let members = world.machines[0].status.tableSizes.first { $0.name == "members" }
         #expect(members?.count == 1 + Limits.introducedMembersMax)
         world.run(for: .seconds(40))
         #expect(world.areAGroup([0, 1]))
         world.run(for: Limits.lostMemberTime * 2)
-        #expect(world.machines[0].tableSizes.first { $0.name == "members" }?.count == 1)
+        #expect(world.machines[0].status.tableSizes.first { $0.name == "members" }?.count == 1)
     }
 
     @Test func twoThatWereApartWhenTheyWereIntroducedConnectLater() {
@@ -131,8 +131,8 @@ import Testing
         world.invite(1, by: 0)
         world.run(for: .seconds(10))
         let pair = SessionPair(
-            from: try #require(world.machines[1].id(of: GroupWorld.session)),
-            to: try #require(world.machines[0].id(of: GroupWorld.session)))
+            from: try #require(world.machines[1].status.id(of: GroupWorld.session)),
+            to: try #require(world.machines[0].status.id(of: GroupWorld.session)))
         let connect = GroupConnect(
             pair: pair, number: 3, preference: .required, isAnswer: false, credentials: .none)
         let bytes = GroupMessage.connect(connect).bytes
@@ -152,8 +152,12 @@ import Testing
         let (session, peer) = (GroupWorld.session, GroupWorld.peer(1))
         _ = machine.handle(.open(session, SessionID(value: 5), SessionTerms()), now: .zero)
         _ = machine.handle(.reachable(peer, isEncrypted: false), now: .zero)
-        let outputs = machine.handle(
+        var outputs = machine.handle(
             .invite(peer, into: session, context: [1], timeout: .seconds(5)), now: .zero)
+        #expect(outputs == [])
+        let time = machine.nextDeadline ?? .zero
+        #expect(time < .zero + .seconds(5))
+        outputs = machine.handle(.deadlineReached, now: time)
         #expect(
             outputs == [
                 .event(.declined(peer, session, .ended(.preference))),
@@ -163,6 +167,37 @@ import Testing
             .connect(peer, SessionID(value: 9), from: session), now: .zero)
         #expect(outcome.contains(.event(.declined(peer, session, .ended(.preference)))))
         #expect(!machine.status.isMember(peer, of: session))
+    }
+
+    @Test func anInvitationWaitsForAChannelThatOthersCannotRead() {
+        var machine = GroupMachine(own: GroupWorld.peer(0), verifier: Verifier(), seed: 1)
+        let (session, peer) = (GroupWorld.session, GroupWorld.peer(1))
+        _ = machine.handle(.open(session, SessionID(value: 5), SessionTerms()), now: .zero)
+        _ = machine.handle(.reachable(peer, isEncrypted: false), now: .zero)
+        _ = machine.handle(
+            .invite(peer, into: session, context: [1], timeout: .seconds(5)), now: .zero)
+        let outputs = machine.handle(.encryptionChanged(peer, isEncrypted: true), now: .zero)
+        #expect(outputs.count == 1)
+        guard case .sendReliable(_, to: peer)? = outputs.first else {
+            Issue.record("nobody was invited")
+            return
+        }
+        // From now on the program that is asked has all the time that it was given.
+        #expect(machine.handle(.deadlineReached, now: .zero + .seconds(4)) == [])
+        #expect(machine.nextDeadline == .zero + .seconds(5))
+    }
+
+    @Test func whoseChannelOthersCanReadNowIsPartedWith() throws {
+        let world = GroupWorld(2) { index in
+            SessionTerms(preference: index == 0 ? .required : .optional)
+        }
+        world.invite(1, by: 0)
+        world.run(for: .seconds(5))
+        #expect(world.areAGroup([0, 1]))
+        world.give(.encryptionChanged(GroupWorld.peer(1), isEncrypted: false), at: 0)
+        world.run(for: .seconds(5))
+        #expect(world.state(of: 1, at: 0) == .notConnected)
+        #expect(world.state(of: 0, at: 1) == .notConnected)
     }
 
     @Test func anIdentityThatNobodyTakesOpensNoSession() {
@@ -176,7 +211,7 @@ import Testing
                 GroupWorld.session, SessionID(value: 5), SessionTerms(identity: Large())),
             now: .zero)
         #expect(outputs == [.drop(.groupTooLong)])
-        #expect(machine.id(of: GroupWorld.session) == nil)
+        #expect(machine.status.id(of: GroupWorld.session) == nil)
     }
 
     @Test func aPeerThatInvitesWithoutEndFillsItsShare() {
@@ -191,7 +226,7 @@ import Testing
             let bytes = GroupMessage.invite(invite).bytes
             world.give(.received(bytes, from: GroupWorld.peer(0), isReliable: true), at: 1)
         }
-        let count = world.machines[1].tableSizes.first { $0.name == "invitations" }?.count
+        let count = world.machines[1].status.tableSizes.first { $0.name == "invitations" }?.count
         #expect(count == Limits.invitationsOfAPeerMax)
     }
 
@@ -235,6 +270,38 @@ import Testing
             if case .message(let bytes, _, _, true) = event { bytes } else { nil }
         }
         #expect(received == [message])
+    }
+
+    @Test func whoAcceptsAndSaysNothingMoreIsGivenUp() throws {
+        var now = Instant.zero
+        let (peer, session) = (GroupWorld.peer(1), GroupWorld.session)
+        var machine = GroupMachine(own: GroupWorld.peer(0), verifier: Verifier(), seed: 1)
+        _ = machine.handle(.open(session, SessionID(value: 1), SessionTerms()), now: now)
+        _ = machine.handle(.reachable(peer), now: now)
+        let asked = machine.handle(
+            .invite(peer, into: session, context: [], timeout: .seconds(20)), now: now)
+        let numbers = asked.compactMap { output -> UInt32? in
+            guard case .sendReliable(let bytes, _) = output,
+                case .invite(let invite)? = try? GroupMessage(parsing: bytes)
+            else { return nil }
+            return invite.number
+        }
+        let number = try #require(numbers.first)
+        let answer = GroupMessage.answer(invitation: number, .accepted(SessionID(value: 2)))
+        var outputs = machine.handle(
+            .received(answer.bytes, from: peer, isReliable: true), now: now)
+        while let next = machine.nextDeadline, next < .zero + .seconds(600) {
+            now = next
+            outputs += machine.handle(.deadlineReached, now: now)
+        }
+        #expect(outputs.contains(.event(.declined(peer, session, .timedOut))))
+        let events = outputs.compactMap { output in
+            if case .event(let event) = output { event } else { nil }
+        }
+        #expect(events.last == .state(peer, session, .notConnected))
+        #expect(now <= .zero + .seconds(60))
+        #expect(machine.nextDeadline == nil)
+        #expect(!machine.status.isInvolved(peer))
     }
 
     @Test func dataOfStrangersAreDropped() {

@@ -24,6 +24,7 @@ import VectorFile
         .members(
             pair, [GroupMember(peer: PeerID(high: 1, low: 2), session: SessionID(value: 3))]),
         .data(number: 0xabcd, [9, 8, 7]), .part(number: 0xabcd, [6, 5]),
+        .hold(number: 0xabcd, true), .hold(number: 0xabcd, false),
     ]
 
     @Test(arguments: all) func isReadAsItWasWritten(_ message: GroupMessage) throws {
@@ -48,7 +49,7 @@ import VectorFile
 
     @Test(arguments: [
         ("invite", 0), ("answer", 1), ("cancel", 4), ("connect", 5), ("ready", 6), ("end", 7),
-        ("members", 8), ("data", 9), ("part", 10),
+        ("members", 8), ("data", 9), ("part", 10), ("hold", 11),
     ]) func theGoldenMessageIsReadAndWritten(_ name: String, _ index: Int) throws {
         #expect(Self.all[index].bytes == vector(name))
         #expect(try GroupMessage(parsing: vector(name)) == Self.all[index])

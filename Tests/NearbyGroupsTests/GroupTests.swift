@@ -235,7 +235,7 @@ import Testing
 
     @Test func sessionsConnectByHandWithoutAnInvitation() throws {
         let world = GroupWorld(2)
-        let id = try #require(world.machines[1].id(of: GroupWorld.session))
+        let id = try #require(world.machines[1].status.id(of: GroupWorld.session))
         world.give(.connect(GroupWorld.peer(1), id, from: GroupWorld.session), at: 0)
         world.run(for: .seconds(10))
         #expect(world.areAGroup([0, 1]))
@@ -245,5 +245,23 @@ import Testing
         third.give(.connect(GroupWorld.peer(1), id, from: GroupWorld.session), at: 0)
         third.give(.cancel(GroupWorld.peer(1), GroupWorld.session), at: 0)
         #expect(third.state(of: 1, at: 0) == .notConnected)
+    }
+
+    @Test func aMemberIsToldToKeepMessagesBackAndToGoOn() {
+        let world = GroupWorld(2)
+        world.invite(1, by: 0)
+        world.run(for: .seconds(10))
+        let key = GroupWorld.Key(at: 0, peer: 1, session: GroupWorld.session)
+        for isHeld in [true, false] {
+            world.give(.hold(GroupWorld.peer(0), GroupWorld.session, isHeld), at: 1)
+            world.run(for: .seconds(5))
+            #expect(world.held[key] == isHeld)
+        }
+        // Of those that are not connected nobody can want it.
+        world.leave(1)
+        world.run(for: .seconds(10))
+        world.give(.hold(GroupWorld.peer(0), GroupWorld.session, true), at: 1)
+        world.run(for: .seconds(5))
+        #expect(world.held[key] == false)
     }
 }

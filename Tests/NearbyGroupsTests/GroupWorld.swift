@@ -10,7 +10,7 @@ final class GroupWorld {
     enum Happening {
         case arrives([UInt8], from: Int, at: Int, link: Int)
         case deadline(Int)
-        case notices(Int, that: Int, isReachable: Bool)
+        case diagnostics(Int, that: Int, isReachable: Bool)
     }
 
     struct Key: Hashable {
@@ -23,10 +23,12 @@ final class GroupWorld {
 
     private(set) var now = Instant.zero
     private(set) var machines: [GroupMachine] = []
-    private(set) var states: [Key: GroupMachine.MemberState] = [:]
+    private(set) var states: [Key: GroupMemberState] = [:]
     private(set) var events: [[GroupMachine.Event]] = []
     private(set) var drops: [DropReason: Int] = [:]
     private(set) var messageCount = 0
+    /// What members said of reliable messages for them.
+    private(set) var held: [Key: Bool] = [:]
     private(set) var called: Set<Set<Int>> = []
     /// What a program does with an invitation; nil: nothing yet.
     var answers: (Int, InvitationID) -> SessionNumber?? = { _, _ in .some(GroupWorld.session) }
@@ -86,7 +88,7 @@ final class GroupWorld {
     }
 
     func state(of peer: Int, at index: Int, _ session: SessionNumber = session)
-        -> GroupMachine.MemberState
+        -> GroupMemberState
     {
         states[Key(at: index, peer: peer, session: session)] ?? .notConnected
     }
@@ -94,7 +96,7 @@ final class GroupWorld {
     /// Whether all of these see exactly each other.
     func areAGroup(_ members: [Int]) -> Bool {
         members.allSatisfy { index in
-            machines[index].connected(in: Self.session)
+            machines[index].status.connected(in: Self.session)
                 == members.filter { $0 != index }.map(Self.peer)
         }
     }
@@ -108,31 +110,31 @@ final class GroupWorld {
 
     func heal(_ left: Int, _ right: Int) {
         cuts.remove([left, right])
-        call(left, right)
+        dial(left, right)
     }
 
     private func disconnect(_ pair: Set<Int>) {
         links[pair, default: 0] += 1
         guard connected.remove(pair) != nil else { return }
         let ends = pair.sorted()
-        notice(ends[0], ends[1], false)
-        notice(ends[1], ends[0], false)
+        diagnostic(ends[0], ends[1], false)
+        diagnostic(ends[1], ends[0], false)
     }
 
-    private func call(_ left: Int, _ right: Int) {
+    private func dial(_ left: Int, _ right: Int) {
         called.insert([left, right])
         guard left != right, machines.indices.contains(right), !cuts.contains([left, right]),
             connected.insert([left, right]).inserted
         else { return }
         links[[left, right], default: 0] += 1
-        notice(left, right, true)
-        notice(right, left, true)
+        diagnostic(left, right, true)
+        diagnostic(right, left, true)
     }
 
     /// Each side at its own time, but in order.
-    private func notice(_ index: Int, _ peer: Int, _ isReachable: Bool) {
+    private func diagnostic(_ index: Int, _ peer: Int, _ isReachable: Bool) {
         let time = inOrder([index, peer, 0], after: .milliseconds(1)..<Duration.seconds(2))
-        add(.notices(index, that: peer, isReachable: isReachable), at: time)
+        add(.diagnostics(index, that: peer, isReachable: isReachable), at: time)
     }
 
     private func inOrder(_ key: [Int], after delay: Range<Duration>) -> Instant {
@@ -153,7 +155,7 @@ final class GroupWorld {
                 add(.deadline(index), at: time)
             }
         }
-        for (name, count, limit) in machines[index].tableSizes where count > limit {
+        for (name, count, limit) in machines[index].status.tableSizes where count > limit {
             Issue.record("\(count) \(name) of \(limit)")
         }
     }
@@ -176,7 +178,7 @@ final class GroupWorld {
         case .deadline(let index):
             planned[index] = nil
             give(.deadlineReached, at: index)
-        case .notices(let index, let peer, let isReachable):
+        case .diagnostics(let index, let peer, let isReachable):
             let input: GroupMachine.Input =
                 isReachable ? .reachable(Self.peer(peer)) : .unreachable(Self.peer(peer))
             give(input, at: index)
@@ -198,7 +200,7 @@ final class GroupWorld {
             let link = links[[index, receiver]] ?? 0
             add(.arrives(bytes, from: index, at: receiver, link: link), at: time)
         case .sendUnreliable: break
-        case .call(let peer): call(index, self.index(peer))
+        case .dial(let peer): dial(index, self.index(peer))
         case .event(let event):
             events[index].append(event)
             take(event, at: index)
@@ -224,6 +226,8 @@ final class GroupWorld {
                 give(.decide(peer, session, isAccepted: word), at: index)
             }
         case .message: messageCount += 1
+        case .held(let peer, let session, let isHeld):
+            held[Key(at: index, peer: self.index(peer), session: session)] = isHeld
         case .withdrawn, .declined: break
         }
     }

@@ -1,7 +1,8 @@
 import Glibc
-import Nearby
 import NearbyCore
 import Testing
+
+@testable import Nearby
 
 /// All of these open sockets on loopback, and some count the process's descriptors: one at a time.
 @Suite(.serialized) struct LoopbackTests {
@@ -37,6 +38,14 @@ final class Program: Sendable {
             certificateHandler: certificateHandler)
         advertiser = try Advertiser(peer: peer, discoveryInfo: info, service: service)
         browser = try Browser(peer: peer, service: service)
+    }
+
+    /// Another session of the same peer, with an advertiser of its own.
+    init(as other: Program, encryption: EncryptionPreference) throws {
+        peer = other.peer
+        session = try Session(peer: peer, encryption: encryption)
+        advertiser = try Advertiser(peer: peer, service: other.advertiser.advertised.service)
+        browser = other.browser
     }
 
     func acceptAll() {

@@ -1,5 +1,6 @@
 import NearbyCore
 import NearbyWire
+import Synchronization
 import Testing
 
 @testable import Nearby
@@ -185,6 +186,48 @@ extension LoopbackTests {
         #expect(anna.session.connectedPeers == [bert.peer])
     }
 
+    /// The node of each is told of the second session when it has a channel already.
+    @Test func sessionsOfOnePeerMayDifferInWhatTheyPrefer() async throws {
+        let service = try Self.service()
+        let anna = try Program("Anna", service, encryption: .none)
+        let bert = try Program("Bert", service, encryption: .none)
+        defer { for program in [anna, bert] { program.stop() } }
+        try await anna.connect(with: bert)
+        let strict = try Session(peer: anna.peer, encryption: .required)
+        let other = try Program(as: bert, encryption: .required)
+        other.acceptAll()
+        try other.advertiser.start()
+        try await anna.browser.invite(bert.peer, to: strict, timeout: .seconds(10))
+        #expect(strict.connectedPeers == [bert.peer])
+        #expect(try await eventually { other.session.connectedPeers == [anna.peer] })
+        // Nobody left the first one.
+        #expect(anna.session.connectedPeers == [bert.peer])
+        try await anna.session.send([UInt8]("plain".utf8), to: [bert.peer])
+        #expect(try await bert.message() == "plain")
+        try await strict.send([UInt8]("secret".utf8), to: [bert.peer])
+        #expect(try await other.message() == "secret")
+        other.stop()
+        strict.disconnect()
+    }
+
+    /// A program that refuses encryption in one session does not refuse it in another.
+    @Test func aSessionThatRefusesEncryptionKeepsNoOtherFromIt() async throws {
+        let service = try Self.service()
+        let anna = try Program("Anna", service, encryption: .none)
+        let bert = try Program("Bert", service, encryption: .required)
+        defer { for program in [anna, bert] { program.stop() } }
+        let error = await failure { try await anna.connect(with: bert) }
+        #expect(error?.description.contains("encryption") == true)
+        let strict = try Session(peer: anna.peer, encryption: .required)
+        try await anna.browser.invite(bert.peer, to: strict, timeout: .seconds(10))
+        #expect(strict.connectedPeers == [bert.peer])
+        let again = await failure {
+            try await anna.browser.invite(bert.peer, to: anna.session, timeout: .seconds(5))
+        }
+        #expect(again?.description.contains("encryption") == true)
+        strict.disconnect()
+    }
+
     @Test func certificatesAreJudgedByBoth() async throws {
         let service = try Self.service()
         let identity = try Nearby.Identity(pem: TestCertificates.chain)
@@ -263,6 +306,50 @@ extension LoopbackTests {
             }
         }
         #expect(error?.code == .unavailable)
+    }
+
+    /// Nothing is lost, and less piles up than what would end the connection.
+    @Test func aSlowReaderHoldsTheSenderBack() async throws {
+        let service = try Self.service()
+        let anna = try Program("Anna", service)
+        let bert = try Program("Bert", service)
+        defer { for program in [anna, bert] { program.stop() } }
+        try await anna.connect(with: bert)
+        let (session, peer) = (anna.session, bert.peer)
+        let sent = Mutex(0)
+        let sending = Task {
+            for number in 0..<Self.manyMessages {
+                try await session.send(Self.message(number), to: [peer])
+                sent.withLock { $0 = number + 1 }
+            }
+        }
+        // Bert's program takes nothing: after a while no message more leaves.
+        var before = -1
+        while sent.withLock({ $0 }) != before {
+            before = sent.withLock { $0 }
+            try await Task.sleep(for: .seconds(1))
+        }
+        #expect(before < Self.manyMessages / 2)
+        #expect(throws: NearbyError.self) {
+            try session.sendNow([1], to: [peer], mode: .reliable)
+        }
+        try session.sendNow([1], to: [peer], mode: .unreliable)
+        for number in 0..<Self.manyMessages {
+            let got = try await bert.next { event -> [UInt8]? in
+                guard case .message(let bytes, _, true) = event else { return nil }
+                return bytes
+            }
+            #expect(got == Self.message(number))
+        }
+        try await sending.value
+        #expect(bert.session.connectedPeers == [anna.peer])
+    }
+
+    /// 24 MiB, more than twice what may be on its way.
+    private static let manyMessages = 96
+
+    private static func message(_ number: Int) -> [UInt8] {
+        [UInt8(number % 251), UInt8(number / 251)] + [UInt8](repeating: 1, count: 256 << 10)
     }
 }
 

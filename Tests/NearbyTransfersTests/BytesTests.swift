@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func aRingKeepsItsOrder() {
-        var ring = Ring<Int>()
+        var ring = Deque<Int>()
         var next = 0
         var first = 0
         for step in 0..<1_000 {

@@ -7,7 +7,7 @@ import Synchronization
 public final class FileReceiver: Sendable {
     private struct State {
         var last = 0
-        var active: [Int: Reception] = [:]
+        var active: [Int: IncomingFile] = [:]
         var sessionCount = 0
         var storedCount = 0
         var fault: TransferFault?
@@ -140,7 +140,7 @@ public final class FileReceiver: Sendable {
     // MARK: Files
 
     private func receive(_ resource: IncomingResource, _ session: Session) async {
-        let reception = Reception(resource, in: folder, order)
+        let reception = IncomingFile(resource, in: folder, order)
         let number = state.withLock { state in
             state.last += 1
             state.active[state.last] = reception

@@ -23,7 +23,7 @@ public final class FileSender: Sendable {
     }
 
     /// Returns when the receiver has the file on its disk, under the name in the receipt.
-    public func run() async throws(TransferFault) -> Receipt {
+    public func run() async throws(TransferFault) -> SentFile {
         let file = try FileToOffer(order.file)
         let session: Session
         do throws(NearbyError) {
@@ -56,7 +56,7 @@ public final class FileSender: Sendable {
     }
 
     /// Tries until it is done, or until for the time of patience nothing has moved.
-    private func send(_ file: FileToOffer) async throws(TransferFault) -> Receipt {
+    private func send(_ file: FileToOffer) async throws(TransferFault) -> SentFile {
         var giveUp = MonotonicClock.now() + order.patience
         var previous: Peer?
         while true {
@@ -71,7 +71,7 @@ public final class FileSender: Sendable {
             switch outcome {
             case .stored(let name):
                 let first = sent.withLock { $0.first } ?? 0
-                return Receipt(
+                return SentFile(
                     receiver: peer, name: name, byteCount: file.byteCount,
                     sentByteCount: file.byteCount - first)
             case .brokenOff(let reason):

@@ -119,7 +119,8 @@ struct SendAttempt: Sendable {
             }
             let state = sight.state.withLock { $0 }
             if state.outcome != nil { ended = ended ?? now }
-            if let end = try judge(state, ended.map { now - $0 }) { return end }
+            let hadSome = resource.resumedAt ?? 0 > 0
+            if let end = try judge(state, ended.map { now - $0 }, hadSome) { return end }
             guard now - moved < silenceMax else {
                 resource.cancel()
                 throw TransferFault(
@@ -137,7 +138,7 @@ struct SendAttempt: Sendable {
     }
 
     private func judge(
-        _ state: Sight.State, _ sinceEnd: Duration?
+        _ state: Sight.State, _ sinceEnd: Duration?, _ hadSome: Bool
     ) throws(TransferFault) -> Outcome? {
         switch state.remark {
         case .stored(let stored): return .stored(StoredName(offered: stored).description)
@@ -156,12 +157,15 @@ struct SendAttempt: Sendable {
         case .failure(let error):
             // A word of why may be on its way.
             guard let sinceEnd, sinceEnd > Self.remarkTime || state.hasLeft else { return nil }
-            return try failed(error)
+            return try failed(error, hadSome)
         case .success, nil: return state.hasLeft ? .brokenOff("\(name) is gone") : nil
         }
     }
 
-    private func failed(_ error: NearbyError) throws(TransferFault) -> Outcome {
+    /// - Parameter hadSome: the receiver had some of it from an earlier attempt.
+    private func failed(
+        _ error: NearbyError, _ hadSome: Bool
+    ) throws(TransferFault) -> Outcome {
         if let fault = file.fault { throw fault }
         switch error.end {
         case .cancelled: throw TransferFault(.unavailable, "\(name) cancelled it")
@@ -171,8 +175,8 @@ struct SendAttempt: Sendable {
             throw TransferFault(
                 .cannotCreate, "\(name) cannot write the file: its disk may be full")
         case .readFailed: throw TransferFault(.inputOutput, "\(file.path) cannot be read")
-        // What was there already was damaged; the receiver has thrown it away.
-        case .digestMismatch where !isResuming:
+        // What was there already was damaged, as by a power cut; the receiver has thrown it away.
+        case .digestMismatch where hadSome:
             return .brokenOff("what \(name) had of the file was damaged: once more, from its start")
         case .digestMismatch, .sizeMismatch, .violation:
             throw TransferFault(.inputOutput, error.description)

@@ -37,7 +37,7 @@ public enum SendNews: Equatable, Sendable {
 }
 
 /// What became of it.
-public struct Receipt: Equatable, Sendable {
+public struct SentFile: Equatable, Sendable {
     public let receiver: Peer
     /// The receiver's name for the file.
     public let name: String

@@ -3,7 +3,9 @@ import Nearby
 
 /// Makes a peer known to those nearby who look for the same service, and takes their invitations.
 open class MCNearbyServiceAdvertiser: NSObject, @unchecked Sendable {
+    /// Who is advertised.
     open private(set) var myPeerID: MCPeerID
+    /// What browsers are shown.
     open private(set) var discoveryInfo: [String: String]?
     /// As it was given; capitals do not matter.
     open private(set) var serviceType: String
@@ -25,6 +27,7 @@ open class MCNearbyServiceAdvertiser: NSObject, @unchecked Sendable {
     }
 
     /// - Parameters:
+    ///   - myPeerID: One that was made, or unarchived, on this machine.
     ///   - info: Strings that browsers are shown: each `key=value` at most 255 bytes, 400 in all.
     ///   - serviceType: 1 to 15 letters, digits and hyphens, at least one letter. What is not right
     ///     with either is told by `didNotStartAdvertisingPeer`.
@@ -50,6 +53,7 @@ open class MCNearbyServiceAdvertiser: NSObject, @unchecked Sendable {
         set { delegateReference.current = newValue }
     }
 
+    /// Begins to advertise; what keeps it from that is told by `didNotStartAdvertisingPeer`.
     open func startAdvertisingPeer() {
         do {
             try running.with { running in

@@ -3,6 +3,7 @@ import Nearby
 
 /// Looks for peers nearby that advertise a service, and invites them.
 open class MCNearbyServiceBrowser: NSObject, @unchecked Sendable {
+    /// Who looks, and invites.
     open private(set) var myPeerID: MCPeerID
     /// As it was given; capitals do not matter.
     open private(set) var serviceType: String
@@ -16,8 +17,10 @@ open class MCNearbyServiceBrowser: NSObject, @unchecked Sendable {
         var task: Task<Void, Never>
     }
 
-    /// - Parameter serviceType: 1 to 15 letters, digits and hyphens, at least one letter. What is
-    ///   not right with it is told by `didNotStartBrowsingForPeers`.
+    /// - Parameters:
+    ///   - myPeerID: One that was made, or unarchived, on this machine.
+    ///   - serviceType: 1 to 15 letters, digits and hyphens, at least one letter. What is not right
+    ///     with it is told by `didNotStartBrowsingForPeers`.
     public init(peer myPeerID: MCPeerID, serviceType: String) {
         self.myPeerID = myPeerID
         self.serviceType = serviceType
@@ -37,6 +40,7 @@ open class MCNearbyServiceBrowser: NSObject, @unchecked Sendable {
         set { delegateReference.current = newValue }
     }
 
+    /// Begins to look; what keeps it from that is told by `didNotStartBrowsingForPeers`.
     open func startBrowsingForPeers() {
         do {
             try browser().start()
@@ -45,6 +49,7 @@ open class MCNearbyServiceBrowser: NSObject, @unchecked Sendable {
         }
     }
 
+    /// Nobody is found or lost any more; sessions and invitations stay.
     open func stopBrowsingForPeers() {
         running.with { $0?.browser.stop() }
     }
@@ -52,6 +57,8 @@ open class MCNearbyServiceBrowser: NSObject, @unchecked Sendable {
     /// Invites a peer to a session. What becomes of it is told to the session's delegate.
     ///
     /// - Parameters:
+    ///   - peerID: Whom the browser found, or who is known by other means.
+    ///   - session: Of the browser's own peer.
     ///   - context: Bytes that travel with the invitation, at most 512.
     ///   - timeout: How long to wait for an answer, in seconds; 30 if it is not positive.
     open func invitePeer(

@@ -9,15 +9,21 @@ public struct NSKeyValueObservingOptions: OptionSet, Sendable {
 
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
+    /// The new value: it is always told.
     public static let new = Self(rawValue: 1)
+    /// The old value: it is always told.
     public static let old = Self(rawValue: 2)
+    /// The handler is called for the value of now as well.
     public static let initial = Self(rawValue: 4)
+    /// Makes no difference here.
     public static let prior = Self(rawValue: 8)
 }
 
 /// A value before and after it changed.
 public struct NSKeyValueObservedChange<Value> {
+    /// The value of now.
     public let newValue: Value?
+    /// The value before; nil the first time.
     public let oldValue: Value?
 }
 
@@ -35,6 +41,7 @@ public final class NSKeyValueObservation: NSObject, @unchecked Sendable {
 
     deinit { timer.cancel() }
 
+    /// Ends it: the handler is not called any more.
     public func invalidate() { timer.cancel() }
 
     private static let queue = DispatchQueue(label: "MCSession.progress")

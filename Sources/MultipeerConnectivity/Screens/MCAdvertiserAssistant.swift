@@ -4,8 +4,11 @@ import Nearby
 /// Advertises a session and asks the person in front of the machine about invitations: in the
 /// terminal, or through a closure.
 open class MCAdvertiserAssistant: NSObject, @unchecked Sendable {
+    /// Where those go who are let in.
     open private(set) var session: MCSession
+    /// What browsers are shown.
     open private(set) var discoveryInfo: [String: String]?
+    /// As it was given; capitals do not matter.
     open private(set) var serviceType: String
 
     private let advertiser: MCNearbyServiceAdvertiser
@@ -15,6 +18,7 @@ open class MCAdvertiserAssistant: NSObject, @unchecked Sendable {
     /// Asks about an invitation: who invites, the context, and what to call with the answer.
     public typealias InvitationHandler = (MCPeerID, Data?, @escaping (Bool) -> Void) -> Void
 
+    /// Advertises the session's peer, from `start()` on.
     public init(
         serviceType: String, discoveryInfo info: [String: String]?, session: MCSession
     ) {
@@ -42,14 +46,16 @@ open class MCAdvertiserAssistant: NSObject, @unchecked Sendable {
         set { handler.with { $0 = newValue } }
     }
 
+    /// Begins to advertise, and to ask.
     open func start() { advertiser.startAdvertisingPeer() }
 
+    /// Ends it; questions that are open can still be answered.
     open func stop() { advertiser.stopAdvertisingPeer() }
 
     private func present(_ invitation: Invitation) {
         delegate?.advertiserAssistantWillPresentInvitation(self)
         let session = session
-        let answer = Answer(isTrueWithoutAnswer: false) { [weak self] isAccepted in
+        let answer = PendingAnswer(isTrueWithoutAnswer: false) { [weak self] isAccepted in
             invitation.answer(isAccepted, with: session)
             guard let self else { return }
             delegate?.advertiserAssistantDidDismissInvitation(self)

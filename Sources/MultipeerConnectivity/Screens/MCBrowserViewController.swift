@@ -6,6 +6,7 @@ import Foundation
 /// There is no UIKit that would present it: `run()` shows it and returns when it is done,
 /// `present()` shows it and returns at once.
 open class MCBrowserViewController: NSObject, MCNearbyServiceBrowserDelegate, @unchecked Sendable {
+    /// What people are invited to.
     open private(set) var session: MCSession
     /// Tells this object what it finds, from when the list is shown.
     open private(set) var browser: MCNearbyServiceBrowser?
@@ -23,12 +24,14 @@ open class MCBrowserViewController: NSObject, MCNearbyServiceBrowserDelegate, @u
         var completions: [() -> Void] = []
     }
 
+    /// A list of those who advertise the service, with a browser of its own.
     public convenience init(serviceType: String, session: MCSession) {
         self.init(
             browser: MCNearbyServiceBrowser(peer: session.myPeerID, serviceType: serviceType),
             session: session)
     }
 
+    /// A list of those whom a browser finds; it is the browser's delegate while it is shown.
     public init(browser: MCNearbyServiceBrowser, session: MCSession) {
         self.browser = browser
         self.session = session
@@ -158,7 +161,7 @@ extension MCBrowserViewController {
             drawn = lines
             // A terminal that hung up.
             guard let bytes = terminal.read(within: 100) else { return false }
-            for key in Key.keys(bytes) {
+            for key in KeyPress.keys(bytes) {
                 switch state.with({ $0.list?.handle(key) }) {
                 case .invite(let peer)?: invite(peer)
                 case .answer(let isAccepted)?: Questions.atTerminal.answerFirst(isAccepted)

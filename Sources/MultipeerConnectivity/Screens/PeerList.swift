@@ -75,7 +75,7 @@ struct PeerList {
         removeIfGone(at: index)
     }
 
-    mutating func handle(_ key: Key) -> Action? {
+    mutating func handle(_ key: KeyPress) -> Action? {
         if question != nil { return answer(key) }
         switch key {
         case .up: chosen = max(chosen - 1, 0)
@@ -88,7 +88,7 @@ struct PeerList {
         return nil
     }
 
-    private mutating func answer(_ key: Key) -> Action? {
+    private mutating func answer(_ key: KeyPress) -> Action? {
         switch key {
         case .character("y"): return .answer(true)
         case .character("n"), .escape: return .answer(false)

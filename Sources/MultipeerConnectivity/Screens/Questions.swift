@@ -9,7 +9,7 @@ final class Questions: Sendable {
     private struct Question {
         var text: String
         var isOpen: @Sendable () -> Bool
-        var answer: Answer
+        var answer: PendingAnswer
     }
 
     private struct State {
@@ -24,7 +24,7 @@ final class Questions: Sendable {
     /// - Parameters:
     ///   - isOpen: False once an answer comes too late: the question goes away.
     ///   - answer: Told once; false without a terminal, and where too much is asked already.
-    func ask(_ text: String, isOpen: @escaping @Sendable () -> Bool, answer: Answer) {
+    func ask(_ text: String, isOpen: @escaping @Sendable () -> Bool, answer: PendingAnswer) {
         let isTaken = state.with { state in
             guard state.waiting.count < Self.waitingMax else { return false }
             state.waiting.append(Question(text: text, isOpen: isOpen, answer: answer))

@@ -41,9 +41,7 @@ extension Nearby.Identity {
 /// What `SecTrustEvaluateWithError` with the basic X.509 policy is to Apple.
 public enum MCCertificates {
     /// Whether a chain, as `session(_:didReceiveCertificate:fromPeer:certificateHandler:)` gets it,
-    /// leads to one of the anchors and is valid today.
-    ///
-    /// - Parameter anchors: Certificates in DER.
+    /// leads to one of the anchors, certificates in DER, and is valid today.
     public static func isTrusted(_ chain: [Any]?, anchors: [Data]) -> Bool {
         let certificates = (chain ?? []).compactMap { ($0 as? Data).map { [UInt8]($0) } }
         guard !certificates.isEmpty, certificates.count == chain?.count else { return false }

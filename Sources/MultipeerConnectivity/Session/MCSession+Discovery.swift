@@ -3,9 +3,8 @@ import Nearby
 
 /// Custom discovery: programs exchange peer IDs and connection data by means of their own.
 extension MCSession {
-    /// What another peer needs to connect with this session: how this one is reached.
-    ///
-    /// - Parameter completionHandler: Called on a private queue.
+    /// What another peer needs to connect with this session: how this one is reached. The handler
+    /// is called on a private queue.
     public func nearbyConnectionData(
         forPeer peerID: MCPeerID,
         withCompletionHandler completionHandler: @escaping (Data?, (any Error)?) -> Void

@@ -13,12 +13,15 @@ open class MCSession: NSObject, @unchecked Sendable {
     private let identity: Handed<[Any]?>
     private let failure = Guarded<(@Sendable (MCPeerID, MCError) -> Void)?>(nil)
 
+    /// Who we are in the session.
     open private(set) var myPeerID: MCPeerID
+    /// Whether traffic must, may or must not be encrypted.
     open private(set) var encryptionPreference: MCEncryptionPreference
 
     /// What was given to `init`.
     open var securityIdentity: [Any]? { identity.value }
 
+    /// A session without an identity, whose traffic is encrypted.
     public convenience init(peer myPeerID: MCPeerID) {
         self.init(peer: myPeerID, securityIdentity: nil, encryptionPreference: .required)
     }
@@ -66,6 +69,7 @@ open class MCSession: NSObject, @unchecked Sendable {
         set { failure.with { $0 = newValue } }
     }
 
+    /// The members, without ourselves.
     open var connectedPeers: [MCPeerID] {
         (try? nearby.get())?.connectedPeers.map { MCPeerID($0) } ?? []
     }
@@ -109,6 +113,7 @@ open class MCSession: NSObject, @unchecked Sendable {
     /// - Parameters:
     ///   - resourceURL: A `file:`, `http:` or `https:` URL.
     ///   - resourceName: What the receiver is told.
+    ///   - peerID: A connected peer.
     ///   - completionHandler: Called once on a private queue: nil when the receiver has all of it.
     /// - Returns: Counts bytes, and cancels it. Nil if it could not begin; the handler has the
     ///   reason.

@@ -27,8 +27,8 @@ public protocol MCSessionDelegate: NSObjectProtocol {
     /// Decides whether a peer is who it says it is: call `certificateHandler` once, with true to
     /// connect. Without this method everybody is accepted.
     ///
-    /// - Parameter certificate: The peer's certificate and its chain, each a `Data` in DER; nil if
-    ///   it has none.
+    /// `certificate` is the peer's certificate and its chain, each a `Data` in DER; nil if it has
+    /// none.
     func session(
         _ session: MCSession, didReceiveCertificate certificate: [Any]?, fromPeer peerID: MCPeerID,
         certificateHandler: @escaping (Bool) -> Void)

@@ -2,8 +2,11 @@ import Nearby
 
 /// Where a peer stands in a session.
 public enum MCSessionState: Int, Sendable {
+    /// Not a member: never, no longer, or the attempt has failed.
     case notConnected = 0
+    /// Invited, or about to be a member.
     case connecting = 1
+    /// A member, on both sides.
     case connected = 2
 
     init(_ state: Session.State) {
@@ -18,15 +21,20 @@ public enum MCSessionState: Int, Sendable {
 /// How a message travels: `reliable` ones are queued, sent again until they arrive, and come in
 /// order; `unreliable` ones go at once and may be lost or overtaken.
 public enum MCSessionSendDataMode: Int, Sendable {
+    /// Queued, sent again until it arrives, in order.
     case reliable = 0
+    /// At once, not queued; may be lost or overtaken.
     case unreliable = 1
 }
 
 /// Whether a session's traffic is encrypted. None and required refuse each other; none with none
 /// or optional is plain; all else is encrypted.
 public enum MCEncryptionPreference: Int, Sendable {
+    /// Encrypted, but with peers that say none.
     case optional = 0
+    /// Encrypted, or not connected.
     case required = 1
+    /// Legible to all.
     case none = 2
 
     var nearby: EncryptionPreference {

@@ -99,7 +99,9 @@ extension SessionLink {
     /// The delegate's decision; without a delegate everybody is accepted.
     func accepts(_ chain: [[UInt8]], of peer: MCPeerID) async -> Bool {
         await withCheckedContinuation { continuation in
-            let answer = Answer(isTrueWithoutAnswer: false) { continuation.resume(returning: $0) }
+            let answer = PendingAnswer(isTrueWithoutAnswer: false) {
+                continuation.resume(returning: $0)
+            }
             queue.async { [weak self] in
                 guard let session = self?.session, let delegate = session.delegate else {
                     answer.give(true)
@@ -115,7 +117,7 @@ extension SessionLink {
 
 /// A question that is answered once: by a call, or, when whoever was to call has let go of it, by
 /// itself.
-final class Answer: Sendable {
+final class PendingAnswer: Sendable {
     private let take: Guarded<(@Sendable (Bool) -> Void)?>
     private let isTrueWithoutAnswer: Bool
 

@@ -25,6 +25,8 @@ enum Command: Sendable {
     case cancelTransfer(TransferState)
     case useCollectors(LinkedCollectors, Bool)
     case tellCollector([UInt8], to: PeerID, LinkedCollectors, isReliable: Bool)
+    /// The program has taken most of what waited.
+    case goOn(OpenedSession)
     case disconnect(OpenedSession)
     /// Nobody has the session any more.
     case close(OpenedSession)
@@ -43,7 +45,7 @@ enum Command: Sendable {
         case .answer(_, _, let own): own
         case .cancel(_, let session, _), .decide(_, let session, _), .send(_, _, let session, _),
             .connectionData(let session, _), .connect(_, _, let session, _),
-            .disconnect(let session), .close(let session):
+            .goOn(let session), .disconnect(let session), .close(let session):
             session.own
         }
     }
@@ -56,10 +58,13 @@ enum Command: Sendable {
             isStarted
         case .invite, .connectionData, .connect: true
         case .lookUp, .answer, .cancel, .decide, .send, .openStream, .write, .read, .sendFile,
-            .cancelTransfer, .tellCollector, .disconnect, .close:
+            .cancelTransfer, .tellCollector, .goOn, .disconnect, .close:
             false
         }
     }
+
+    /// Whether a session may be used for the first time.
+    var usesSession: Bool { if case .answer(_, _?, _) = self { true } else { false } }
 
     /// It cannot be done: whoever waits is told why.
     func fail(_ error: NearbyError) {
@@ -85,7 +90,7 @@ enum Command: Sendable {
             file.outcome.resolve(.failure(error))
             file.state.end()
         case .advertise, .browse, .useCollectors, .answer, .cancel, .decide, .write, .read,
-            .cancelTransfer, .disconnect, .close:
+            .cancelTransfer, .goOn, .disconnect, .close:
             break
         }
     }

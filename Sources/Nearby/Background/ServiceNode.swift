@@ -33,6 +33,7 @@ final class ServiceNode {
     private let name: String
     private let tag: NetworkTag
     private var advertised: DiscoveryInfo?
+    private(set) var preference: EncryptionPreference
 
     struct OpenChannel {
         let run: RunID
@@ -40,12 +41,13 @@ final class ServiceNode {
     }
 
     init(
-        _ service: Service, of own: Peer, _ identity: NearbyDTLS.Identity,
+        _ service: Service, of own: Peer, _ identity: NodeIdentity,
         _ preference: EncryptionPreference, usesBluetooth: Bool, loop: EventLoop
     ) throws(NearbyError) {
         self.service = service
         self.loop = loop
         self.usesBluetooth = usesBluetooth
+        self.preference = preference
         name = own.displayName
         do {
             transport = try UDPTransport()
@@ -75,7 +77,7 @@ final class ServiceNode {
         timer = loop.addTimer { [unowned self] now in give([.deadlineReached], now) }
         do throws(SystemError) {
             for descriptor in transport.descriptors {
-                try loop.register(descriptor) { [unowned self] _ in receiveData() }
+                try loop.register(descriptor) { [unowned self] _ in receiveData(from: descriptor) }
             }
             for descriptor in beacons?.descriptors ?? [] {
                 try loop.register(descriptor) { [unowned self] _ in receiveBeacons() }
@@ -94,9 +96,7 @@ final class ServiceNode {
     /// Says goodbye, and frees everything.
     func stop(_ now: Instant) {
         node.handle(.stop, now: now)
-        for case .transmit(let transmission) in node.flush(now: now) {
-            carryOut(transmission, now)
-        }
+        _ = flush(now)
         onInputs = nil
         avahi?.stop()
         bluetooth?.stop()
@@ -113,7 +113,7 @@ final class ServiceNode {
 
     /// Of reliable messages that the peer may not have yet.
     func queuedBytes(for peer: PeerID) -> Int {
-        ApplicationCalls.queuedReliableBytes(for: peer, at: node)
+        ApplicationDials.queuedReliableBytes(for: peer, at: node)
     }
 
     /// nil: we are not to be shown.
@@ -124,14 +124,44 @@ final class ServiceNode {
         useAvahi()
     }
 
+    /// Channels that others can read get keys if they need not be so any more.
+    func prefer(_ preference: EncryptionPreference, _ now: Instant) {
+        guard preference != self.preference else { return }
+        self.preference = preference
+        node.handle(.application(.prefer(preference)), now: now)
+        for peer in channels.keys.sorted() { encrypt(peer, now) }
+    }
+
+    private func encrypt(_ peer: PeerID, _ now: Instant) {
+        guard preference != .none, channels[peer]?.isEncrypted == false else { return }
+        node.handle(.application(.encrypt(peer)), now: now)
+    }
+
+    /// One that did without encryption may have changed its mind.
+    func sighted(_ sighting: Sighting, _ now: Instant) {
+        let before = sightings.updateValue(sighting, forKey: sighting.peer)
+        guard sighting.flags.contains(.offersEncryption),
+            before?.flags.contains(.offersEncryption) == false
+        else { return }
+        encrypt(sighting.peer, now)
+    }
+
     // MARK: Inputs
 
     private func give(_ inputs: [Node.Input], _ now: Instant) { onInputs?(self, inputs, now) }
 
-    private func receiveData() {
-        var inputs: [Node.Input] = []
-        transport.receive { inputs.append(Node.Input($0)) }
-        give(inputs, MonotonicClock.now())
+    /// A message does not wait for what came of a resource before it.
+    private func receiveData(from descriptor: Int32) {
+        var (inputs, bulk): ([Node.Input], [Node.Input]) = ([], [])
+        transport.receive(from: descriptor) { datagram in
+            if SealedHeader.isBulk(datagram.bytes) {
+                bulk.append(Node.Input(datagram))
+            } else {
+                inputs.append(Node.Input(datagram))
+            }
+        }
+        if !inputs.isEmpty { give(inputs, MonotonicClock.now()) }
+        if !bulk.isEmpty { give(bulk, MonotonicClock.now()) }
     }
 
     private func receiveBeacons() {
@@ -167,17 +197,39 @@ final class ServiceNode {
 
     // MARK: Outputs
 
-    func carryOut(_ transmission: Transmission, _ now: Instant) {
+    /// Sends what is to leave.
+    ///
+    /// - Returns: what else the node has to say.
+    func flush(_ now: Instant) -> [Node.Event] {
+        var events: [Node.Event] = []
+        for output in node.flush(now: now) {
+            switch output {
+            case .transmit(let transmission): carryOut(transmission, now)
+            case .event(let event): events.append(event)
+            }
+        }
+        transport.sendWaiting()
+        return events
+    }
+
+    private func carryOut(_ transmission: Transmission, _ now: Instant) {
         switch transmission {
         case .unicast(let bytes, let endpoint):
             if case .bluetooth = endpoint.address {
                 bluetooth?.send(bytes, to: endpoint, now: now)
             } else {
-                transport.send(bytes, to: endpoint)
+                transport.sendSoon(bytes, to: endpoint)
             }
         case .multicast(let bytes, let link): transport.multicast(bytes, on: link)
         case .broadcast(let bytes, let link): transport.broadcast(bytes, on: link)
         }
+    }
+
+    func send(_ bytes: [UInt8], to peer: PeerID, isReliable: Bool, _ now: Instant) {
+        node.handle(
+            isReliable
+                ? .sendReliable(bytes, to: peer) : .sendUnreliable(bytes, to: peer, .fresh),
+            now: now)
     }
 
     // MARK: Connection data
@@ -235,9 +287,11 @@ final class ServiceNode {
 
     /// A machine has one controller, so one node of the process uses it.
     private func useBluetooth() {
-        guard usesBluetooth, variable("RIVULET_NEARBY_BLUETOOTH") != "off" else { return }
+        let wanted = variable("RIVULET_NEARBY_BLUETOOTH")
+        guard usesBluetooth, wanted != "off" else { return }
         var random = SystemRandomNumberGenerator()
-        let options = BluetoothOptions(networkTag: tag, peer: node.ownPeer, seed: random.next())
+        var options = BluetoothOptions(networkTag: tag, peer: node.ownPeer, seed: random.next())
+        options.selection = wanted.flatMap { AdapterSelection(text: $0) } ?? .any
         guard let transport = try? BluetoothTransport(options, loop: loop) else { return }
         transport.onEvent = { [unowned self] event, now in
             switch event {
@@ -246,7 +300,7 @@ final class ServiceNode {
             case .datagram(let bytes, let source):
                 give([.datagram(bytes, from: source, isMulticast: false)], now)
             case .peers(let endpoints): give([.advertisedPeers(endpoints, by: .bluetooth)], now)
-            case .advertisement, .notice: break
+            case .advertisement, .diagnostic: break
             }
         }
         bluetooth = transport

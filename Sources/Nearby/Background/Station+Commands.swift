@@ -9,8 +9,11 @@ extension Station {
         let now = MonotonicClock.now()
         isCarryingOut = true
         switch command {
-        case .send, .write, .read: break
+        case .send, .write, .read, .goOn: break
         default: isGroupChanged = true
+        }
+        if command.begins || command.usesSession {
+            nodes.prefer(Background.shared.preference(of: own.peer.id), now)
         }
         do throws(NearbyError) {
             try carryOut(command, now)
@@ -46,7 +49,10 @@ extension Station {
         case .cancelTransfer(let state): transfers.cancel(state, now)
         case .useCollectors(let linked, let isStarted): try useCollectors(linked, isStarted, now)
         case .tellCollector(let bytes, let peer, let linked, let isReliable):
-            tellCollector(bytes, peer, linked, isReliable, now)
+            linked.taken()
+            nodes[linked.service]?.send(bytes, to: peer, isReliable: isReliable, now)
+        case .goOn(let session):
+            session.takeHeldBack().forEach { tellGroup(.hold($0, session.number, false), now) }
         case .disconnect(let session): leave(session, renamed: randomID, now)
         case .close(let session): leave(session, renamed: nil, now)
         }
@@ -59,26 +65,41 @@ extension Station {
     ) throws(NearbyError) {
         advertisers.removeAll { $0 === advertised }
         if isStarted {
-            _ = try node(for: advertised.service, advertising: advertised.info, now)
+            _ = try nodes.make(advertised.service, advertising: advertised.info, now)
             advertisers.append(advertised)
         }
         // Of several with one service the latest counts.
         let info = advertisers.last { $0.service == advertised.service }?.info
-        nodes.first { $0.service == advertised.service }?.advertise(info, now)
+        nodes[advertised.service]?.advertise(info, now)
     }
 
     private func browse(_ browsed: Browsed, _ isStarted: Bool, _ now: Instant) throws(NearbyError) {
         guard isStarted else {
             browsers.removeAll { $0.browsed === browsed }
-            return endLookUps(now)
+            return nodes.endLookUps(isOver: browsers.isEmpty, now)
         }
         guard !browsers.contains(where: { $0.browsed === browsed }) else { return }
-        let node = try node(for: browsed.service, now)
+        let node = try nodes.make(browsed.service, now)
         let view = BrowserView(browsed)
         browsers.append(view)
         for (_, sighting) in node.sightings.sorted(by: { $0.key < $1.key }) {
             view.tell(sighting)
         }
+    }
+
+    private func lookUp(_ browsed: Browsed, _ now: Instant) -> [Peer] {
+        nodes.lookUp(browsed.service, now).map { found in
+            names.learn(found.peer, found.name)
+            return names.peer(found.peer)
+        }
+    }
+
+    private func useCollectors(
+        _ linked: LinkedCollectors, _ isStarted: Bool, _ now: Instant
+    ) throws(NearbyError) {
+        guard isStarted else { return collectors.remove(linked) }
+        guard !collectors.contains(linked) else { return }
+        collectors.add(linked, at: try nodes.make(linked.service, now), names)
     }
 
     // MARK: Sessions
@@ -90,7 +111,7 @@ extension Station {
         isGroupChanged = true
         sessions[session.number] = session
         tellGroup(.open(session.number, randomID, session.terms), now)
-        guard group.id(of: session.number) != nil else {
+        guard group.status.id(of: session.number) != nil else {
             sessions[session.number] = nil
             throw NearbyError(
                 .unavailable,
@@ -116,7 +137,7 @@ extension Station {
     ) throws(NearbyError) {
         let (peer, number) = (invitation.peer.id, invitation.session.number)
         try begin(invitation.peer, invitation.session, now)
-        _ = try node(for: invitation.service, now)
+        _ = try nodes.make(invitation.service, now)
         guard wait(for: peer, number, reply) else { return }
         tellGroup(
             .invite(
@@ -128,7 +149,7 @@ extension Station {
         _ now: Instant
     ) throws(NearbyError) {
         try begin(peer, session, now)
-        let node = try node(for: .direct, now)
+        let node = try nodes.make(.direct, now)
         node.tryPeer(peer.id, at: data.addresses, now)
         guard wait(for: peer.id, session.number, reply) else { return }
         tellGroup(.connect(peer.id, data.session, from: session.number), now)
@@ -149,7 +170,7 @@ extension Station {
     private func wait(
         for peer: PeerID, _ number: SessionNumber, _ reply: Reply<Void>?
     ) -> Bool {
-        if group.connected(in: number).contains(peer) {
+        if group.status.connected(in: number).contains(peer) {
             reply?.succeed()
             return false
         }
@@ -185,7 +206,7 @@ extension Station {
         }
         tellGroup(.cancel(peer, number), now)
         finish(key, .failure(.cancelled))
-        nodes.first { $0.service == .direct }?.forget(peer, now)
+        nodes[.direct]?.forget(peer, now)
     }
 
     private func send(
@@ -210,8 +231,8 @@ extension Station {
         _ session: OpenedSession, _ now: Instant
     ) throws(NearbyError) -> [UInt8] {
         try use(session, now)
-        let ticket = try node(for: .direct, now).ticket
-        guard !ticket.addresses.isEmpty, let id = group.id(of: session.number) else {
+        let ticket = try nodes.make(.direct, now).ticket
+        guard !ticket.addresses.isEmpty, let id = group.status.id(of: session.number) else {
             throw NearbyError(.unavailable, "no network link is in use: connect one")
         }
         offered.insert(session.number)

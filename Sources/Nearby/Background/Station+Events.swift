@@ -12,7 +12,7 @@ extension Station {
     func interpret(_ event: Node.Event, of node: ServiceNode, _ now: Instant) {
         switch event {
         case .application(.sighted(let sighting)):
-            node.sightings[sighting.peer] = sighting
+            node.sighted(sighting, now)
             names.learn(sighting.peer, sighting.name)
             for view in browsers where view.browsed.service == node.service {
                 view.tell(sighting)
@@ -28,53 +28,49 @@ extension Station {
         case .application(.refused(let peer, let cause)): refused(peer, cause, now)
         case .peer(let peer, .notConnected): carrierLost(peer, of: node, now)
         case .message(let bytes, let peer, let isReliable, _):
-            if takeFromCollector(bytes, peer, node) { return }
-            guard carriers[peer]?.node === node else { return }
+            if collectors.take(bytes, peer, node, names) { return }
+            guard nodes.carriers[peer]?.node === node else { return }
             if bytes.first == TransferPacket.tag {
                 return transfers.received(bytes, from: peer, now)
             }
             tellGroup(.received(bytes, from: peer, isReliable: isReliable), now)
-        case .notice(.neighbourMoved(let peer, _, _)), .notice(.neighbourUp(let peer, _, _)),
-            .notice(.neighbourLost(let peer, _)):
+        case .diagnostic(.neighbourMoved(let peer, _, _)),
+            .diagnostic(.neighbourUp(let peer, _, _)),
+            .diagnostic(.neighbourLost(let peer, _)):
             transfers.tell(peer, .pathChanged, now)
-        case .collector, .viewers: addresseesChanged(event, of: node)
-        case .peer, .notice, .echo: break
+        case .collector, .viewers: collectors.addresseesChanged(event, of: node, names)
+        case .peer, .diagnostic, .echo: break
         }
     }
 
     private func carrierFound(_ peer: PeerID, at node: ServiceNode, _ now: Instant) {
-        guard let channel = node.channels[peer] else { return }
-        let before = carriers[peer]
-        // Another service's channel carries it as well.
-        if let before, before.node !== node { return }
-        carriers[peer] = Carrier(
-            node: node, run: channel.run, isEncrypted: channel.isEncrypted)
+        let change = nodes.carrierFound(peer, at: node)
+        guard change != .none, let carrier = nodes.carriers[peer] else { return }
         isGroupChanged = true
-        guard let before else {
-            transfers.returned(peer, channel.run, now)
-            return tellGroup(.reachable(peer, isEncrypted: channel.isEncrypted), now)
+        if change != .encryption { transfers.returned(peer, carrier.run, now) }
+        switch change {
+        case .found: tellGroup(.reachable(peer, isEncrypted: carrier.isEncrypted), now)
+        case .restarted: tellGroup(.restarted(peer, isEncrypted: carrier.isEncrypted), now)
+        case .encryption:
+            tellGroup(.encryptionChanged(peer, isEncrypted: carrier.isEncrypted), now)
+        case .none: break
         }
-        guard before.run != channel.run || before.isEncrypted != channel.isEncrypted else { return }
-        transfers.returned(peer, channel.run, now)
-        tellGroup(.restarted(peer, isEncrypted: channel.isEncrypted), now)
     }
 
     func carrierLost(_ peer: PeerID, of node: ServiceNode, _ now: Instant) {
-        node.channels[peer] = nil
-        guard carriers[peer]?.node === node else { return }
-        carriers[peer] = nil
+        guard nodes.carrierLost(peer, of: node) else { return }
         isGroupChanged = true
         Background.shared.room(of: own.peer.id)?.lost(peer)
         transfers.tell(peer, .unreachable, now)
         tellGroup(.unreachable(peer), now)
-        if let other = nodes.first(where: { $0.channels[peer] != nil }) {
+        if let other = nodes.all.first(where: { $0.channels[peer] != nil }) {
             carrierFound(peer, at: other, now)
         }
     }
 
     /// As long as the settings are what they are, nothing comes of an invitation.
     private func refused(_ id: PeerID, _ cause: RefusedNode.Cause, _ now: Instant) {
-        guard carriers[id] == nil else { return }
+        guard nodes.carriers[id] == nil else { return }
         let peer = names.peer(id)
         let text =
             switch cause {
@@ -92,33 +88,16 @@ extension Station {
         }
     }
 
-    /// Channels that no session and no invitation wants any more.
-    func releaseCalls(_ now: Instant) {
-        for peer in called.sorted() where !group.status.isInvolved(peer) {
-            called.remove(peer)
-            for node in nodes {
-                node.node.handle(.application(.release(peer)), now: now)
-                node.forget(peer, now)
-            }
-        }
-    }
-
-    private func call(_ peer: PeerID, _ now: Instant) {
-        guard called.insert(peer).inserted else { return }
-        for node in nodes { node.node.handle(.application(.call(peer)), now: now) }
-    }
-
     // MARK: Sessions
 
     func tellGroup(_ input: GroupInput, _ now: Instant) {
         for output in group.handle(input, now: now) {
             switch output {
             case .sendReliable(let bytes, let peer):
-                carriers[peer]?.node.node.handle(.sendReliable(bytes, to: peer), now: now)
+                nodes.send(bytes, to: peer, isReliable: true, now)
             case .sendUnreliable(let bytes, let peer):
-                carriers[peer]?.node.node.handle(
-                    .sendUnreliable(bytes, to: peer, .fresh), now: now)
-            case .call(let peer): call(peer, now)
+                nodes.send(bytes, to: peer, isReliable: false, now)
+            case .dial(let peer): nodes.dial(peer, now)
             case .event(let event): interpret(event, now)
             case .drop(let reason): count(reason)
             }
@@ -138,6 +117,8 @@ extension Station {
         case .certificates(let chain, let peer, let number): judge(chain, of: peer, number)
         case .message(let bytes, let peer, let number, let isReliable):
             received(bytes, from: peer, number, isReliable, now)
+        case .held(let peer, let number, let isHeld):
+            sessions[number]?.room.hold(peer, in: number, isHeld)
         }
     }
 
@@ -148,7 +129,7 @@ extension Station {
         let key = Awaited(session: number, peer: id)
         switch state {
         case .connecting:
-            call(id, now)
+            nodes.dial(id, now)
             unnamed.insert(key)
             if names.knows(id) { tellConnecting(key) }
         case .connected:
@@ -171,7 +152,7 @@ extension Station {
 
     /// For the advertisers of the service over which it came.
     private func invited(_ id: InvitationID, _ context: [UInt8], _ now: Instant) {
-        let service = carriers[id.peer]?.node.service
+        let service = nodes.carriers[id.peer]?.node.service
         let advertised = advertisers.last { $0.service == service } ?? advertisers.last
         let invitation = Invitation(
             id, from: names.peer(id.peer), context: context, to: own)
@@ -193,29 +174,24 @@ extension Station {
         }
     }
 
-    /// A member whose reliable messages the program does not take has to go: they may not pile up.
+    /// A member whose reliable messages the program does not take is asked to wait, and has to go
+    /// if it sends more and more all the same: they may not pile up.
     private func received(
         _ bytes: [UInt8], from id: PeerID, _ number: SessionNumber, _ isReliable: Bool,
         _ now: Instant
     ) {
-        let peer = names.peer(id)
-        let event = Session.Event.message(bytes, from: peer, isReliable: isReliable)
-        guard let session = sessions[number],
-            !session.events.push(
-                event, bytes: bytes.count + 64, isReliable ? .essential : .optional), isReliable
-        else { return }
-        let error = NearbyError(
-            .unavailable,
-            "\(peer) was disconnected: its messages piled up; take the session's events faster")
-        session.events.push(.failure(peer, error), .news)
-        tellGroup(.expel(id, number), now)
+        switch sessions[number]?.received(bytes, from: names.peer(id), isReliable) {
+        case .slow: tellGroup(.hold(id, number, true), now)
+        case .full: tellGroup(.expel(id, number), now)
+        case .taken, nil: break
+        }
     }
 
     /// Whether we could reach it at all says most.
     private func timeoutText(_ id: PeerID) -> String {
         let peer = names.peer(id)
-        if carriers[id] != nil { return "\(peer) did not answer in time" }
-        let refusal = nodes.lazy.compactMap { $0.node.refusal(of: id) }.first
+        if nodes.carriers[id] != nil { return "\(peer) did not answer in time" }
+        let refusal = nodes.all.lazy.compactMap { $0.node.refusal(of: id) }.first
         let reason = refusal.map { ": \($0.cause)" } ?? ""
         return "\(peer) could not be reached\(reason)"
     }

@@ -11,13 +11,6 @@ import NearbyWire
 /// Whatever comes in ends with `settle`: what nodes and sessions tell each other is carried out
 /// until nobody has anything more to say.
 final class Station {
-    /// A channel over which a peer's sessions are reached.
-    struct Carrier {
-        let node: ServiceNode
-        let run: RunID
-        let isEncrypted: Bool
-    }
-
     struct Awaited: Hashable {
         let session: SessionNumber
         let peer: PeerID
@@ -27,19 +20,14 @@ final class Station {
     /// Called when there may be nothing more to do.
     var onIdle: (() -> Void)?
     var group: GroupMachine
-    var nodes: [ServiceNode] = []
+    let nodes: ServiceNodes
     /// Those that are used: opened with the group.
     var sessions: [SessionNumber: OpenedSession] = [:]
     /// Whose connection data were handed out.
     var offered: Set<SessionNumber> = []
     var advertisers: [Advertised] = []
     var browsers: [BrowserView] = []
-    var collectorViews: [CollectorView] = []
-    var carriers: [PeerID: Carrier] = [:]
-    /// Peers that the nodes were told to call.
-    var called: Set<PeerID> = []
-    /// Those that were called only to hear their names.
-    var lookedUp: [PeerID: LookUp] = [:]
+    var collectors = CollectorViews()
     var awaited: [Awaited: [Reply<Void>]] = [:]
     /// Invitations that the program has, until they are withdrawn or let go.
     var invitations: [InvitationID: WeakInvitation] = [:]
@@ -52,8 +40,6 @@ final class Station {
     /// Something is to be tidied: sessions, members or what is used may be others.
     var isGroupChanged = false
     private(set) var drops = DropCounters()
-    let identity: NearbyDTLS.Identity
-    let usesBluetooth: Bool
     let loop: EventLoop
     /// A command is half done: what it needs is not yet known to be in use.
     var isCarryingOut = false
@@ -62,17 +48,21 @@ final class Station {
     private var fileTimer: EventLoop.TimerID?
 
     init(_ own: OwnPeer, usesBluetooth: Bool, loop: EventLoop) throws(NearbyError) {
-        guard let identity = NearbyDTLS.Identity(pem: own.pem) else {
+        guard let identity = NodeIdentity(pem: own.pem) else {
             throw NearbyError(.invalidParameter, "\(own.peer): the key is damaged")
         }
         self.own = own
-        self.identity = identity
-        self.usesBluetooth = usesBluetooth
         self.loop = loop
+        nodes = ServiceNodes(
+            of: own.peer, identity, usesBluetooth: usesBluetooth, loop: loop)
         names = PeerNames(own: own.peer)
         var random = SystemRandomNumberGenerator()
         group = GroupMachine(
             own: own.peer.id, verifier: CertificateCheck(), seed: random.next())
+        nodes.onInputs = { [unowned self] node, inputs, now in
+            for input in inputs { node.node.handle(input, now: now) }
+            settle(now)
+        }
         timer = loop.addTimer { [unowned self] now in
             tellGroup(.deadlineReached, now)
             transfers.deadlineReached(now)
@@ -86,7 +76,7 @@ final class Station {
 
     /// Nothing is started, and no session has members or waits for some.
     var isIdle: Bool {
-        advertisers.isEmpty && browsers.isEmpty && collectorViews.isEmpty && offered.isEmpty
+        advertisers.isEmpty && browsers.isEmpty && collectors.isEmpty && offered.isEmpty
             && awaited.isEmpty && !sessions.keys.contains(where: group.status.isActive)
     }
 
@@ -100,8 +90,7 @@ final class Station {
     /// Frees everything.
     func close() {
         let now = MonotonicClock.now()
-        for node in nodes { node.stop(now) }
-        nodes = []
+        nodes.stopAll(now)
         for timer in [timer, fileTimer] { if let timer { loop.removeTimer(timer) } }
         (timer, fileTimer) = (nil, nil)
         transfers.abandonAll(now)
@@ -114,15 +103,16 @@ final class Station {
 
     /// Bounded, should two parts never agree.
     func settle(_ now: Instant) {
-        for _ in 0..<Self.roundsMax where settleOnce(now) {}
+        var rounds = 0
+        while rounds < Self.roundsMax, settleOnce(now) { rounds += 1 }
         if isGroupChanged, !isCarryingOut {
             isGroupChanged = false
-            releaseCalls(now)
+            nodes.release(where: { !group.status.isInvolved($0) }, now)
             transfers.tidy(now)
             tidyNodes(now)
             if isIdle { onIdle?() }
         }
-        for node in nodes { node.wake() }
+        for node in nodes.all { node.wake() }
         if let timer {
             let deadline = min(group.nextDeadline ?? .distantFuture, transfers.nextDeadline)
             loop.set(timer, to: deadline == .distantFuture ? nil : deadline)
@@ -133,15 +123,7 @@ final class Station {
 
     /// - Returns: whether something happened.
     private func settleOnce(_ now: Instant) -> Bool {
-        var events: [(ServiceNode, Node.Event)] = []
-        for node in nodes {
-            for output in node.node.flush(now: now) {
-                switch output {
-                case .transmit(let transmission): node.carryOut(transmission, now)
-                case .event(let event): events.append((node, event))
-                }
-            }
-        }
+        let events = nodes.flush(now)
         for (node, event) in events { interpret(event, of: node, now) }
         return !events.isEmpty
     }
@@ -149,7 +131,7 @@ final class Station {
     private func updateRoom() {
         guard let room = Background.shared.room(of: own.peer.id) else { return }
         for peer in room.queuedPeers {
-            room.update(peer, queued: carriers[peer]?.node.queuedBytes(for: peer) ?? 0)
+            room.update(peer, queued: nodes.carriers[peer]?.node.queuedBytes(for: peer) ?? 0)
         }
     }
 
@@ -157,56 +139,19 @@ final class Station {
 
     // MARK: Nodes
 
-    /// The node of a service, made where there is none.
-    /// The first beacons already show the info.
-    func node(
-        for service: Service, advertising info: DiscoveryInfo? = nil, _ now: Instant
-    ) throws(NearbyError) -> ServiceNode {
-        if let node = nodes.first(where: { $0.service == service }) { return node }
-        guard nodes.count < Limits.serviceNodesMax else {
-            throw NearbyError(
-                .unavailable,
-                "a peer uses at most \(Limits.serviceNodesMax) services at a time: stop some")
-        }
-        let node = try ServiceNode(
-            service, of: own.peer, identity, Background.shared.preference(of: own.peer.id),
-            usesBluetooth: usesBluetooth && service.isDiscoverable
-                && !nodes.contains { $0.service.isDiscoverable }, loop: loop)
-        node.onInputs = { [unowned self] node, inputs, now in
-            for input in inputs { node.node.handle(input, now: now) }
-            settle(now)
-        }
-        nodes.append(node)
-        do throws(NearbyError) {
-            try node.start(advertising: info, now)
-        } catch {
-            nodes.removeAll { $0 === node }
-            throw error
-        }
-        for peer in called.sorted() { node.node.handle(.application(.call(peer)), now: now) }
-        return node
-    }
-
     /// A node stays while its service is used, and while sessions have members, whom it may carry.
     private func tidyNodes(_ now: Instant) {
         let isActive = !offered.isEmpty || sessions.keys.contains(where: group.status.isActive)
-        guard !isActive, !nodes.isEmpty else { return }
+        guard !isActive, !nodes.all.isEmpty else { return }
         let used =
             advertisers.map(\.service) + browsers.map(\.browsed.service)
-            + collectorViews.map(\.linked.service)
-        for node in nodes where !used.contains(node.service) {
-            node.stop(now)
+            + collectors.services
+        for node in nodes.stop(but: used, now) {
             for peer in node.channels.keys { carrierLost(peer, of: node, now) }
         }
-        nodes.removeAll { !used.contains($0.service) }
     }
 
     private static let roundsMax = 1_000
-}
-
-extension Limits {
-    /// Services that one peer advertises or browses at a time.
-    static let serviceNodesMax = 16
 }
 
 /// An invitation that the program may have let go.

@@ -5,6 +5,7 @@ import Synchronization
 /// its agents do. It carries messages and knows nothing of what they mean: over it
 /// `NearbyReadings.Reporter` speaks the language of agents.
 public final class CollectorLink: Sendable {
+    /// What the network says.
     public enum Event: Sendable {
         /// The collector to send to from now on; nil while none is in reach.
         case collector(Peer?)
@@ -18,7 +19,9 @@ public final class CollectorLink: Sendable {
 
     let linked: LinkedCollectors
 
-    /// - Parameter network: with its secret, as `Service(network:secrets:)` makes it.
+    /// - Parameters:
+    ///   - peer: our own: the node that collectors see.
+    ///   - network: with its secret, as `Service(network:secrets:)` makes it.
     /// - Throws: `.invalidParameter` if the peer is not our own.
     public init(peer: Peer, network: Service) throws(NearbyError) {
         linked = LinkedCollectors(own: try OwnPeer(peer), service: network)

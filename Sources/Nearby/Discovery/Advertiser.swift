@@ -56,6 +56,7 @@ final class Advertised: Sendable {
 /// Asks whether to join the session of another peer. It is answered once, later answers do
 /// nothing; one that goes without an answer is declined.
 public final class Invitation: Sendable {
+    /// Who invites.
     public let peer: Peer
     /// What the inviter sent along, at most 512 bytes.
     public let context: [UInt8]
@@ -87,6 +88,7 @@ public final class Invitation: Sendable {
         try Background.shared.post(.answer(id, session.opened, own))
     }
 
+    /// Refuses it: the inviter is told. What is let go without an answer is refused as well.
     public func decline() {
         guard becomesAnswered() else { return }
         Background.shared.postIfRunning(.answer(id, nil, own))

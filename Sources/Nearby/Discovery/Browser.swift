@@ -3,6 +3,7 @@ import NearbyGroups
 
 /// Looks for peers that advertise a service, and invites them.
 public final class Browser: Sendable {
+    /// Who comes, changes and goes.
     public enum Event: Sendable {
         /// A peer in reach of our links advertises.
         case found(Peer, info: [String: String])
@@ -48,6 +49,8 @@ public final class Browser: Sendable {
     /// Invites a peer to a session, and returns when it is connected.
     ///
     /// - Parameters:
+    ///   - peer: whom the browser found, or who is known by other means.
+    ///   - session: of the browser's own peer.
     ///   - context: for the program that is asked, at most 512 bytes.
     ///   - timeout: how long to wait for its answer, at most an hour; 30 s where it is not
     ///     positive.

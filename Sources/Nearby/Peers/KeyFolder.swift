@@ -47,7 +47,7 @@ enum KeyFolder {
         guard stored.permissions & 0o077 == 0 else {
             throw unusable(path, "others can read it; run `chmod 600` on it")
         }
-        guard NearbyDTLS.Identity(pem: stored.bytes)?.peer == peer else {
+        guard NodeIdentity(pem: stored.bytes)?.peer == peer else {
             throw unusable(path, "it is damaged, or another peer's; put back a copy")
         }
         return OwnKey(pem: stored.bytes, isKept: true)

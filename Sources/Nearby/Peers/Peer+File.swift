@@ -4,8 +4,10 @@ extension Peer {
     /// The peer of this name that is kept in a file, or a new one that is from now on: a program
     /// that makes a new peer at each start looks like many to the others.
     ///
-    /// - Parameter path: holds what `archive` gives. The key is elsewhere, as always; where that is
-    ///   missing, or the file holds another name, a new peer takes its place.
+    /// - Parameters:
+    ///   - displayName: 1 to 63 bytes of UTF-8.
+    ///   - path: holds what `archive` gives. The key is elsewhere, as always; where that is
+    ///     missing, or the file holds another name, a new peer takes its place.
     /// - Throws: `.invalidParameter` for the name, `.unavailable` if the file cannot be read or
     ///   written.
     public init(displayName: String, keptIn path: String) throws(NearbyError) {

@@ -1,6 +1,7 @@
 import NearbyCore
 import NearbyDTLS
 
+/// Who a peer is: 16 bytes, a hash of its public key, printed as five groups of letters and digits.
 public typealias PeerID = NearbyCore.PeerID
 
 /// A peer: a display name, and 16 bytes that say who it is, a hash of its public key.
@@ -12,6 +13,7 @@ public typealias PeerID = NearbyCore.PeerID
 public struct Peer: Hashable, Sendable, CustomStringConvertible {
     /// 1–63 bytes of UTF-8; what others see.
     public let displayName: String
+    /// What tells it from others of the same name.
     public let id: PeerID
     /// Nil: it is another's.
     let key: OwnKey?
@@ -21,7 +23,7 @@ public struct Peer: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: `.invalidParameter` for a name that is empty or longer than 63 bytes.
     public init(displayName: String) throws(NearbyError) {
         try Self.check(displayName)
-        let identity = Identity.makeEphemeral()
+        let identity = NodeIdentity.makeEphemeral()
         self.init(displayName: displayName, id: identity.peer, key: OwnKey(pem: identity.pem))
     }
 
@@ -63,7 +65,6 @@ public struct Peer: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    private typealias Identity = NearbyDTLS.Identity
 }
 
 // MARK: - Archives

@@ -17,6 +17,8 @@ final class OpenedSession: Sendable {
     let events = EventQueue<Session.Event>(
         count: Limits.sessionEventsMax, bytes: Limits.sessionEventBytesMax)
     private let connected = Mutex<[PeerID: Peer]>([:])
+    /// Members that were told to keep reliable messages back.
+    private let heldBack = Mutex<Set<PeerID>>([])
 
     init(
         own: OwnPeer, identity: Identity?, preference: EncryptionPreference, folder: String?,
@@ -30,7 +32,10 @@ final class OpenedSession: Sendable {
         (number, room) = Background.shared.register(own.peer.id, preference)
     }
 
-    deinit { Background.shared.unregister(number, of: own.peer.id) }
+    deinit {
+        room.forget(number)
+        Background.shared.unregister(number, of: own.peer.id)
+    }
 
     var terms: SessionTerms {
         SessionTerms(
@@ -48,16 +53,65 @@ final class OpenedSession: Sendable {
     /// Tells the program, too.
     func set(_ state: Session.State, of peer: Peer) {
         connected.withLock { $0[peer.id] = state == .connected ? peer : nil }
+        if state == .notConnected {
+            heldBack.withLock { _ = $0.remove(peer.id) }
+            room.hold(peer.id, in: number, false)
+        }
         events.push(.state(peer, state), bytes: 0, .news)
     }
 
+    // MARK: Messages
+
+    enum Receipt {
+        case taken
+        /// Taken, but the member is to keep more of its reliable ones back.
+        case slow
+        /// Not taken, and the program knows.
+        case full
+    }
+
+    /// A message for the program, which may be slow.
+    func received(_ bytes: [UInt8], from peer: Peer, _ isReliable: Bool) -> Receipt {
+        let event = Session.Event.message(bytes, from: peer, isReliable: isReliable)
+        let isTaken = events.push(
+            event, bytes: bytes.count + 64, isReliable ? .essential : .optional)
+        guard isReliable else { return .taken }
+        guard isTaken else {
+            let error = NearbyError(
+                .unavailable,
+                "\(peer) was disconnected: its messages piled up; take the session's events faster"
+            )
+            events.push(.failure(peer, error), .news)
+            return .full
+        }
+        guard events.isPiledUp, heldBack.withLock({ $0.insert(peer.id).inserted }) else {
+            return .taken
+        }
+        events.whenDrained { [weak self] in
+            if let self { Background.shared.postIfRunning(.goOn(self)) }
+        }
+        return .slow
+    }
+
+    /// The program has caught up: those that may go on.
+    func takeHeldBack() -> [PeerID] {
+        heldBack.withLock { peers in
+            defer { peers = [] }
+            return peers.sorted()
+        }
+    }
+
     /// All at once; the program hears of each in its turn.
-    func clear() { connected.withLock { $0 = [:] } }
+    func clear() {
+        connected.withLock { $0 = [:] }
+        heldBack.withLock { $0 = [] }
+        room.forget(number)
+    }
 }
 
 extension Limits {
     /// What waits for a program that does not take a session's events: reliable messages up to
-    /// these, others up to a quarter.
+    /// these, others up to a quarter. From a sixteenth on, members are asked to wait.
     static let sessionEventsMax = 65_536
     static let sessionEventBytesMax = 64 << 20
 }

@@ -6,16 +6,23 @@ import NearbyWire
 /// A group of peers that exchange messages: whom any member has invited, and who accepted, is
 /// connected with all members, directly or over others.
 public final class Session: Sendable {
+    /// Where a peer stands, with the numbers of MultipeerConnectivity.
     public enum State: Int, Sendable {
+        /// Not a member: never, no longer, or the attempt has failed.
         case notConnected = 0
+        /// Invited, or about to be a member.
         case connecting = 1
+        /// A member, on both sides.
         case connected = 2
     }
 
+    /// What happens in the session, in order.
     public enum Event: Sendable {
+        /// A peer stands elsewhere now.
         case state(Peer, State)
-        /// Reliable ones come in order and once. Unreliable ones are dropped where the program is
-        /// slow; a member whose reliable messages pile up to 64 MiB is disconnected.
+        /// Reliable ones come in order and once. Where the program is slow, unreliable ones are
+        /// dropped, and the senders of reliable ones are asked to wait once 4 MiB are here; one
+        /// that goes on all the same is disconnected at 64 MiB.
         case message([UInt8], from: Peer, isReliable: Bool)
         /// A member opened a stream.
         case stream(IncomingStream, name: String, from: Peer)
@@ -25,6 +32,7 @@ public final class Session: Sendable {
         case failure(Peer, NearbyError)
     }
 
+    /// How a message travels.
     public enum Mode: Int, Sendable {
         /// In order and exactly once, while connected.
         case reliable = 0
@@ -36,7 +44,9 @@ public final class Session: Sendable {
     let opened: OpenedSession
 
     /// - Parameters:
+    ///   - peer: our own.
     ///   - identity: certificates that others are shown.
+    ///   - encryption: whether traffic must, may or must not be encrypted.
     ///   - folder: where files that come are kept until they are whole, so that moving them on is a
     ///     rename; ours alone, made where it is not there. Nil: the one for all such files.
     ///   - certificateHandler: asked about the chain of each member, which is empty if it has none;
@@ -52,17 +62,19 @@ public final class Session: Sendable {
             certificateHandler: certificateHandler)
     }
 
+    /// Our own, as others see us.
     public var peer: Peer { opened.own.peer }
 
     /// Without ourselves, in the order of their ids.
     public var connectedPeers: [Peer] { opened.connectedPeers }
 
+    /// What happens, for one consumer; it begins with what nobody took yet.
     public var events: Events<Event> { Events(queue: opened.events) }
 
     // MARK: Messages
 
-    /// Sends a message to some of the members, each of them once. Waits until there is room for it,
-    /// not until it arrived.
+    /// Sends a message to some of the members, each of them once. Waits until there is room for it
+    /// (a reliable one also for programs that are slow to take theirs), not until it arrived.
     ///
     /// - Throws: `.notConnected` if one of them is no member (then nobody gets it), or is lost
     ///   while we wait; `.invalidParameter` for more than 7 MiB; `.cancelled`.
@@ -71,8 +83,9 @@ public final class Session: Sendable {
     ) async throws(NearbyError) {
         let ids = try receivers(of: message, peers)
         guard !ids.isEmpty else { return }
-        try await opened.room.reserve(message.count, for: ids)
-        try post(message, ids, mode)
+        let isReliable = isReliable(message, mode)
+        try await opened.room.reserve(message.count, for: ids, isReliable: isReliable)
+        try post(message, ids, isReliable)
     }
 
     /// The same at once.
@@ -81,11 +94,14 @@ public final class Session: Sendable {
     public func sendNow(_ message: [UInt8], to peers: [Peer], mode: Mode) throws(NearbyError) {
         let ids = try receivers(of: message, peers)
         guard !ids.isEmpty else { return }
-        guard opened.room.tryReserve(message.count, for: ids) else {
+        let isReliable = isReliable(message, mode)
+        guard opened.room.tryReserve(message.count, for: ids, isReliable: isReliable) else {
             throw NearbyError(
-                .unavailable, "4 MiB wait for one of the peers already: send more slowly")
+                .unavailable,
+                "4 MiB wait for one of the peers already, or its program is slow to take its "
+                    + "messages: send more slowly")
         }
-        try post(message, ids, mode)
+        try post(message, ids, isReliable)
     }
 
     private func receivers(of message: [UInt8], _ peers: [Peer]) throws(NearbyError) -> [PeerID] {
@@ -101,8 +117,13 @@ public final class Session: Sendable {
         return Set(peers.map(\.id)).sorted()
     }
 
-    private func post(_ message: [UInt8], _ peers: [PeerID], _ mode: Mode) throws(NearbyError) {
-        let isReliable = mode == .reliable || message.count > Self.unreliableBytesMax
+    private func isReliable(_ message: [UInt8], _ mode: Mode) -> Bool {
+        mode == .reliable || message.count > Self.unreliableBytesMax
+    }
+
+    private func post(
+        _ message: [UInt8], _ peers: [PeerID], _ isReliable: Bool
+    ) throws(NearbyError) {
         try Background.shared.post(.send(message, to: peers, opened, isReliable: isReliable))
     }
 
@@ -127,6 +148,7 @@ public final class Session: Sendable {
     /// - Parameters:
     ///   - file: its path.
     ///   - name: what the receiver sees.
+    ///   - peer: a member.
     /// - Throws: `.notConnected`; `.invalidParameter` for a name of more than 255 bytes or a file
     ///   that cannot be read.
     public func sendResource(

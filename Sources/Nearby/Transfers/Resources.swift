@@ -1,11 +1,14 @@
 import NearbyCore
 import Synchronization
 
+/// How far a file is.
 public struct Progress: Sendable, Equatable {
     /// Bytes.
     public var completed: Int64
+    /// The size of the file, in bytes.
     public var total: Int64
 
+    /// Of so many bytes, so many.
     public init(completed: Int64, total: Int64) {
         self.completed = completed
         self.total = total
@@ -25,11 +28,13 @@ public final class OutgoingResource: Sendable {
     /// The latest, as it changes, until it is over.
     public var progress: Events<Progress> { Events(queue: state.progress) }
 
+    /// How far it is now.
     public var current: Progress { state.current }
 
     /// Bytes that the receiver had already from an earlier attempt; nil: it has not answered.
     public var resumedAt: Int64? { state.resumedAt }
 
+    /// Ends it on both sides: `.cancelled`.
     public func cancel() {
         outcome.resolve(.failure(.cancelled))
         state.cancel()
@@ -47,7 +52,9 @@ public final class OutgoingResource: Sendable {
 public final class IncomingResource: Sendable {
     /// The last part of what the sender called it, and never a path.
     public let name: String
+    /// Who sends it.
     public let from: Peer
+    /// Its size, as the sender says; no more than that is taken.
     public let byteCount: Int64
     private let state: TransferState
     private let outcome: Reply<String>
@@ -63,13 +70,16 @@ public final class IncomingResource: Sendable {
         self.outcome = outcome
     }
 
+    /// The latest, as it changes, until it is over.
     public var progress: Events<Progress> { Events(queue: state.progress) }
 
+    /// How far it is now.
     public var current: Progress { state.current }
 
     /// Bytes that were here already from an earlier attempt.
     public var resumedAt: Int64 { state.resumedAt ?? 0 }
 
+    /// Ends it on both sides: `.cancelled`.
     public func cancel() {
         outcome.resolve(.failure(.cancelled))
         state.cancel()

@@ -28,7 +28,7 @@ extension TransferDesk {
     ) {
         switch output {
         case .send(let bytes, let priority):
-            station.carriers[transfers.peer]?.node.node.handle(
+            station.nodes.carriers[transfers.peer]?.node.node.handle(
                 .sendUnreliable(bytes, to: transfers.peer, priority), now: now)
         case .opened(let id, let name, let group):
             opened(output, id, name, group, transfers, now)
@@ -276,7 +276,11 @@ extension NearbyError {
         case .sizeMismatch, .violation:
             (.unavailable, "\(peer) did not keep to what it had announced")
         case .digestMismatch:
-            (.unavailable, "what arrived is not what was sent: the file has changed meanwhile")
+            (
+                .unavailable,
+                "what arrived is not what was sent: the file has changed meanwhile, or what was "
+                    + "there of it was damaged"
+            )
         case .restarted: (.notConnected, "\(peer) has begun anew")
         }
     }

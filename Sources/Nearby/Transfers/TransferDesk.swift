@@ -113,7 +113,8 @@ final class TransferDesk {
     /// Made for a peer that has a channel and something to do with a session.
     func transfers(with peer: PeerID) -> PeerTransfers? {
         if let transfers = peers[peer] { return transfers }
-        guard let carrier = station.carriers[peer], station.group.status.isInvolved(peer) else {
+        guard let carrier = station.nodes.carriers[peer], station.group.status.isInvolved(peer)
+        else {
             return nil
         }
         let transfers = PeerTransfers(peer, carrier.run)

@@ -42,6 +42,7 @@ final class EventQueue<Element: Sendable>: Sendable {
         var dropped: UInt64 = 0
         var isFinished = false
         var consumer: CheckedContinuation<Element?, Never>?
+        var onDrained: (@Sendable () -> Void)?
 
         var count: Int { elements.count - head }
 
@@ -104,20 +105,53 @@ final class EventQueue<Element: Sendable>: Sendable {
         consumer?.resume(returning: nil)
     }
 
+    // MARK: A slow consumer
+
+    /// Whether so much waits that others should wait, too: a sixteenth of what may.
+    var isPiledUp: Bool {
+        state.withLock { $0.count >= countMax / 16 || $0.bytes >= bytesMax / 16 }
+    }
+
+    /// Calls once when less than half of that waits; at once, if it is so.
+    func whenDrained(_ body: @escaping @Sendable () -> Void) {
+        let isSo = state.withLock { state in
+            if isDrained(state) { return true }
+            state.onDrained = body
+            return false
+        }
+        if isSo { body() }
+    }
+
+    private func isDrained(_ state: State) -> Bool {
+        state.count < max(1, countMax / 32) && state.bytes < max(1, bytesMax / 32)
+    }
+
+    private func takeFirst(_ state: inout State) -> (Element, (@Sendable () -> Void)?)? {
+        guard let first = state.takeFirst() else { return nil }
+        guard isDrained(state) else { return (first, nil) }
+        defer { state.onDrained = nil }
+        return (first, state.onDrained)
+    }
+
     /// Elements that found no room.
     var dropped: UInt64 { state.withLock { $0.dropped } }
 
     func next() async -> Element? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { (waiting: CheckedContinuation<Element?, Never>) in
+                var drained: (@Sendable () -> Void)?
                 let now = state.withLock { state -> Element?? in
-                    if let first = state.takeFirst() { return .some(first) }
+                    if let (first, onDrained) = takeFirst(&state) {
+                        drained = onDrained
+                        return .some(first)
+                    }
                     if state.isFinished || state.consumer != nil || Task.isCancelled {
                         return .some(nil)
                     }
                     state.consumer = waiting
                     return nil
                 }
+                drained?()
                 if let now { waiting.resume(returning: now) }
             }
         } onCancel: {

@@ -1,15 +1,18 @@
 import NearbyCore
+import NearbyGroups
 import Synchronization
 
 /// How much may wait for each peer before senders have to: what sessions of one own peer have
 /// handed over and the background thread has not taken yet, and reliable messages that the peer
 /// may not have.
 ///
-/// A peer for which nothing waits always takes one message.
+/// A peer for which nothing waits always takes one message, but no reliable one while it holds them
+/// back because its program is slow.
 final class Room: Sendable {
     private struct Waiter {
         let cost: Int
         let peers: [PeerID]
+        let isReliable: Bool
         let reply: Reply<Void>
     }
 
@@ -18,11 +21,14 @@ final class Room: Sendable {
         var posted: [PeerID: Int] = [:]
         /// With the node.
         var queued: [PeerID: Int] = [:]
+        /// Sessions in which a peer wants no more reliable messages for now.
+        var held: [PeerID: Set<SessionNumber>] = [:]
         /// In order.
         var waiters: [Waiter] = []
 
-        func isRoom(_ cost: Int, _ peers: [PeerID]) -> Bool {
+        func isRoom(_ cost: Int, _ peers: [PeerID], _ isReliable: Bool) -> Bool {
             peers.allSatisfy {
+                if isReliable, held[$0] != nil { return false }
                 let waiting = posted[$0, default: 0] + queued[$0, default: 0]
                 return waiting == 0 || waiting + cost <= Room.bytesMax
             }
@@ -33,7 +39,8 @@ final class Room: Sendable {
             var awaited: Set<PeerID> = []
             return waiters.firstIndex { waiter in
                 let isServable =
-                    awaited.isDisjoint(with: waiter.peers) && isRoom(waiter.cost, waiter.peers)
+                    (!waiter.isReliable || awaited.isDisjoint(with: waiter.peers))
+                    && isRoom(waiter.cost, waiter.peers, waiter.isReliable)
                 if !isServable { awaited.formUnion(waiter.peers) }
                 return isServable
             }
@@ -47,23 +54,30 @@ final class Room: Sendable {
     private let state = Mutex(State())
 
     /// Reserves room for a message at once; false if there is none, or others wait for some with
-    /// one of the peers.
-    func tryReserve(_ bytes: Int, for peers: [PeerID]) -> Bool {
+    /// one of the peers. An unreliable one, which has no order, waits for nobody.
+    func tryReserve(_ bytes: Int, for peers: [PeerID], isReliable: Bool = true) -> Bool {
         state.withLock { state in
-            let isAwaited = state.waiters.contains { $0.peers.contains(where: peers.contains) }
-            guard !isAwaited, state.isRoom(Self.cost(bytes), peers) else { return false }
+            let isAwaited =
+                isReliable && state.waiters.contains { $0.peers.contains(where: peers.contains) }
+            guard !isAwaited, state.isRoom(Self.cost(bytes), peers, isReliable) else {
+                return false
+            }
             state.reserve(Self.cost(bytes), peers)
             return true
         }
     }
 
     /// Waits until there is room.
-    func reserve(_ bytes: Int, for peers: [PeerID]) async throws(NearbyError) {
-        if tryReserve(bytes, for: peers) { return }
+    func reserve(
+        _ bytes: Int, for peers: [PeerID], isReliable: Bool = true
+    ) async throws(NearbyError) {
+        if tryReserve(bytes, for: peers, isReliable: isReliable) { return }
         let reply = Reply<Void>()
         let isTaken = state.withLock { state in
             guard state.waiters.count < Self.waitersMax else { return false }
-            state.waiters.append(Waiter(cost: Self.cost(bytes), peers: peers, reply: reply))
+            state.waiters.append(
+                Waiter(
+                    cost: Self.cost(bytes), peers: peers, isReliable: isReliable, reply: reply))
             return true
         }
         guard isTaken else {
@@ -106,10 +120,30 @@ final class Room: Sendable {
         if isLess { serve() }
     }
 
+    /// Whether the peer wants reliable messages of this session to wait.
+    func hold(_ peer: PeerID, in session: SessionNumber, _ isHeld: Bool) {
+        let isLess = state.withLock { state in
+            if isHeld {
+                state.held[peer, default: []].insert(session)
+                return false
+            }
+            guard state.held[peer]?.remove(session) != nil else { return false }
+            if state.held[peer]?.isEmpty == true { state.held[peer] = nil }
+            return true
+        }
+        if isLess { serve() }
+    }
+
+    /// The session is over.
+    func forget(_ session: SessionNumber) {
+        for peer in state.withLock({ Array($0.held.keys) }) { hold(peer, in: session, false) }
+    }
+
     /// The peer is gone: who waits for room there waits in vain.
     func lost(_ peer: PeerID) {
         let waiters = state.withLock { state -> [Waiter] in
             state.queued[peer] = nil
+            state.held[peer] = nil
             defer { state.waiters.removeAll { $0.peers.contains(peer) } }
             return state.waiters.filter { $0.peers.contains(peer) }
         }

@@ -2,6 +2,8 @@ import NearbyCore
 import NearbyDTLS
 import NearbyWire
 
+/// Whether traffic must, may or must not be encrypted. None and required refuse each other; none
+/// with none or optional is plain; all else is encrypted.
 public typealias EncryptionPreference = NearbyWire.EncryptionPreference
 
 /// Which programs find each other.

@@ -13,10 +13,11 @@ import NearbyWire
 ///     members    0x26 | from 8 | to 8 | count 1 | each: peer 16, session 8
 ///     data       0x27 | number 2 | bytes
 ///     part       0x28 | number 2 | bytes
+///     hold       0x29 | number 2 | 1: keep reliable data back, 0: go on
 ///
 /// A program's message that is longer than one of the node comes as parts, of which the last is
-/// `data`. Later fields may follow all but data and parts and are skipped. Unknown tags throw
-/// `.unknownType`.
+/// `data`. `hold` says that a program takes messages more slowly than they come. Later fields may
+/// follow all but data and parts and are skipped. Unknown tags throw `.unknownType`.
 public enum GroupMessage: Hashable, Sendable {
     case invite(GroupInvite)
     case answer(invitation: UInt32, GroupAnswer)
@@ -29,6 +30,8 @@ public enum GroupMessage: Hashable, Sendable {
     case data(number: UInt16, ArraySlice<UInt8>)
     /// The beginning of data that go on in the next reliable message.
     case part(number: UInt16, ArraySlice<UInt8>)
+    /// Whether data for the sender's session are to wait.
+    case hold(number: UInt16, Bool)
 
     public init(parsing bytes: [UInt8]) throws(WireError) {
         var reader = ByteReader(bytes)
@@ -53,6 +56,9 @@ public enum GroupMessage: Hashable, Sendable {
         case .part:
             let number = try reader.readUInt16()
             self = .part(number: number, reader.readRemaining())
+        case .hold:
+            let number = try reader.readUInt16()
+            self = .hold(number: number, try reader.readUInt8() != 0)
         case nil: throw .unknownType(tag)
         }
     }
@@ -96,6 +102,10 @@ public enum GroupMessage: Hashable, Sendable {
             writer.write(Tag.part.rawValue)
             writer.write(number)
             writer.write(contentsOf: data)
+        case .hold(let number, let isHeld):
+            writer.write(Tag.hold.rawValue)
+            writer.write(number)
+            writer.write((isHeld ? 1 : 0) as UInt8)
         }
         return writer.bytes
     }
@@ -124,6 +134,7 @@ public enum GroupMessage: Hashable, Sendable {
         case members = 0x26
         case data = 0x27
         case part = 0x28
+        case hold = 0x29
     }
 
     private static func members(from reader: inout ByteReader) throws(WireError) -> [GroupMember] {
@@ -150,6 +161,9 @@ public struct SessionPair: Hashable, Sendable {
         self.from = from
         self.to = to
     }
+
+    /// As the other side writes it.
+    var reversed: SessionPair { SessionPair(from: to, to: from) }
 
     init(from reader: inout ByteReader) throws(WireError) {
         from = SessionID(value: try reader.readUInt64())

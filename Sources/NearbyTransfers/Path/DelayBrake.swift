@@ -39,8 +39,10 @@ struct DelayBrake: Sendable {
     /// - Parameters:
     ///   - sample: without the receiver's delay.
     ///   - flight: bytes under way when the packet left.
+    ///   - burst: bytes that leave at once, and queue for a moment.
     mutating func add(
-        _ sample: Duration, sentAt: Instant, flight: Int, variation: Duration, now: Instant
+        _ sample: Duration, sentAt: Instant, flight: Int, burst: Int, variation: Duration,
+        now: Instant
     ) -> Finding? {
         base = min(base ?? sample, sample)
         guard sentAt >= roundStart else { return nil }
@@ -56,20 +58,20 @@ struct DelayBrake: Sendable {
         least = nil
         // In slow start a round trip is too long a time: the window doubles in it.
         if hasBraked { roundStart = now }
-        let finding = judge(standing, base, variation)
+        let finding = judge(standing, base, variation, burst)
         if case .queue = finding { roundStart = now }
         return finding
     }
 
     private mutating func judge(
-        _ standing: Duration, _ base: Duration, _ variation: Duration
+        _ standing: Duration, _ base: Duration, _ variation: Duration, _ burst: Int
     ) -> Finding {
         response.add(flight: Double(flight), standing: Double(standing.nanoseconds))
         let excess = max(.zero, standing - base - tolerance)
         let part = Double(excess.nanoseconds) / Double(max(1, standing.nanoseconds))
         let queuedBytes = Double(flight) * part
         guard excess > base / 4 + variation * 2,
-            queuedBytes >= Double(Limits.queuedPacketsMin * Limits.messageBytesMax)
+            queuedBytes >= Double(Self.queueMin(burst))
         else {
             isSuspected = false
             // What does not last is not tolerated for ever.
@@ -91,6 +93,13 @@ struct DelayBrake: Sendable {
         }
         tolerance = tolerance * 3 / 4
         return .queue(fitting: Int(Double(flight) * (1 - part)))
+    }
+
+    /// Bytes of ours in a queue that are worth a brake: more than a few packets, and on a fast path
+    /// more than what leaves at once.
+    private static func queueMin(_ burst: Int) -> Int {
+        let few = Limits.queuedPacketsMin * Limits.messageBytesMax
+        return burst > Limits.transferBurst ? max(few, burst) : few
     }
 }
 

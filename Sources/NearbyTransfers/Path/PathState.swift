@@ -38,7 +38,8 @@ struct PathState: Sendable {
         let delay = min(delay, Limits.acknowledgementDelayMax)
         let net = sample.roundTrip > delay ? sample.roundTrip - delay : sample.roundTrip
         let finding = brakes[Int(lane.rawValue)].add(
-            net, sentAt: sample.sentAt, flight: sample.flight, variation: rtt.variation, now: now)
+            net, sentAt: sample.sentAt, flight: sample.flight,
+            burst: window.burst(smoothed: rtt.smoothed), variation: rtt.variation, now: now)
         switch finding {
         case nil: break
         case .clear: window.roundWasClear()

@@ -33,6 +33,17 @@ struct SentPacket: Sendable {
     }
 
     var isEmpty: Bool { data == nil && others.isEmpty }
+
+    /// The record stays for the order's sake, what it carried does not.
+    ///
+    /// - Returns: what it was before.
+    mutating func settled(as new: Fate) -> SentPacket {
+        let before = self
+        fate = new
+        data = nil
+        others = []
+        return before
+    }
 }
 
 /// The packets of one lane, until their fate is known (RFC 9002 §6.1).
@@ -41,7 +52,7 @@ struct SentPacket: Sendable {
 /// and later packets are given more time.
 struct SentPackets: Sendable {
     /// Records of the numbers before `nextNumber`; those that matter no more leave at the front.
-    private var packets = Ring<SentPacket>()
+    private var packets = Deque<SentPacket>()
     private(set) var nextNumber: UInt64 = 0
     private(set) var inFlightCount = 0
     private(set) var lastSentAt = Instant.zero
@@ -116,16 +127,12 @@ struct SentPackets: Sendable {
         _ arrival: inout Arrival
     ) {
         let position = Int(number - firstNumber)
-        let packet = packets[position]
+        let packet = packets[position].settled(as: .arrived)
         arrival.packets.append(packet)
         if number == largest {
             arrival.sample = Sample(
                 roundTrip: now - packet.sentAt, sentAt: packet.sentAt, flight: packet.flight)
         }
-        // Its record stays for the order's sake, what it carried does not.
-        packets[position].fate = .arrived
-        packets[position].data = nil
-        packets[position].others = []
         if packet.fate == .inFlight { inFlightCount -= 1 }
         guard packet.fate == .lost else { return }
         let distance = (largestArrived ?? number) &- number &+ 1
@@ -150,10 +157,7 @@ struct SentPackets: Sendable {
                     lossDeadline = certain
                     break
                 }
-                let packet = packets[position]
-                packets[position].fate = .lost
-                packets[position].data = nil
-                packets[position].others = []
+                let packet = packets[position].settled(as: .lost)
                 inFlightCount -= 1
                 loss.packets.append(packet)
                 loss.sentAt = packet.sentAt

@@ -143,6 +143,13 @@ struct TransferWindow: Sendable {
 
     // MARK: The pace
 
+    /// What may leave at once: ten packets (RFC 9002 §7.7), and on a fast path what the pace allows
+    /// in half a millisecond. Each burst wakes both sides once.
+    func burst(smoothed: Duration) -> Int {
+        let quantum = Int64(size) * 500_000 / max(1, smoothed.nanoseconds / 5 * 4)
+        return Int(min(max(quantum, Int64(Limits.transferBurst)), Int64(Limits.transferBurstMax)))
+    }
+
     /// Lets credit grow at 5/4 of a window in a round trip, up to one burst.
     mutating func refill(smoothed: Duration, now: Instant) {
         guard let since = creditAt else { return creditAt = now }
@@ -151,7 +158,8 @@ struct TransferWindow: Sendable {
         // Less than a byte waits for more time.
         guard grown > 0 || now < since else { return }
         creditAt = now
-        credit = min(Limits.transferBurst, credit + Int(min(grown, Int64(Limits.transferBurst))))
+        let burst = burst(smoothed: smoothed)
+        credit = min(burst, credit + Int(min(grown, Int64(burst))))
     }
 
     /// Whether the pace allows a packet now.
@@ -160,7 +168,7 @@ struct TransferWindow: Sendable {
     /// When half a burst, or half a smaller window, is allowed again.
     func creditDeadline(smoothed: Duration) -> Instant? {
         guard let creditAt else { return nil }
-        let missing = Int64(max(0, min(Limits.transferBurst, size) / 2 - credit))
+        let missing = Int64(max(0, min(burst(smoothed: smoothed), size) / 2 - credit))
         let roundTrip = max(1, min(smoothed.nanoseconds, 60_000_000_000))
         return creditAt + .nanoseconds(missing * roundTrip / Int64(size) / 5 * 4 + 1)
     }
@@ -172,6 +180,7 @@ extension Limits {
     /// Four packets, so that the three behind a lost one tell of it (RFC 9002 §7.2 has two).
     static let transferWindowMin = 4 * messageBytesMax
     static let transferWindowMax = 1 << 20
-    /// What may leave at once (RFC 9002 §7.7).
+    /// What may leave at once (RFC 9002 §7.7), and on a fast path.
     static let transferBurst = 10 * messageBytesMax
+    static let transferBurstMax = 40 * messageBytesMax
 }

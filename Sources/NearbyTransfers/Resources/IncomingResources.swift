@@ -20,7 +20,7 @@ struct IncomingResources: Sendable {
         /// In sequence, until there is enough for a write.
         var gathered: [UInt8] = []
         /// The counts of those that are not answered.
-        var writes = Ring<Int>()
+        var writes = Deque<Int>()
         /// All below is written.
         var written: UInt64 = 0
         var limit: UInt64 = 0
@@ -29,8 +29,54 @@ struct IncomingResources: Sendable {
         var size: UInt64 { UInt64(offer.byteCount) }
         var body: TransferFrame.Body { .init(.resource, number) }
         var isWritten: Bool { bytes.isComplete && written == size && writes.isEmpty }
+
+        /// Takes bytes of the peer's, and puts them in sequence.
+        mutating func receive(
+            _ new: ArraySlice<UInt8>, at offset: UInt64, isLast: Bool, _ total: inout TotalCredit
+        ) throws(IncomingBytes.Violation) -> Receipt {
+            guard phase != .offered else { return .unexpected }
+            let end = offset + UInt64(new.count)
+            guard end <= size, !isLast || end == size else { return .sizeMismatch }
+            let increase = max(end, bytes.highest) - bytes.highest
+            guard end <= limit, total.admits(increase) else { return .beyondLimit }
+            let ready: ArraySlice<UInt8>
+            do throws(IncomingBytes.Violation) {
+                ready = try bytes.receive(new, at: offset, isLast: isLast)
+            } catch {
+                if error == .pieces { throw error }
+                return .sizeMismatch
+            }
+            total.receive(increase)
+            guard phase != .stopped else {
+                bytes.discard()
+                written += increase
+                total.release(increase)
+                return .stopped
+            }
+            gather(ready)
+            let isEnough = gathered.count >= Limits.resourcePieceBytes || bytes.isComplete
+            return isEnough ? .many : .few
+        }
+
+        private mutating func gather(_ ready: ArraySlice<UInt8>) {
+            if gathered.isEmpty {
+                gathered.reserveCapacity(Limits.resourcePieceBytes + Limits.messageBytesMax)
+            }
+            gathered += ready
+            guard bytes.pieceCount > 0 else { return }
+            while let more = bytes.takeReady() { gathered += more }
+        }
     }
 
+    /// What became of bytes of the peer's.
+    private enum Receipt {
+        case unexpected, sizeMismatch, beyondLimit, stopped
+        /// More are awaited before they are written.
+        case few
+        case many
+    }
+
+    /// Changed in their places: a copy would be of what they have gathered, too.
     private var resources: [UInt64: Resource] = [:]
     private var base: UInt64 = 0
     private var highest: UInt64 = 0
@@ -65,36 +111,19 @@ struct IncomingResources: Sendable {
         _ bytes: ArraySlice<UInt8>, of number: UInt64, at offset: UInt64, isLast: Bool
     ) throws(IncomingBytes.Violation) -> TransferEffects {
         let own = base + number
-        // Not the whole of it: what it has gathered would be copied by the next change.
-        guard let phase = resources[own]?.phase, phase != .offered,
-            let size = resources[own]?.size, let limit = resources[own]?.limit,
-            let highest = resources[own]?.bytes.highest
-        else { return TransferEffects(outputs: [.drop(.transferUnexpected)]) }
-        let end = offset + UInt64(bytes.count)
-        guard end <= size, !isLast || end == size else {
-            return violated(own, .sizeMismatch, .transferFinalSize)
+        guard let index = resources.index(forKey: own) else {
+            return TransferEffects(outputs: [.drop(.transferUnexpected)])
         }
-        let increase = max(end, highest) - highest
-        guard end <= limit, total.admits(increase) else {
-            return violated(own, .violation, .transferBeyondLimit)
-        }
-        let ready: ArraySlice<UInt8>
-        do throws(IncomingBytes.Violation) {
-            ready =
-                try resources[own]?.bytes.receive(bytes, at: offset, isLast: isLast) ?? []
-        } catch {
-            if error == .pieces { throw error }
-            return violated(own, .sizeMismatch, .transferFinalSize)
-        }
-        total.receive(increase)
         var effects = TransferEffects()
-        if phase == .stopped {
-            resources[own]?.bytes.discard()
-            resources[own]?.written += increase
-            total.release(increase)
-            if isLast { close(own, &effects) }
-        } else {
-            gather(own, ready, &effects)
+        switch try resources.values[index].receive(bytes, at: offset, isLast: isLast, &total) {
+        case .unexpected: effects.outputs.append(.drop(.transferUnexpected))
+        case .sizeMismatch: return violated(own, .sizeMismatch, .transferFinalSize)
+        case .beyondLimit: return violated(own, .violation, .transferBeyondLimit)
+        case .stopped: if isLast { close(own, &effects) }
+        case .few: break
+        case .many:
+            flush(own, &effects)
+            complete(own, &effects)
         }
         return effects
     }
@@ -229,21 +258,6 @@ struct IncomingResources: Sendable {
     // MARK: Parts
 
     private func id(_ own: UInt64) -> ResourceID { ResourceID(isOwn: false, number: own) }
-
-    private mutating func gather(
-        _ own: UInt64, _ ready: ArraySlice<UInt8>, _ effects: inout TransferEffects
-    ) {
-        resources[own]?.gathered += ready
-        if resources[own]?.bytes.pieceCount ?? 0 > 0 {
-            while let more = resources[own]?.bytes.takeReady() {
-                resources[own]?.gathered += more
-            }
-        }
-        let count = resources[own]?.gathered.count ?? 0
-        let isComplete = resources[own]?.bytes.isComplete ?? false
-        if count >= Limits.resourcePieceBytes || isComplete { flush(own, &effects) }
-        complete(own, &effects)
-    }
 
     private mutating func flush(_ own: UInt64, _ effects: inout TransferEffects) {
         guard let resource = resources[own], !resource.gathered.isEmpty else { return }

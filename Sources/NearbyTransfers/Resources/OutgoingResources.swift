@@ -24,12 +24,60 @@ struct OutgoingResources: Sendable {
         var isReady = false
 
         var size: UInt64 { UInt64(offer.byteCount) }
+
+        /// - Returns: whether it waits for its turn, and did not before.
+        mutating func becomeReady() -> Bool {
+            guard !isReady, phase == .sending, bytes.isWaiting else { return false }
+            isReady = true
+            return true
+        }
+
+        /// The same, if so many new bytes are allowed by all limits but its own.
+        mutating func becomeReady(allowance: UInt64) -> Bool {
+            bytes.isReady(allowance: allowance) && becomeReady()
+        }
+
+        /// Asks for what fits beside what is held.
+        mutating func readMore(_ own: UInt64, _ effects: inout TransferEffects) {
+            guard phase == .sending else { return }
+            let most = bytes.start + UInt64(Limits.resourceWindowBytes)
+            while readEnd < size {
+                let count = min(size - readEnd, UInt64(Limits.resourcePieceBytes))
+                guard readEnd + count <= most else { return }
+                let id = ResourceID(isOwn: true, number: own)
+                effects.outputs.append(.read(id, offset: Int64(readEnd), count: Int(count)))
+                readEnd += count
+                readCount += 1
+            }
+        }
+
+        /// Its turn has come: the next piece into a packet of at most so many bytes.
+        ///
+        /// - Returns: the piece, and how many bytes of it were never sent; nil: there is none.
+        mutating func write(
+            _ own: UInt64, into writer: inout ByteWriter, most: Int, allowance: UInt64
+        ) -> (data: SentData, newCount: UInt64)? {
+            isReady = false
+            guard let body = number.map({ TransferFrame.Body(.resource, $0) }) else { return nil }
+            let before = bytes.next
+            let space = most - writer.count - TransferFrame.dataOverhead(body, offset: before)
+            guard let piece = bytes.take(most: space, allowance: allowance) else { return nil }
+            TransferFrame.emitDataHead(
+                body, offset: piece.range.lowerBound, count: piece.range.count,
+                isLast: piece.isLast, into: &writer)
+            bytes.write(piece.range, into: &writer)
+            let data = SentData(
+                kind: .resource, number: own, range: piece.range, isLast: piece.isLast)
+            return (data, bytes.next - before)
+        }
     }
 
+    /// Looked up once for each packet and changed in their places: moved out and back, they would
+    /// cost more than their packets.
     private var resources: [UInt64: Resource] = [:]
     private(set) var next: UInt64 = 0
     private var numbers = NumberSupply(limit: Limits.resourcesMax)
-    private var ready = Ring<UInt64>()
+    private var ready = Deque<UInt64>()
     private var sentTotal: UInt64 = 0
     private var limitOfAll = UInt64(Limits.resourcesWindowBytes)
 
@@ -99,7 +147,7 @@ struct OutgoingResources: Sendable {
             effects.frames.append(.digest(number: number, sha256))
         }
         makeReady(own)
-        readMore(own, &effects)
+        resources[own]?.readMore(own, &effects)
         return effects
     }
 
@@ -146,7 +194,7 @@ struct OutgoingResources: Sendable {
             resources[own]?.readCount += 1
             effects.outputs.append(.read(id, offset: Int64(offset), count: 0))
         } else {
-            readMore(own, &effects)
+            resources[own]?.readMore(own, &effects)
         }
         return effects
     }
@@ -199,8 +247,9 @@ struct OutgoingResources: Sendable {
 
     mutating func arrived(_ data: SentData) -> TransferEffects {
         var effects = TransferEffects()
-        resources[data.number]?.bytes.arrived(data.range, isLast: data.isLast)
-        readMore(data.number, &effects)
+        guard let index = resources.index(forKey: data.number) else { return effects }
+        resources.values[index].bytes.arrived(data.range, isLast: data.isLast)
+        resources.values[index].readMore(data.number, &effects)
         return effects
     }
 
@@ -237,29 +286,11 @@ struct OutgoingResources: Sendable {
         return TransferEffects(outputs: ids.map { .finished($0, .failure(reason)) })
     }
 
-    // MARK: Reading and packets
-
-    /// Asks for what fits beside what is held.
-    private mutating func readMore(_ own: UInt64, _ effects: inout TransferEffects) {
-        guard let resource = resources[own], resource.phase == .sending else { return }
-        var end = resource.readEnd
-        let most = resource.bytes.start + UInt64(Limits.resourceWindowBytes)
-        while end < resource.size {
-            let count = min(resource.size - end, UInt64(Limits.resourcePieceBytes))
-            guard end + count <= most else { break }
-            let id = ResourceID(isOwn: true, number: own)
-            effects.outputs.append(.read(id, offset: Int64(end), count: Int(count)))
-            end += count
-            resources[own]?.readCount += 1
-        }
-        resources[own]?.readEnd = end
-    }
+    // MARK: Packets
 
     private mutating func makeReady(_ own: UInt64) {
-        guard let resource = resources[own], !resource.isReady, resource.phase == .sending,
-            resource.bytes.isWaiting
+        guard let index = resources.index(forKey: own), resources.values[index].becomeReady()
         else { return }
-        resources[own]?.isReady = true
         ready.append(own)
     }
 
@@ -268,24 +299,16 @@ struct OutgoingResources: Sendable {
         var turns = ready.count
         while turns > 0, packet.isEmpty, let own = ready.popFirst() {
             turns -= 1
-            resources[own]?.isReady = false
-            guard let body = resources[own]?.number.map({ TransferFrame.Body(.resource, $0) }),
-                let before = resources[own]?.bytes.next
-            else { continue }
-            let space = most - writer.count - TransferFrame.dataOverhead(body, offset: before)
             let allowance = limitOfAll - min(limitOfAll, sentTotal)
-            guard let piece = resources[own]?.bytes.take(most: space, allowance: allowance) else {
-                continue
+            guard let index = resources.index(forKey: own),
+                let (data, newCount) = resources.values[index].write(
+                    own, into: &writer, most: most, allowance: allowance)
+            else { continue }
+            sentTotal += newCount
+            packet.add(data)
+            if resources.values[index].becomeReady(allowance: allowance - newCount) {
+                ready.append(own)
             }
-            sentTotal += (resources[own]?.bytes.next ?? before) - before
-            TransferFrame.emitDataHead(
-                body, offset: piece.range.lowerBound, count: piece.range.count,
-                isLast: piece.isLast, into: &writer)
-            resources[own]?.bytes.write(piece.range, into: &writer)
-            packet.add(
-                SentData(kind: .resource, number: own, range: piece.range, isLast: piece.isLast))
-            let left = limitOfAll - min(limitOfAll, sentTotal)
-            if resources[own]?.bytes.isReady(allowance: left) == true { makeReady(own) }
         }
     }
 }

@@ -74,7 +74,7 @@ struct NumberCredit: Sendable {
 struct NumberSupply: Sendable {
     private var limit: UInt64
     private var next: UInt64 = 0
-    private var waiting = Ring<UInt64>()
+    private var waiting = Deque<UInt64>()
     private var owners: [UInt64: UInt64] = [:]
 
     init(limit: Int) { self.limit = UInt64(limit) }

@@ -11,7 +11,7 @@ struct OutgoingBytes: Sendable {
 
     private enum End: Sendable { case unknown, unsent, underWay, arrived }
 
-    private var chunks = Ring<Chunk>()
+    private var chunks = Deque<Chunk>()
     /// All below arrived.
     private(set) var start: UInt64
     /// Behind the last byte that is there.

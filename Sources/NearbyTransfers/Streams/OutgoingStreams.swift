@@ -23,7 +23,7 @@ struct OutgoingStreams: Sendable {
     private(set) var next: UInt64 = 0
     private var numbers = NumberSupply(limit: Limits.streamsMax)
     /// Those that may have something to send, in turn. Some may be gone, or held up by a limit.
-    private var ready = Ring<UInt64>()
+    private var ready = Deque<UInt64>()
     /// Bytes sent for the first time, of all that the peer knows of.
     private var sentTotal: UInt64 = 0
     private var limitOfAll = UInt64(Limits.streamsWindowBytes)

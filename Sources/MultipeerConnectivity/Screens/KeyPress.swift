@@ -1,5 +1,5 @@
 /// A key that the list knows.
-enum Key: Equatable {
+enum KeyPress: Equatable {
     case up, down, enter, escape
     /// Ctrl-C.
     case interrupt
@@ -8,8 +8,8 @@ enum Key: Equatable {
 
     /// What a terminal in raw mode sent: one piece of input may be several keys. Sequences of keys
     /// that are not known are skipped.
-    static func keys(_ bytes: [UInt8]) -> [Key] {
-        var keys: [Key] = []
+    static func keys(_ bytes: [UInt8]) -> [KeyPress] {
+        var keys: [KeyPress] = []
         var rest = bytes[...]
         while let first = rest.popFirst() {
             switch first {
@@ -25,7 +25,7 @@ enum Key: Equatable {
     }
 
     /// What follows an escape: ECMA-48's control sequences, and the arrows of application mode.
-    private static func sequence(_ rest: inout ArraySlice<UInt8>) -> [Key] {
+    private static func sequence(_ rest: inout ArraySlice<UInt8>) -> [KeyPress] {
         guard let introducer = rest.first, introducer == UInt8(ascii: "[") || introducer == 0x4f
         else { return [.escape] }
         rest.removeFirst()

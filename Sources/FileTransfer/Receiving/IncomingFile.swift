@@ -1,7 +1,7 @@
 import Nearby
 
 /// One file that comes.
-struct Reception: Sendable {
+struct IncomingFile: Sendable {
     enum Outcome: Sendable {
         case stored
         case brokenOff

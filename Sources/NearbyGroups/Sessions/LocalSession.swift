@@ -60,6 +60,39 @@ struct LocalSession: Sendable {
     }
 }
 
+/// What it says to its members.
+extension LocalSession {
+    /// Nil for somebody who is no member.
+    func pair(with peer: PeerID) -> SessionPair? {
+        members[peer].map { SessionPair(from: id, to: $0.session) }
+    }
+
+    func connectMessage(from own: PeerID, to peer: PeerID, isAnswer: Bool) -> GroupMessage? {
+        guard let member = members[peer], let pair = pair(with: peer) else { return nil }
+        let credentials = Credentials(of: terms.identity, from: own, to: peer, pair)
+        return .connect(
+            GroupConnect(
+                pair: pair, number: member.number, preference: terms.preference,
+                isAnswer: isAnswer, credentials: credentials))
+    }
+
+    /// Who else is there, as many in each message as fit.
+    func introductions(of others: [GroupMember], to peer: PeerID) -> [GroupMessage] {
+        guard let pair = pair(with: peer) else { return [] }
+        return stride(from: 0, to: others.count, by: Limits.introductionsMax).map { first in
+            let end = min(first + Limits.introductionsMax, others.count)
+            return .members(pair, Array(others[first..<end]))
+        }
+    }
+}
+
+extension GroupConnect {
+    /// Tells a peer that there is no place for its session.
+    func refusal(_ reason: GroupEnd, to peer: PeerID) -> GroupOutput {
+        .sendReliable(GroupMessage.end(pair.reversed, reason).bytes, to: peer)
+    }
+}
+
 /// A peer's session as one of ours sees it.
 struct Member: Sendable {
     /// How far two sessions are from being connected.
@@ -107,6 +140,21 @@ struct Member: Sendable {
         return true
     }
 
+    /// What was said so far may not have arrived; a connected one may come back.
+    ///
+    /// - Returns: when something is to be done about it; nil: it was lost already.
+    mutating func wentOutOfReach(_ now: Instant) -> Instant? {
+        switch phase {
+        case .connecting(let connecting):
+            phase = .connecting(.init(deadline: connecting.deadline))
+            return connecting.deadline
+        case .connected:
+            phase = .lost(until: now + Limits.lostMemberTime)
+            return now + Limits.lostMemberTime
+        case .lost: return nil
+        }
+    }
+
     var isConnected: Bool {
         if case .connected = phase { return true }
         return false
@@ -130,4 +178,25 @@ struct Member: Sendable {
 struct DataTarget: Sendable {
     var session: SessionNumber
     var peer: PeerID
+}
+
+// MARK: What the program tells members
+
+extension LocalSession {
+    func send(_ data: [UInt8], to peer: PeerID, _ isReliable: Bool) -> [GroupOutput] {
+        guard case .connected(let theirNumber)? = members[peer]?.phase else {
+            return [.drop(.groupNotConnected)]
+        }
+        guard isReliable else {
+            let bytes = GroupMessage.data(number: theirNumber, data[...]).bytes
+            return [.sendUnreliable(bytes, to: peer)]
+        }
+        return GroupMessage.parts(of: data, theirNumber).map { .sendReliable($0.bytes, to: peer) }
+    }
+
+    /// Lost with the connection, as all that was said over it: then nobody holds anything back.
+    func hold(_ peer: PeerID, _ isHeld: Bool) -> [GroupOutput] {
+        guard case .connected(let theirNumber)? = members[peer]?.phase else { return [] }
+        return [.sendReliable(GroupMessage.hold(number: theirNumber, isHeld).bytes, to: peer)]
+    }
 }

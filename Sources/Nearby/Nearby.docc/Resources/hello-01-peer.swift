@@ -1,0 +1,4 @@
+import Nearby
+
+let me = try Peer(displayName: "Anna")
+print("I am \(me), \(me.id)")
