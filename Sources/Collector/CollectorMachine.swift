@@ -43,7 +43,7 @@ public struct CollectorMachine: Sendable {
         case sendUnreliable([UInt8], to: PeerID)
         /// To be written in one transaction; answered by `.committed` or `.refused`.
         case commit(StoreBatch)
-        case notice(CollectorNotice)
+        case diagnostic(CollectorDiagnostic)
         case drop(DropReason, count: Int = 1)
     }
 
@@ -127,7 +127,7 @@ public struct CollectorMachine: Sendable {
         if expired > 0 { outputs.append(.drop(.reportWithoutBirth, count: expired)) }
         outputs += recordLostEnds(now: now)
         for kept in quotas.takeKept(now: now) {
-            outputs.append(.notice(.quotaKept(kept.quota, of: kept.peer)))
+            outputs.append(.diagnostic(.quotaKept(kept.quota, of: kept.peer)))
         }
         if exchange.nextDeadline ?? .distantFuture <= now {
             outputs += exchange(.deadlineReached, now: now)
@@ -273,7 +273,7 @@ public struct CollectorMachine: Sendable {
         else { return nil }
         let drop = Output.drop(spent.dropReason)
         let isNews = quotas.refuse(spent, of: peer, now: now)
-        return isNews ? [drop, .notice(.quotaReached(spent, of: peer))] : [drop]
+        return isNews ? [drop, .diagnostic(.quotaReached(spent, of: peer))] : [drop]
     }
 
     // MARK: Agents

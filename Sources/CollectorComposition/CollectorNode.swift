@@ -116,7 +116,7 @@ public final class CollectorNode {
             tell(.received(bytes, from: peer, hops: UInt8(clamping: hops)), now)
         case .peer(let peer, .connected): tell(.connected(peer), now)
         case .peer(let peer, .notConnected): tell(.disconnected(peer), now)
-        case .peer, .collector, .viewers, .application, .notice, .echo: break
+        case .peer, .collector, .viewers, .application, .diagnostic, .echo: break
         }
     }
 
@@ -135,7 +135,7 @@ public final class CollectorNode {
             case .sendUnreliable(let bytes, let peer):
                 say(bytes, to: peer, as: .sendUnreliable(bytes, to: peer, .control), now)
             case .commit(let batch): outputs.append(.store(.commit(batch, clock: ownClock)))
-            case .notice(let notice): outputs.append(.event(.notice(notice)))
+            case .diagnostic(let diagnostic): outputs.append(.event(.diagnostic(diagnostic)))
             case .drop(let reason, let count):
                 drops.count(reason, UInt64(clamping: count))
                 outputs.append(.event(.dropped(reason, count: count)))
@@ -155,8 +155,8 @@ public final class CollectorNode {
 
     private func storeAnswered(_ answer: StoreAnswer, _ now: Instant) {
         switch answer {
-        case .opened(let runs, let clocks, let notices):
-            outputs += notices.map { .event(.storeNotice($0)) }
+        case .opened(let runs, let clocks, let diagnostics):
+            outputs += diagnostics.map { .event(.storeDiagnostic($0)) }
             tell(.restored(runs, clocks), now)
         case .committed(let refused, let freeBytes):
             if storeFault != nil { outputs.append(.event(.storeWorks)) }

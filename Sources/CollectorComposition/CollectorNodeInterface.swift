@@ -60,7 +60,7 @@ extension CollectorNode {
     }
 
     public enum StoreAnswer: Sendable {
-        case opened([StoredRun], [ClockMapping], notices: [String])
+        case opened([StoredRun], [ClockMapping], diagnostics: [String])
         /// Without these parts; and what the disk has left, bytes, if it can be known.
         case committed(without: [StoreBatch.Refusal], freeBytes: Int?)
         /// Nothing of the batch is durable, for this reason.
@@ -74,7 +74,7 @@ extension CollectorNode {
         case window(Window)
         /// The agent has more channels than windows are kept for; once, until it is forgotten.
         case windowsFull(PeerID, NodeDescription)
-        case notice(CollectorNotice)
+        case diagnostic(CollectorDiagnostic)
         /// A message of the collector's is on its way.
         case said([UInt8], to: PeerID)
         case dropped(DropReason, count: Int)
@@ -82,6 +82,6 @@ extension CollectorNode {
         case storeFailed(String)
         case storeWorks
         /// What was found when the store was opened.
-        case storeNotice(String)
+        case storeDiagnostic(String)
     }
 }

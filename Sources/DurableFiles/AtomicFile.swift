@@ -49,7 +49,7 @@ public enum AtomicFile {
 
     private static func openIfThere(
         _ path: String, _ files: some FileOperations
-    ) throws(FileError) -> FileDescriptor? {
+    ) throws(FileError) -> OpenFile? {
         do {
             return try files.open(path, for: .reading)
         } catch {
@@ -59,7 +59,7 @@ public enum AtomicFile {
     }
 
     private static func content(
-        of file: FileDescriptor, _ path: String, limit: Int, through files: some FileOperations
+        of file: OpenFile, _ path: String, limit: Int, through files: some FileOperations
     ) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
@@ -74,7 +74,7 @@ public enum AtomicFile {
     }
 
     private static func fill(
-        _ file: FileDescriptor, with bytes: [UInt8], through files: some FileOperations,
+        _ file: OpenFile, with bytes: [UInt8], through files: some FileOperations,
         path: String
     ) throws(FileError) {
         var rest = bytes[...]

@@ -5,23 +5,23 @@
 public protocol FileOperations {
     /// open(2), close-on-exec; what it creates has exactly the given permissions, whatever the
     /// umask.
-    func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> FileDescriptor
+    func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> OpenFile
     /// read(2): at most `count` bytes; empty at the end.
-    func read(_ file: FileDescriptor, count: Int) throws(FileError) -> [UInt8]
+    func read(_ file: OpenFile, count: Int) throws(FileError) -> [UInt8]
     /// write(2): how many of the bytes were taken.
-    func write(_ bytes: ArraySlice<UInt8>, to file: FileDescriptor) throws(FileError) -> Int
+    func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(FileError) -> Int
     /// fstat(2): the permission bits of a file that was opened, 0–0o7777.
-    func permissions(of file: FileDescriptor) throws(FileError) -> UInt32
+    func permissions(of file: OpenFile) throws(FileError) -> UInt32
     /// pread(2): at most `count` bytes from `offset` on; empty at the end.
-    func read(_ file: FileDescriptor, at offset: Int, count: Int) throws(FileError) -> [UInt8]
+    func read(_ file: OpenFile, at offset: Int, count: Int) throws(FileError) -> [UInt8]
     /// truncate(2): cuts the file to its first bytes.
     func truncate(_ path: String, to byteCount: Int) throws(FileError)
     /// readdir(3): the names in a directory, in ascending order, `.` and `..` left out.
     func list(_ directory: String) throws(FileError) -> [String]
     /// fsync(2)
-    func synchronize(_ file: FileDescriptor) throws(FileError)
+    func synchronize(_ file: OpenFile) throws(FileError)
     /// close(2); nothing is reported, since what must be safe was synchronized before.
-    func close(_ file: FileDescriptor)
+    func close(_ file: OpenFile)
     /// rename(2): replaces what is at `destination`.
     func rename(_ source: String, to destination: String) throws(FileError)
     /// fsync(2) of a directory: makes renames and removals in it durable.
@@ -39,7 +39,7 @@ public enum FilePurpose: Equatable, Sendable {
     case replacing(permissions: UInt32)
 }
 
-public struct FileDescriptor: Hashable, Sendable {
+public struct OpenFile: Hashable, Sendable {
     public let number: Int32
 
     public init(number: Int32) { self.number = number }

@@ -4,17 +4,17 @@ import Glibc
 public struct SystemFiles: FileOperations, Sendable {
     public init() {}
 
-    public func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> FileDescriptor {
+    public func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> OpenFile {
         switch purpose {
         case .reading:
             let number = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
             try check(number, "open", path)
-            return FileDescriptor(number: number)
+            return OpenFile(number: number)
         case .replacing(let permissions):
             let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
             let number = Glibc.open(path, flags, mode_t(permissions))
             try check(number, "open", path)
-            let file = FileDescriptor(number: number)
+            let file = OpenFile(number: number)
             guard fchmod(number, mode_t(permissions)) == 0 else {
                 let failure = FileError(operation: "fchmod", path: path, code: errno)
                 close(file)
@@ -24,7 +24,7 @@ public struct SystemFiles: FileOperations, Sendable {
         }
     }
 
-    public func read(_ file: FileDescriptor, count: Int) throws(FileError) -> [UInt8] {
+    public func read(_ file: OpenFile, count: Int) throws(FileError) -> [UInt8] {
         var code: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
             var got = Glibc.read(file.number, buffer.baseAddress, buffer.count)
@@ -39,7 +39,7 @@ public struct SystemFiles: FileOperations, Sendable {
     }
 
     public func read(
-        _ file: FileDescriptor, at offset: Int, count: Int
+        _ file: OpenFile, at offset: Int, count: Int
     ) throws(FileError) -> [UInt8] {
         var code: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
@@ -54,7 +54,7 @@ public struct SystemFiles: FileOperations, Sendable {
         return bytes
     }
 
-    public func permissions(of file: FileDescriptor) throws(FileError) -> UInt32 {
+    public func permissions(of file: OpenFile) throws(FileError) -> UInt32 {
         var status = stat()
         try check(fstat(file.number, &status), "fstat", "")
         return UInt32(status.st_mode) & 0o7777
@@ -79,8 +79,7 @@ public struct SystemFiles: FileOperations, Sendable {
         return names.sorted()
     }
 
-    public func write(_ bytes: ArraySlice<UInt8>, to file: FileDescriptor) throws(FileError) -> Int
-    {
+    public func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(FileError) -> Int {
         let taken = bytes.withUnsafeBytes { buffer in
             var taken = Glibc.write(file.number, buffer.baseAddress, buffer.count)
             while taken < 0, errno == EINTR {
@@ -92,11 +91,11 @@ public struct SystemFiles: FileOperations, Sendable {
         return taken
     }
 
-    public func synchronize(_ file: FileDescriptor) throws(FileError) {
+    public func synchronize(_ file: OpenFile) throws(FileError) {
         try check(fsync(file.number), "fsync", "")
     }
 
-    public func close(_ file: FileDescriptor) { _ = Glibc.close(file.number) }
+    public func close(_ file: OpenFile) { _ = Glibc.close(file.number) }
 
     public func rename(_ source: String, to destination: String) throws(FileError) {
         try check(Glibc.rename(source, destination), "rename", destination)

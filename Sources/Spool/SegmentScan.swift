@@ -13,7 +13,7 @@ struct SegmentScan {
     /// Whether bytes follow there that are no record.
     private(set) var hasTornTail = false
 
-    init(_ file: FileDescriptor, segment: UInt64, through files: any FileOperations)
+    init(_ file: OpenFile, segment: UInt64, through files: any FileOperations)
         throws(FileError)
     {
         let magic = SpoolRecord.segmentHeader

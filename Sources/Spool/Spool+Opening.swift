@@ -11,7 +11,7 @@ extension Spool {
         /// The run that ended last, and how far its readings had come.
         public var previous: PreviousRun?
         /// Lines for the log: what was cut off, damaged, or given up.
-        public var notices: [String]
+        public var diagnostics: [String]
     }
 
     /// Opens the spool in a directory, made if it is missing, and notes down that `run` runs now.
@@ -33,14 +33,14 @@ extension Spool {
                 run: last.run, lastSequence: last.lastSequence ?? (end ?? 1) - 1,
                 endedInOrder: last.endedInOrder)
         }
-        return Opened(spool: spool, runs: runs, previous: previous, notices: found.notices)
+        return Opened(spool: spool, runs: runs, previous: previous, diagnostics: found.diagnostics)
     }
 
     private struct Found {
         var births: [RunID: Birth] = [:]
         var order: [RunID] = []
         var blocks: [RunID: [(range: Range<UInt64>, place: SpoolPlace)]] = [:]
-        var notices: [String] = []
+        var diagnostics: [String] = []
 
         mutating func add(_ scan: SegmentScan, _ path: String) {
             for birth in scan.births { births[birth.run] = birth }
@@ -54,16 +54,16 @@ extension Spool {
                 blocks[run, default: []].append((range, place))
             }
             if scan.damagedCount > 0 {
-                notices.append("\(path): \(scan.damagedCount) damaged records")
+                diagnostics.append("\(path): \(scan.damagedCount) damaged records")
             }
-            if orphans > 0 { notices.append("\(path): \(orphans) blocks without their birth") }
+            if orphans > 0 { diagnostics.append("\(path): \(orphans) blocks without their birth") }
         }
 
         /// Blocks of a run in ascending order; one that was written twice comes once.
         mutating func takeRuns(_ spool: Spool) -> [SpooledRun] {
             if order.count > Limits.spooledRunsMax {
                 let given = order.prefix(order.count - Limits.spooledRunsMax)
-                notices.append("readings of \(given.count) old runs are given up")
+                diagnostics.append("readings of \(given.count) old runs are given up")
                 for run in given { spool.forget(run, .all) }
                 order.removeFirst(given.count)
             }
@@ -97,10 +97,10 @@ extension Spool {
         files.close(file)
         spool.adopt(number, scan)
         if scan.hasTornTail, isLast {
-            found.notices.append("\(path): torn at byte \(scan.end), cut off there")
+            found.diagnostics.append("\(path): torn at byte \(scan.end), cut off there")
             try files.truncate(path, to: scan.end)
         } else if scan.hasTornTail {
-            found.notices.append("\(path): damaged from byte \(scan.end) on")
+            found.diagnostics.append("\(path): damaged from byte \(scan.end) on")
         }
         found.add(scan, path)
     }

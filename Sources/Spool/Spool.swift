@@ -45,7 +45,7 @@ public final class Spool {
     let files: any FileOperations
     private var segments: [UInt64: Segment] = [:]
     /// The segment of this start, and the birth that stands in it last.
-    private var current: (number: UInt64, file: FileDescriptor, birth: [UInt8])?
+    private var current: (number: UInt64, file: OpenFile, birth: [UInt8])?
     private var lastNumber: UInt64 = 0
     /// Since the start: what the card has to bear.
     public private(set) var bytesWritten = 0

@@ -11,8 +11,12 @@ import Telemetry
 /// nothing.
 struct Retention {
     private let keep: Duration?
+    /// Who may still need what is older.
+    var outputs: [OutputRegistration] = []
     /// What is left to do of the sweep that is under way.
-    private var sweep: ArraySlice<RetentionPlan.Cut>?
+    private var sweep: ArraySlice<HeldCut>?
+    /// What the last sweep found.
+    private(set) var holds = Store.Holds()
     private var nextSweep: Instant?
 
     init(keep: Duration?) { self.keep = keep }
@@ -31,7 +35,9 @@ struct Retention {
             let runs = try runs(database, clocks)
             let plan = RetentionPlan(runs, keep: keep, utc: utc, width: width)
             try note(plan.bounds, database)
-            sweep = plan.cuts[...]
+            var outputHolds = try OutputHolds(database, outputs, keep: keep)
+            sweep = try outputHolds.cuts(plan, runs, utc: utc, width: width)[...]
+            holds = outputHolds.found
             nextSweep = now + RetentionPlan.interval
         }
         var deleted = 0
@@ -108,16 +114,18 @@ struct Retention {
     // MARK: Carrying it out
 
     private func delete(
-        _ cut: RetentionPlan.Cut, in database: Database, _ left: inout Int
+        _ held: HeldCut, in database: Database, _ left: inout Int
     ) throws(StoreError) -> Int {
         let before = left
+        let cut = held.cut
         try delete(
             "readings", "run_id, sequence",
             """
             run_id = ?1 AND channel IN (SELECT number FROM channels WHERE run_id = ?1)
-            AND milliseconds < ?2
+            AND milliseconds < ?2 AND (sequence < \(held.firstHeld) OR milliseconds < \(held.end))
             """, cut.run, cut.end, in: database, &left)
         let deleted = before - left
+        if !outputs.isEmpty { try deleteChanges(of: cut.run, in: database, &left) }
         try delete(
             "windows", "run_id, channel, number",
             """
@@ -131,6 +139,21 @@ struct Retention {
             "due_windows", "number, run_id", "run_id = ?1 AND number < ?2", cut.run,
             cut.endWindow, in: database, &left)
         return deleted
+    }
+
+    /// Those whose readings are all gone; readers see by the totals how many these were.
+    private func deleteChanges(
+        of run: Int64, in database: Database, _ left: inout Int
+    ) throws(StoreError) {
+        let first = try database.prepare(
+            "SELECT sequence FROM readings WHERE run_id = ?1 ORDER BY sequence LIMIT 1"
+        ).bind(1, run)
+        let end = try first.step() ? first.integer(0) : .max
+        first.reset()
+        try delete(
+            "changes", "id",
+            "run_id = ?1 AND low < ?2 AND high < ?2 AND kind = \(Change.Kind.committed.rawValue)",
+            run, end, in: database, &left)
     }
 
     private func delete(
@@ -161,6 +184,7 @@ struct Retention {
         for run in gone {
             for table in [
                 "channels", "gaps", "windows", "run_windows", "due_windows", "moved_windows",
+                "changes", "output_history",
             ] {
                 try database.execute("DELETE FROM \(table) WHERE run_id = \(run.id)")
             }

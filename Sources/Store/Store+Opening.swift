@@ -20,13 +20,15 @@ extension Store {
     ) throws(StoreError) -> Opened {
         let place = StorePlace(path)
         try place.check()
-        var notices: [String] = []
+        let outputs = settings.outputs.map(\.name)
+        var diagnostics: [String] = []
         if isDamaged, place.exists {
             let aside = try place.setAside(as: "damaged")
-            notices.append("the store \(path) is damaged: kept as \(aside), a new one begins")
+            diagnostics.append("the store \(path) is damaged: kept as \(aside), a new one begins")
+            diagnostics += newBeginning(of: outputs, without: aside)
         }
         do {
-            return try open(at: place, settings, notices: notices)
+            return try open(at: place, settings, diagnostics: diagnostics)
         } catch {
             let aside: String
             switch error {
@@ -34,13 +36,23 @@ extension Store {
             case .foreign: aside = try place.setAside(as: "foreign")
             default: throw error
             }
-            notices.append("\(error): \(path) is kept as \(aside), a new store begins")
-            return try open(at: place, settings, notices: notices)
+            diagnostics.append("\(error): \(path) is kept as \(aside), a new store begins")
+            diagnostics += newBeginning(of: outputs, without: aside)
+            return try open(at: place, settings, diagnostics: diagnostics)
         }
     }
 
+    /// The cursors were in the store that was set aside.
+    private static func newBeginning(of outputs: [String], without aside: String) -> [String] {
+        guard !outputs.isEmpty else { return [] }
+        return [
+            "the outputs (\(outputs.sorted().joined(separator: ", "))) begin anew with the new "
+                + "store: what they had not delivered is in \(aside) alone"
+        ]
+    }
+
     private static func open(
-        at place: StorePlace, _ settings: Settings, notices: [String]
+        at place: StorePlace, _ settings: Settings, diagnostics: [String]
     ) throws(StoreError) -> Opened {
         let isNew = !place.exists
         // SQLite would take it for an empty file and write over it.
@@ -60,7 +72,8 @@ extension Store {
         try setWindowWidth(settings.windowWidth, in: database)
         if isNew { try place.synchronizeDirectory() }
         var opened = Opened(
-            store: try Store(database, settings), runs: [], clocks: [], notices: notices)
+            store: try Store(database, settings), runs: [], clocks: [], diagnostics: diagnostics)
+        opened.outputs = try opened.store.register(settings.outputs)
         try opened.readRuns(database)
         try deleteUnusedClocks(database)
         let boots = try database.prepare("SELECT DISTINCT boot FROM clocks ORDER BY boot")
@@ -130,7 +143,8 @@ extension Store.Opened {
             runs.append(StoredRun(key: key, birth: birth, settled: settled))
         }
         if unreadable > 0 {
-            notices.append("\(unreadable) runs in \(database.path) cannot be read and are ignored")
+            diagnostics.append(
+                "\(unreadable) runs in \(database.path) cannot be read and are ignored")
         }
     }
 }

@@ -2,6 +2,16 @@ import NearbyCore
 import Telemetry
 
 extension Store {
+    /// What retention does about outputs that have not delivered what is too old.
+    public struct Holds: Hashable, Sendable {
+        /// Names of outputs for which readings are kept longer than they otherwise would be.
+        public var held: Set<String> = []
+        /// Those whose readings are deleted although they have not been delivered.
+        public var lost: Set<String> = []
+
+        public init() {}
+    }
+
     /// What a call of `tidy` did.
     public struct TidyReport: Hashable, Sendable {
         /// Whether nothing is left to do for now.
@@ -9,6 +19,7 @@ extension Store {
         /// Windows computed, all channels of a run counted as one.
         public var windowCount = 0
         var deletedReadingCount = 0
+        public var holds = Holds()
 
         public init() {}
     }
@@ -31,10 +42,12 @@ extension Store {
             var left = budget
             try layWindows(&left)
             try computeWindows(before: utc, &left, &report)
+            try pruneChanges(&left)
             if clock.rank >= .network {
                 report.deletedReadingCount = try retention.sweep(
                     database, clocks, now: now, utc: utc, width: settings.windowWidth, &left)
             }
+            report.holds = retention.holds
             report.isDone = left > 0
         }
         return report

@@ -18,7 +18,8 @@ public final class Store {
         /// All stretches of every boot, ascending.
         public var clocks: [ClockMapping]
         /// Lines for the log: files that were set aside, rows that could not be read.
-        public var notices: [String]
+        public var diagnostics: [String]
+        public var outputs = Store.Registered()
     }
 
     public struct Settings: Sendable {
@@ -32,6 +33,8 @@ public final class Store {
         var windowShift: Duration = .milliseconds(500)
         /// How long readings, windows and runs are kept; nil: for ever.
         public var keep: Duration?
+        /// Who follows what is committed.
+        public var outputs: [OutputRegistration] = []
 
         public init() {}
     }
@@ -43,7 +46,10 @@ public final class Store {
     let clocks: ClockTable
     let windows: WindowTable
     let moves: MovedWindows
+    let changes: ChangeLog
+    let cursors: CursorTable
     var retention: Retention
+    var mesh = MeshTable()
     /// Readings that no legal report holds (sequence 0 or above Int64.max, times before the boot)
     /// and that were left out.
     private(set) var illegalReadingCount = 0
@@ -52,7 +58,9 @@ public final class Store {
         self.database = database
         self.settings = settings
         statements = try CommitStatements(database)
-        clockWriter = try ClockWriter(database, settings)
+        changes = try ChangeLog(database)
+        cursors = try CursorTable(database)
+        clockWriter = try ClockWriter(database, settings, changes)
         clocks = try ClockTable(database)
         moves = try MovedWindows(database)
         windows = try WindowTable(database)
@@ -64,12 +72,20 @@ public final class Store {
     ///
     /// Returns what was left out, the rest being durable: runs that the store has no birth of, and
     /// what it cannot write. So nothing that one agent sends can keep others' readings out.
+    ///
+    /// - Parameters:
+    ///   - progress: the outputs' cursors, kept with it.
+    ///   - utc: ours, nanoseconds.
     @discardableResult
-    public func commit(_ batch: StoreBatch) throws(StoreError) -> [StoreBatch.Refusal] {
-        if batch.isEmpty { return [] }
+    public func commit(
+        _ batch: StoreBatch, progress: [OutputProgress] = [], utc: Int64 = 0
+    ) throws(StoreError) -> [StoreBatch.Refusal] {
+        if batch.isEmpty, progress.isEmpty { return [] }
         var illegal = 0
         var refused = Refusals()
+        changes.time = utc
         try database.transaction { () throws(StoreError) in
+            for progress in progress { try cursors.save(progress) }
             try clockWriter.take(batch.clocks)
             for birth in batch.births {
                 let key = RunKey(peer: birth.peer, run: birth.birth.run)
@@ -148,6 +164,7 @@ public final class Store {
         if !added.isEmpty, let grid = try grid(of: run.boot) {
             try windows.mark(added, of: run.id, grid)
         }
+        try changes.add(added, of: run.id)
         try statements.settle(part.settled, run: run)
         return illegal
     }

@@ -53,7 +53,7 @@ struct CollectorNodeTests {
     /// A clock of the network's is a mapping to be stored.
     @Test func theEndCommitsWhatWaitsUntilTheStoreHasIt() {
         let collector = collector(isDurable: true)
-        _ = collector.handle(.store(.opened([], [], notices: [])), now: now)
+        _ = collector.handle(.store(.opened([], [], diagnostics: [])), now: now)
         _ = collector.handle(.clock(network), now: now)
         #expect(!collector.isSettled)
         let jobs = collector.handle(.finish, now: now)

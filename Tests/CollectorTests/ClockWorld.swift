@@ -52,7 +52,7 @@ struct ClockWorld {
     var book: ClockBook
     private(set) var stored: [BootID: [ClockMapping]] = [:]
     private(set) var mappings: [ClockMapping] = []
-    private(set) var notices: [ClockNotice] = []
+    private(set) var diagnostics: [ClockDiagnostic] = []
     private(set) var drops: [DropReason: Int] = [:]
     private var events: [(at: Duration, event: Event)] = []
     private var generator: SeededGenerator
@@ -127,7 +127,7 @@ struct ClockWorld {
                 mappings.append(mapping)
                 stored[mapping.boot, default: []].removeAll { $0.since >= mapping.since }
                 stored[mapping.boot, default: []].append(mapping)
-            case .notice(let notice): notices.append(notice)
+            case .diagnostic(let diagnostic): diagnostics.append(diagnostic)
             case .drop(let reason, let count): drops[reason, default: 0] += count
             }
         }

@@ -49,7 +49,7 @@ import Testing
         _ = aggregator.handle(.delivery(delivery), now: delivery.arrival)
         let window = aggregator.current(now: Fixture.at(12_000))
         #expect(screen.needsTicks)
-        let table = tell(.window(window, WallClock(unixOffset: .zero)))
+        let table = tell(.window(window, ShownClock(unixOffset: .zero)))
         #expect(table.contains("NODE"))
         #expect(table.contains("also connected: relay"))
         #expect(!screen.needsTicks)

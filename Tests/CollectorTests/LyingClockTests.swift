@@ -59,7 +59,7 @@ import Testing
         }
         #expect(world.mappings.allSatisfy { !$0.isForeign })
         // Each is told once.
-        #expect(world.notices.count == 10)
+        #expect(world.diagnostics.count == 10)
         #expect(world.drops[.clockOverruled] ?? 0 > 10)
     }
 
@@ -89,7 +89,7 @@ import Testing
             #expect(error(world, at: second) < .milliseconds(130))
         }
         #expect(world.stored[boot]?.allSatisfy(\.isFounded) == true)
-        guard case .moved(_, .network, says: [])? = world.notices.last(where: \.isMove) else {
+        guard case .moved(_, .network, says: [])? = world.diagnostics.last(where: \.isMove) else {
             Issue.record("the move to our own clock was not told")
             return
         }
@@ -104,7 +104,7 @@ import Testing
         world.run(for: .seconds(1_000))
         #expect(error(world, at: 900) < .milliseconds(130))
         #expect(world.book.rank(of: boot) == rank)
-        #expect(world.notices.count == 1)
+        #expect(world.diagnostics.count == 1)
         // Within a minute a better clock is believed, and no further by many small steps.
         var error: Duration = .seconds(30)
         for _ in 0..<10 {
@@ -123,9 +123,9 @@ import Testing
         connectLiar(&world, number: 11, .network, error: .milliseconds(300))
         world.run(for: .seconds(300))
         #expect(error(world, at: 500) < .seconds(1))
-        let moves = world.notices.filter(\.isMove)
+        let moves = world.diagnostics.filter(\.isMove)
         guard case .moved(let distance, .network, let peers)? = moves.first, moves.count == 1 else {
-            Issue.record("\(world.notices)")
+            Issue.record("\(world.diagnostics)")
             return
         }
         #expect(peers == [Fixture.peer(10), Fixture.peer(11)])
@@ -137,7 +137,7 @@ import Testing
         connectLiar(&world, error: lie)
         world.run(for: .seconds(300))
         #expect(world.book.reference.current?.source == .agent(liar))
-        #expect(world.notices.filter(\.isMove).count == 1)
+        #expect(world.diagnostics.filter(\.isMove).count == 1)
         // Ranks do not matter to the many: what satellites are said to have told falls.
         for number in 10..<13 as Range<UInt64> {
             connectLiar(&world, number: number, .network, error: .zero)
@@ -175,8 +175,8 @@ import Testing
         world.run(for: .seconds(3_000))
         #expect(world.book.reference.current?.source == .agent(named))
         #expect(error(world, at: 4_000) < .milliseconds(200))
-        let others = world.notices.compactMap { notice -> Bool? in
-            if case .overruled(_, _, _, _, let isSource) = notice { isSource } else { nil }
+        let others = world.diagnostics.compactMap { diagnostic -> Bool? in
+            if case .overruled(_, _, _, _, let isSource) = diagnostic { isSource } else { nil }
         }
         #expect(others == [false, false, false, false, false])
     }
@@ -344,7 +344,7 @@ import Testing
     }
 }
 
-extension ClockNotice {
+extension ClockDiagnostic {
     fileprivate var isMove: Bool {
         if case .moved = self { true } else { false }
     }

@@ -71,14 +71,14 @@ import Testing
             (4_102_444_799_000, "2099-12-31T23:59:59Z"),
         ]
         for (milliseconds, text) in times {
-            #expect(WallClock(unixOffset: .milliseconds(milliseconds)).timestamp(.zero) == text)
+            #expect(ShownClock(unixOffset: .milliseconds(milliseconds)).timestamp(.zero) == text)
         }
-        let clock = WallClock(unixOffset: .seconds(1_795_239_900))
+        let clock = ShownClock(unixOffset: .seconds(1_795_239_900))
         #expect(clock.timestamp(.distantFuture).hasSuffix("Z"))
     }
 
     @Test func timesOfDayAreThoseOfTheZoneAndTimestampsAreNot() {
-        var clock = WallClock(unixOffset: .seconds(1_795_239_900))
+        var clock = ShownClock(unixOffset: .seconds(1_795_239_900))
         #expect(clock.timeOfDay(.zero) == "05:45:00")
         clock.zone = .init(name: "CET", secondsEast: 3_600)
         #expect(clock.timeOfDay(.zero) == "06:45:00")

@@ -5,7 +5,7 @@ import Testing
 @testable import Collector
 
 @Suite struct PrinterTests {
-    private let clock = WallClock(unixOffset: .seconds(1_795_239_900))
+    private let clock = ShownClock(unixOffset: .seconds(1_795_239_900))
 
     @Test func theTableIsReadableInEightyColumns() throws {
         var printer = TablePrinter()

@@ -155,7 +155,7 @@ import Testing
         world.give(.committed, at: 1_010)
         #expect(world.receipts.map(\.run.value) == [births[1]])
         #expect(world.count(of: .storePartRefused) == 1)
-        #expect(world.notices == [.partRefused(key, reason: "too big")])
+        #expect(world.diagnostics == [.partRefused(key, reason: "too big")])
         #expect(world.machine.uncommittedCount == 0)
         #expect(world.machine.queuedByteCount == 0)
         // The agent has no receipt and sends again: it is asked for its birth, and taken anew.
@@ -212,7 +212,7 @@ import Testing
 struct QueueWorld {
     var machine: CollectorMachine
     private(set) var drops: [DropReason: Int] = [:]
-    private(set) var notices: [CollectorNotice] = []
+    private(set) var diagnostics: [CollectorDiagnostic] = []
     private(set) var receipts: [Receipt] = []
     private(set) var born: [Birth] = []
     private(set) var batch: StoreBatch?
@@ -246,7 +246,7 @@ struct QueueWorld {
             case .accepted(let delivery): acceptedCount += delivery.readings.count
             case .born(_, let birth): born.append(birth)
             case .commit(let new): batch = new
-            case .notice(let notice): notices.append(notice)
+            case .diagnostic(let diagnostic): diagnostics.append(diagnostic)
             case .drop(let reason, let count): drops[reason, default: 0] += count
             case .sendUnreliable(let bytes, _):
                 if case .receipt(let receipt)? = try? TelemetryMessage(parsing: bytes) {

@@ -38,7 +38,7 @@ import Testing
         send(0..<100, of: 10, birth, to: &world)
         #expect(world.acceptedCount == 50)
         #expect(world.count(of: .readingQuota) == 95)
-        #expect(world.notices == [.quotaReached(.readings, of: peer)])
+        #expect(world.diagnostics == [.quotaReached(.readings, of: peer)])
         _ = world.commit(at: 1_000)
         world.give(.committed, at: 1_000)
         #expect(world.receipts.map(\.through) == [50])
@@ -57,11 +57,11 @@ import Testing
         world.receive(birth, from: peer, at: 0)
         send(0..<10, of: 60, birth, to: &world)
         world.give(.deadlineReached, at: 59_999)
-        #expect(world.notices == [.quotaReached(.readings, of: peer)])
+        #expect(world.diagnostics == [.quotaReached(.readings, of: peer)])
         #expect(world.machine.nextDeadline != nil)
         world.give(.deadlineReached, at: 60_000)
         #expect(
-            world.notices == [
+            world.diagnostics == [
                 .quotaReached(.readings, of: peer), .quotaKept(.readings, of: peer),
             ])
     }
@@ -128,7 +128,7 @@ import Testing
             }
             #expect(world.acceptedCount == 50_000 + Int(second) * 10_000)
         }
-        #expect(world.notices == [.quotaReached(.readings, of: peer)])
+        #expect(world.diagnostics == [.quotaReached(.readings, of: peer)])
         // A day's bytes are 67 million readings.
         var table = QuotaTable()
         table.spend((4 << 30) - 1, of: .store, by: peer, now: .zero)
@@ -159,7 +159,7 @@ import Testing
         // At once, and then again evenly; one report a time may overdraw it.
         #expect((19_000...22_500).contains(world.acceptedCount))
         #expect(world.count(of: .storeQuota) > 0)
-        #expect(world.notices.first == .quotaReached(.store, of: peer))
+        #expect(world.diagnostics.first == .quotaReached(.store, of: peer))
     }
 
     @Test func theDisksFreeSpaceLowersTheDaysBytes() throws {
@@ -180,7 +180,7 @@ import Testing
         }
         #expect(world.born.count == Limits.birthsPerMinuteMax)
         #expect(world.count(of: .birthQuota) == 200 - Limits.birthsPerMinuteMax)
-        #expect(world.notices == [.quotaReached(.births, of: peer)])
+        #expect(world.diagnostics == [.quotaReached(.births, of: peer)])
         // The same birth again is nothing new.
         world.receive(world.born[59], from: peer, at: 0)
         #expect(world.count(of: .birthQuota) == 200 - Limits.birthsPerMinuteMax)
@@ -211,7 +211,7 @@ import Testing
         world.give(
             .received(Fixture.report(birth, first: 20, count: 2), from: peer, hops: 1), at: 2)
         let key = RunKey(peer: peer, run: birth.run)
-        #expect(world.notices == [.settledElsewhere(key, 4..<10)])
+        #expect(world.diagnostics == [.settledElsewhere(key, 4..<10)])
         let due = world.commit(at: 1_000)
         let batch = try #require(due)
         #expect(batch.gaps.map(\.gap.range) == [4..<10, 12..<20])
@@ -238,7 +238,7 @@ import Testing
         world.receive(birth, from: peer, at: 5_000)
         world.give(
             .received(Fixture.report(birth, first: 10, count: 2), from: peer, hops: 1), at: 5_000)
-        #expect(world.notices.isEmpty)
+        #expect(world.diagnostics.isEmpty)
         let due = world.commit(at: 7_000)
         #expect(due?.gaps.isEmpty == true)
         world.give(.committed, at: 7_000)
@@ -247,7 +247,7 @@ import Testing
         world.give(
             .received(Fixture.report(birth, first: 20, count: 2), from: peer, hops: 1), at: 8_000)
         #expect(
-            world.notices == [.settledElsewhere(RunKey(peer: peer, run: birth.run), 12..<20)])
+            world.diagnostics == [.settledElsewhere(RunKey(peer: peer, run: birth.run), 12..<20)])
     }
 
     @Test func whatCameHereAndWhatTheAgentAnnouncedAsLostIsNotSettledElsewhere() throws {
@@ -260,7 +260,7 @@ import Testing
         world.give(.received(gap.bytes, from: peer, hops: 1), at: 0)
         world.give(
             .received(Fixture.report(birth, first: 8, count: 3), from: peer, hops: 1), at: 0)
-        #expect(world.notices.isEmpty)
+        #expect(world.diagnostics.isEmpty)
         let due = world.commit(at: 1_000)
         let batch = try #require(due)
         #expect(batch.gaps.map(\.gap.reason) == [.spoolFull])
@@ -273,8 +273,8 @@ import Testing
             .received(TelemetryMessage.birth(birth).bytes, from: peer, hops: 1), now: .zero)
         outputs += machine.handle(
             .received(Fixture.report(birth, first: 10), from: peer, hops: 1), now: .zero)
-        let hasNotice = outputs.contains { if case .notice = $0 { true } else { false } }
-        #expect(!hasNotice)
+        let hasDiagnostic = outputs.contains { if case .diagnostic = $0 { true } else { false } }
+        #expect(!hasDiagnostic)
         #expect(machine.queuedByteCount == 0)
     }
 }

@@ -214,7 +214,7 @@ struct ReceiptWorld {
                 schedule(
                     .milliseconds(Int.random(in: 1...1_500, using: &generator)),
                     .stored(index, life: lives[index], batch, isRefused: isRefused))
-            case .accepted, .born, .notice, .drop: break
+            case .accepted, .born, .diagnostic, .drop: break
             }
         }
     }

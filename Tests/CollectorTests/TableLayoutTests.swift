@@ -6,7 +6,7 @@ import Testing
 
 /// Tables at many widths, against files that show them.
 @Suite struct TableLayoutTests {
-    private let clock = WallClock(unixOffset: .seconds(1_795_239_900))
+    private let clock = ShownClock(unixOffset: .seconds(1_795_239_900))
 
     @Test(arguments: [24, 40, 60, 80, 100, 132, 200])
     func tablesFitTheTerminal(width: Int) throws {

@@ -13,7 +13,7 @@ import VectorFile
         try withTemporaryDirectory { folder in
             let directory = folder + "/state/spool"
             let first = try open(directory, run: 1)
-            #expect(first.runs.isEmpty && first.previous == nil && first.notices.isEmpty)
+            #expect(first.runs.isEmpty && first.previous == nil && first.diagnostics.isEmpty)
             let birth = try birth(run: 1)
             _ = try first.spool.append(birth: birth, [block(1, 1..<20), block(1, 20..<30)])
             let appended = try first.spool.append(birth: birth, [block(1, 30..<31)])
@@ -114,8 +114,8 @@ import VectorFile
             try SystemFiles().truncate(segment, to: end.offset + end.byteCount - 1)
             let second = try open(folder, run: 2)
             #expect(second.runs.first?.blocks.map(\.range) == whole.places.map(\.range))
-            #expect(second.notices.count == 1)
-            #expect(try open(folder, run: 3).notices.isEmpty)
+            #expect(second.diagnostics.count == 1)
+            #expect(try open(folder, run: 3).diagnostics.isEmpty)
         }
     }
 

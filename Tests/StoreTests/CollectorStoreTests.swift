@@ -128,7 +128,7 @@ private struct Pair {
                     receipts[peer] = receipt
                 }
             case .drop(.storePartRefused, let count): refusedCount += count
-            case .accepted, .born, .send, .notice, .drop: break
+            case .accepted, .born, .send, .diagnostic, .drop: break
             }
         }
     }

@@ -94,7 +94,7 @@ import Testing
             try withStorePath { path in
                 write(Array(good.prefix(count)), to: path)
                 let opened = try Store.open(path)
-                #expect(opened.notices.count == 1)
+                #expect(opened.diagnostics.count == 1)
                 #expect(bytes(of: path + ".damaged-1").count == count)
                 #expect(opened.runs.isEmpty)
             }
@@ -109,9 +109,9 @@ import Testing
                 write([1], to: path + "-wal")
                 let opened = try Store.open(path)
                 let aside = "\(path).damaged-\(number)"
-                #expect(opened.notices.count == 1)
-                #expect(opened.notices.first?.contains(path) == true)
-                #expect(opened.notices.first?.contains(aside) == true)
+                #expect(opened.diagnostics.count == 1)
+                #expect(opened.diagnostics.first?.contains(path) == true)
+                #expect(opened.diagnostics.first?.contains(aside) == true)
                 #expect(bytes(of: aside) == text)
                 try opened.store.commit(
                     Fixture.batch(Fixture.readings(count: 3), births: [try Fixture.birth()]))
@@ -126,7 +126,7 @@ import Testing
                 try Database(path, .writing).execute(sql)
                 let before = bytes(of: path)
                 let opened = try Store.open(path)
-                #expect(opened.notices.first?.contains("another program") == true)
+                #expect(opened.diagnostics.first?.contains("another program") == true)
                 let aside = names(in: String(path.dropLast("/readings.sqlite".count)))
                     .filter { $0.contains(".foreign-") && !$0.hasSuffix("wal") }
                 #expect(bytes(of: path.replacingName(with: try #require(aside.last))) == before)
@@ -144,13 +144,34 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true]) func thatOutputsBeginAnewIsTold(isKnown: Bool) throws {
+        try withStorePath { path in
+            var settings = Store.Settings()
+            settings.outputs = ["b", "a"].map {
+                OutputRegistration(name: $0, wantsHistory: true, hold: .zero)
+            }
+            if isKnown {
+                try fill(path)
+            } else {
+                write([UInt8](repeating: 1, count: 999), to: path)
+            }
+            let opened = try Store.open(path, settings, isDamaged: isKnown)
+            #expect(opened.diagnostics.count == 2)
+            #expect(
+                opened.diagnostics.last?.hasPrefix(
+                    "the outputs (a, b) begin anew with the new store") == true)
+            #expect(opened.diagnostics.last?.hasSuffix("\(path).damaged-1 alone") == true)
+            #expect(try Store.open(path, settings).diagnostics.isEmpty)
+        }
+    }
+
     @Test func afterDamageTheCallerOpensAnew() throws {
         try withStorePath { path in
             try fill(path)
             let opened = try Store.open(path, isDamaged: true)
             #expect(opened.runs.isEmpty)
-            #expect(opened.notices.first?.contains(".damaged-1") == true)
-            #expect(try Store.open(path).notices.isEmpty)
+            #expect(opened.diagnostics.first?.contains(".damaged-1") == true)
+            #expect(try Store.open(path).diagnostics.isEmpty)
         }
     }
 

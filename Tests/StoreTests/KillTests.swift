@@ -18,7 +18,7 @@ import Testing
                 #expect(last > reported)
                 reported = last
                 let opened = try Store.open(path)
-                #expect(opened.notices.isEmpty)
+                #expect(opened.diagnostics.isEmpty)
                 let sequences = try opened.store.allReadings().map(\.sequence)
                 // At most the batch whose report was cut off is there besides.
                 #expect([reported, reported + 10].contains(UInt64(sequences.count)))

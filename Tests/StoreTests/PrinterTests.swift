@@ -66,7 +66,7 @@ import Testing
         #expect(
             some.last
                 == "2026-11-21T05:20:02Z,network,\(Fixture.peer(1)),0000000000000100,north,rain,"
-                + "Cel,2,20.02,,1")
+                + "Cel,2,20.02,,1,")
         #expect(try lines(.csv) { $0.peers = [.name(Glob("south"))] }.isEmpty)
         #expect(try lines(.csv) { $0.channels = [Glob("wind")] }.isEmpty)
         let globs = try lines(.csv) {

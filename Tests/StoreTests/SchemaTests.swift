@@ -19,7 +19,7 @@ import Testing
             try Database(path, .writing).execute(vector("version-1"))
             #expect(throws: StoreError.older(path: path)) { try StoreReader(path) }
             let opened = try Store.open(path)
-            #expect(opened.notices.isEmpty)
+            #expect(opened.diagnostics.isEmpty)
             #expect(try tables(opened.store.database) == vector("schema"))
             let run = try #require(opened.runs.first)
             #expect(run.key == Fixture.key())

@@ -20,10 +20,10 @@ import Testing
             ]
             let first = try Store.open(path)
             #expect(first.runs.isEmpty)
-            #expect(first.notices.isEmpty)
+            #expect(first.diagnostics.isEmpty)
             try first.store.commit(batch)
             let again = try Store.open(path)
-            #expect(again.notices.isEmpty)
+            #expect(again.diagnostics.isEmpty)
             #expect(again.clocks == batch.clocks)
             #expect(again.runs.map(\.key) == [Fixture.key()])
             #expect(again.runs.first?.birth == batch.births.first?.birth)

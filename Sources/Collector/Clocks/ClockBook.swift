@@ -36,7 +36,7 @@ struct ClockBook: Sendable {
         /// To be stored, as `ClockMapping` says, and in this order.
         case mapping(ClockMapping)
         /// For people.
-        case notice(ClockNotice)
+        case diagnostic(ClockDiagnostic)
         case drop(DropReason, count: Int = 1)
     }
 
@@ -184,10 +184,10 @@ struct ClockBook: Sendable {
             return [.drop(.clockOverruled)]
         }
         clocks[candidate.boot]?.isOverruledTold = true
-        let notice = ClockNotice.overruled(
+        let diagnostic = ClockDiagnostic.overruled(
             peer, rank: candidate.rank, by: distance, isOursSynchronised: current.isOwnSynchronised,
             isSource: mayLead(peer))
-        return [.drop(.clockOverruled), .notice(notice)]
+        return [.drop(.clockOverruled), .diagnostic(diagnostic)]
     }
 
     private func mayLead(_ peer: PeerID) -> Bool { sources.isEmpty || sources.contains(peer) }
@@ -229,7 +229,7 @@ struct ClockBook: Sendable {
             return []
         }
         let peers = Array(reference.supporters.prefix(Limits.clockNamesMax))
-        return [.notice(.moved(by: distance, rank: current.rank, says: peers))]
+        return [.diagnostic(.moved(by: distance, rank: current.rank, says: peers))]
     }
 
     /// Whose boot it is, the store knows better than who showed it since.

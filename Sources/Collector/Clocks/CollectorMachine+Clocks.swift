@@ -32,7 +32,7 @@ extension CollectorMachine {
                 } else {
                     outputs += store(mapping, now: now)
                 }
-            case .notice(let notice): outputs.append(.notice(.clock(notice)))
+            case .diagnostic(let diagnostic): outputs.append(.diagnostic(.clock(diagnostic)))
             case .drop(let reason, let count): outputs.append(.drop(reason, count: count))
             }
         }

@@ -55,7 +55,7 @@ extension CollectorMachine {
             quotas.mayTell(of: key.peer, now: now)
         else { return [] }
         let span = first.lowerBound..<last.upperBound
-        return [.notice(.settledElsewhere(key, span))]
+        return [.diagnostic(.settledElsewhere(key, span))]
     }
 
     mutating func take(_ gap: Gap, from peer: PeerID, now: Instant) -> [Output] {
@@ -127,7 +127,7 @@ extension CollectorMachine {
         birthByteCount += peers[key.peer]?.birthByteCount ?? 0
         let drop = Output.drop(.storePartRefused)
         let mayTell = quotas.mayTell(of: key.peer, now: now)
-        return mayTell ? [drop, .notice(.partRefused(key, reason: reason))] : [drop]
+        return mayTell ? [drop, .diagnostic(.partRefused(key, reason: reason))] : [drop]
     }
 
     mutating func batchCommitted() -> [Output] {

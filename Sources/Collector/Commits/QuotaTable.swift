@@ -16,7 +16,7 @@ extension Limits {
     /// Agents whose use of their quotas is remembered; the one that used least goes.
     static let quotaPeersMax = 4_096
     /// Lines of the log that one agent may cause an hour, quotas apart.
-    static let noticesPerHourMax = 60
+    static let diagnosticsPerHourMax = 60
 }
 
 /// What one agent may bring to a collector that stores.
@@ -53,7 +53,7 @@ struct QuotaTable: Sendable {
 
     private struct Use: Sendable {
         var limits = [RateLimit](repeating: RateLimit(), count: Quota.allCases.count)
-        var notices = RateLimit()
+        var diagnostics = RateLimit()
         var fullAt: Instant { limits.map(\.fullAt).max() ?? .zero }
     }
 
@@ -96,12 +96,12 @@ struct QuotaTable: Sendable {
 
     /// Whether a line about this agent may go to the log.
     mutating func mayTell(of peer: PeerID, now: Instant) -> Bool {
-        let rate = RateLimit.Rate(Limits.noticesPerHourMax, each: .seconds(3_600))
+        let rate = RateLimit.Rate(Limits.diagnosticsPerHourMax, each: .seconds(3_600))
         makeRoom(for: peer)
-        guard uses[peer, default: Use()].notices.isSpent(rate, now: now) == false else {
+        guard uses[peer, default: Use()].diagnostics.isSpent(rate, now: now) == false else {
             return false
         }
-        uses[peer]?.notices.spend(1, of: rate, now: now)
+        uses[peer]?.diagnostics.spend(1, of: rate, now: now)
         return true
     }
 

@@ -8,7 +8,7 @@ public struct CSVPrinter: Sendable {
 
     public init() {}
 
-    public mutating func print(_ window: Window, clock: WallClock) -> String {
+    public mutating func print(_ window: Window, clock: ShownClock) -> String {
         var text = ""
         if !hasHeader {
             text = Self.record(WindowRecord.csvColumns)

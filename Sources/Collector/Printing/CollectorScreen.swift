@@ -19,7 +19,7 @@ public struct CollectorScreen: Sendable {
         case disconnected(PeerID)
         case birth(PeerID, name: String, channelCount: Int)
         case readings(PeerID, count: Int)
-        case window(Window, WallClock)
+        case window(Window, ShownClock)
         case resized(columns: Int, lines: Int)
         case message(String)
         /// A second has passed.
@@ -40,7 +40,7 @@ public struct CollectorScreen: Sendable {
     private var table: TablePrinter
     private var heard: [PeerID: Heard] = [:]
     private var messages: [String] = []
-    private var last: (window: Window, clock: WallClock)?
+    private var last: (window: Window, clock: ShownClock)?
 
     /// - Parameters:
     ///   - title: who this is, such as `collector in network garden`.

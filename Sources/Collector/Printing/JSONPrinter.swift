@@ -6,7 +6,7 @@ public struct JSONPrinter: Sendable {
     public init() {}
 
     /// One line for each row, each with a newline at its end.
-    public func print(_ window: Window, clock: WallClock) -> String {
+    public func print(_ window: Window, clock: ShownClock) -> String {
         var text = ""
         for row in window.rows { text += WindowRecord(row, of: window, clock: clock).json + "\n" }
         return text

@@ -15,7 +15,7 @@ package enum NumberText {
     }
 
     /// At most `width` columns: fewer places, then a letter for thousands; at worst an exponent.
-    static func compact(_ value: Double, places: Int, width: Int) -> String {
+    package static func compact(_ value: Double, places: Int, width: Int) -> String {
         guard value.isFinite else { return "-" }
         let most = min(max(places, 0), 15)
         if let text = fixed(value, most: most, width: width) { return text }
@@ -74,7 +74,7 @@ package enum NumberText {
     }
 
     /// `14s`, `3m`, `5h`, `9d`: at most 3 columns.
-    static func age(_ age: Duration) -> String {
+    package static func age(_ age: Duration) -> String {
         let seconds = age.milliseconds / 1_000
         switch seconds {
         case ..<1: return "0s"

@@ -46,7 +46,8 @@ struct RowText {
         layout = TableLayout(
             width: settings.width, node: labels.all.map(width).max() ?? 0,
             channel: rows.lazy.map { width($0.channel.name) }.max() ?? 0,
-            unit: units.map(width).max() ?? 0)
+            unit: units.map(width).max() ?? 0,
+            labels: rows.lazy.map { width(Self.labels($0)) }.max() ?? 0)
         nodes = ShortNames(labels.all, columns: layout.node)
         channels = ShortNames(rows.lazy.map(\.channel.name), columns: layout.channel)
         self.labels = labels
@@ -66,6 +67,7 @@ struct RowText {
             case .count: "N"
             case .age: "AGE"
             case .hops: "HOP"
+            case .labels: "LABELS"
             }
         }
     }
@@ -95,11 +97,17 @@ struct RowText {
             case .count: NumberText.count(statistics.count, width: layout.count)
             case .age: NumberText.age(row.age)
             case .hops: String(min(row.hops, 99))
+            case .labels: showsNode ? Self.labels(row) : ""
             }
         }
         guard settings.hasColours else { return text }
         if isSilent { return Colour.red.around(text) }
         return row.last.value == nil ? Colour.yellow.around(text) : text
+    }
+
+    /// `site=north floor=2`
+    private static func labels(_ row: Window.Row) -> String {
+        row.node.labels.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
     }
 
     private func reason(_ row: Window.Row) -> String? {
@@ -112,7 +120,7 @@ struct RowText {
         var cells: [String] = []
         for column in layout.columns {
             var width = layout.width(of: column)
-            let isLeft = [.node, .channel, .unit].contains(column)
+            let isLeft = [.node, .channel, .unit, .labels].contains(column)
             if let reason, reason.utf8.count > layout.number {
                 if column == .unit { continue }
                 if column == .last {

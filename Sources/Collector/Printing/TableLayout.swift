@@ -3,10 +3,14 @@
 /// In 80 columns everything has its place. What a wider terminal has left goes to names that would
 /// be cut otherwise, then to units, then to numbers; a narrower one shows fewer columns.
 struct TableLayout: Hashable {
-    enum Column: CaseIterable { case node, channel, last, unit, mean, min, max, count, age, hops }
+    enum Column: Hashable {
+        case node, channel, last, unit, mean, min, max, count, age, hops, labels
+    }
 
     /// Those that are shown, from the left.
-    private(set) var columns = Column.allCases
+    private(set) var columns: [Column] = [
+        .node, .channel, .last, .unit, .mean, .min, .max, .count, .age, .hops,
+    ]
     private(set) var node: Int
     private(set) var channel: Int
     /// Of LAST, MEAN, MIN and MAX each.
@@ -14,13 +18,19 @@ struct TableLayout: Hashable {
     /// Five columns, so that the longest reason (`command-failed`) fits LAST and UNIT together.
     private(set) var unit = 5
     private(set) var count = 3
+    /// What is left where everything else has its place.
+    private(set) var labels = 0
     static let ageAndHops = 3
     static let minimum = 30
 
     /// - Parameters:
     ///   - width: of the terminal; under `minimum` lines are cut.
-    ///   - node: columns that the longest name of a node takes; `channel` and `unit` as well.
-    init(width: Int, node nodeWanted: Int, channel channelWanted: Int, unit unitWanted: Int) {
+    ///   - node: columns that the longest name of a node takes; `channel`, `unit` and `labels` as
+    ///     well.
+    init(
+        width: Int, node nodeWanted: Int, channel channelWanted: Int, unit unitWanted: Int,
+        labels labelsWanted: Int = 0
+    ) {
         (node, channel) = (4, 7)
         let leavable: [[Column]] = [[.hops], [.min, .max], [.count], [.mean], [.age]]
         for some in leavable where width - total + node + channel < Self.namesMin {
@@ -39,7 +49,12 @@ struct TableLayout: Hashable {
         let numbers = columns.count { [.last, .mean, .min, .max].contains($0) }
         number += min(max(width - total, 0) / numbers, 6)
         if columns.contains(.count) { count += min(max(width - total, 0), 3) }
+        guard labelsWanted > 0, width - total > Self.labelsMin else { return }
+        labels = min(max(labelsWanted, Self.labelsMin), width - total - 1)
+        columns.append(.labels)
     }
+
+    private static let labelsMin = 6
 
     private static let namesMin = 14
 
@@ -50,6 +65,7 @@ struct TableLayout: Hashable {
         case .last, .mean, .min, .max: number
         case .unit: unit
         case .count: count
+        case .labels: labels
         case .age, .hops: Self.ageAndHops
         }
     }

@@ -41,7 +41,7 @@ public struct TablePrinter: Sendable {
     ///
     /// - Parameter footer: lines below the table on a live screen.
     public mutating func print(
-        _ window: Window, clock: WallClock, footer: [String] = []
+        _ window: Window, clock: ShownClock, footer: [String] = []
     ) -> String {
         if window.isClosed { silence.add(window) }
         return redraw(window, clock: clock, footer: footer)
@@ -49,7 +49,7 @@ public struct TablePrinter: Sendable {
 
     /// The same window once more, as after a change of the terminal's size.
     mutating func redraw(
-        _ window: Window, clock: WallClock, footer: [String] = []
+        _ window: Window, clock: ShownClock, footer: [String] = []
     ) -> String {
         draw([heading(window, clock: clock)] + table(window, footerCount: footer.count), footer)
     }
@@ -122,7 +122,7 @@ public struct TablePrinter: Sendable {
     }
 
     /// `05:45:00–05:45:10 UTC · 2 nodes · 5 channels · 12 lost · 3 late`
-    private func heading(_ window: Window, clock: WallClock) -> String {
+    private func heading(_ window: Window, clock: ShownClock) -> String {
         var nodes = 0
         var lost: UInt64 = 0
         var late = 0

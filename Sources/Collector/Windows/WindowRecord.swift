@@ -43,7 +43,7 @@ package struct WindowRecord {
         self.hops = hops
     }
 
-    init(_ row: Window.Row, of window: Window, clock: WallClock) {
+    init(_ row: Window.Row, of window: Window, clock: ShownClock) {
         self.init(
             start: clock.timestamp(window.start), width: window.width, clock: row.rank.name,
             peer: row.peer, run: row.run, node: row.node.name, channel: row.channel.name,
@@ -98,12 +98,20 @@ package struct WindowRecord {
         return writer.text
     }
 
-    /// The names of `csv`'s fields: the keys of `json`, but for `labels`.
+    /// The names of `csv`'s fields: the keys of `json`; `labels` is the last one.
     package static let csvColumns = [
         "start", "width", "closed", "clock", "peer", "run", "node", "channel", "unit", "count",
         "nulls", "rate", "last", "reason", "min", "mean", "max", "deviation", "p50", "p95",
-        "exact", "age", "lost", "late", "hops",
+        "exact", "age", "lost", "late", "hops", "labels",
     ]
+
+    /// As in `json`, an object; empty if there are none.
+    package static func csv(_ labels: [Label]) -> String {
+        guard !labels.isEmpty else { return "" }
+        var object = JSONObjectWriter()
+        for label in labels { object.add(label.key, string: label.value) }
+        return object.text
+    }
 
     package var csv: [String] {
         [
@@ -117,6 +125,7 @@ package struct WindowRecord {
             statistics.areQuantilesExact ? "true" : "false",
             CSVPrinter.number(age.map { Double($0.milliseconds) / 1_000 }),
             lostCount.map(String.init) ?? "", lateCount.map(String.init) ?? "", String(hops),
+            Self.csv(labels),
         ]
     }
 }

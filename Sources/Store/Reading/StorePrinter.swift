@@ -52,7 +52,7 @@ public struct StorePrinter: Sendable {
                     reading.utc.map(UTCText.text) ?? "", clock(series), series.peer.description,
                     series.run.description, series.node, series.channel, series.unit.name,
                     String(reading.sequence), reading.outcome.value?.description ?? "",
-                    reason ?? "", String(reading.hops),
+                    reason ?? "", String(reading.hops), WindowRecord.csv(series.labels),
                 ])
         case .json:
             var writer = JSONObjectWriter()

@@ -1,4 +1,5 @@
 import Collector
+import Fleet
 import NearbyCore
 import Telemetry
 
@@ -21,23 +22,29 @@ public struct StoreQuery: Sendable {
 
     public init() {}
 
-    func matches(_ id: PeerID, _ node: String) -> Bool {
+    /// - Parameter shown: what it is called here; `node` is what it calls itself.
+    func matches(_ id: PeerID, _ node: String, shown: String) -> Bool {
         peers.isEmpty
             || peers.contains {
                 switch $0 {
                 case .id(let wanted): id == wanted
-                case .name(let wanted): wanted.matches(node)
+                case .name(let wanted): wanted.matches(node) || wanted.matches(shown)
                 }
             }
+    }
+
+    /// - Parameter shown: as of a node.
+    func matches(channel: String, shown: String) -> Bool {
+        channels.allow(channel) || channels.allow(shown)
     }
 }
 
 /// A channel of a run, with what dates its readings.
 public struct StoredSeries: Hashable, Sendable {
     public var peer: PeerID
-    /// What the peer calls itself now.
+    /// What the peer calls itself now, or is called here.
     public var node: String
-    /// As the run's birth has them.
+    /// As the run's birth has them, or as they are given here.
     public var labels: [Label]
     public var run: RunID
     public var channel: String
@@ -47,6 +54,8 @@ public struct StoredSeries: Hashable, Sendable {
     /// is known of the boot's clock.
     public var rank: ClockRank?
 
+    /// What has become of its values.
+    var map = ValueMap()
     var runID: Int64
     var number: UInt16
     /// What its readings are dated by.
@@ -105,6 +114,10 @@ public struct StoredGap: Hashable, Sendable {
     public var peer: PeerID
     public var node: String
     public var gap: Gap
+    /// UTC of the last stored reading before it and of the first after it, nanoseconds since 1970;
+    /// nil where there is none, or while nothing is known of the boot's clock.
+    public var from: Int64?
+    public var to: Int64?
 }
 
 /// A run that the store knows.

@@ -19,7 +19,7 @@ extension StoreReader {
                     let utc = series.dating?.utc(row.milliseconds)
                     let reading = StoredReading(
                         sequence: UInt64(row.sequence), utc: utc, milliseconds: row.milliseconds,
-                        outcome: row.outcome, hops: hops)
+                        outcome: series.map(row.outcome), hops: hops)
                     return newest.add((series, reading), time: utc)
                 }
             }

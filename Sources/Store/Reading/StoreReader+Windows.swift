@@ -1,4 +1,5 @@
 import Collector
+import Fleet
 import NearbyCore
 import Telemetry
 
@@ -18,7 +19,7 @@ extension StoreReader {
         var wantsMore = true
         for series in try series(query) {
             let emit = { (window: StoredWindow) -> Bool in
-                wantsMore = each(series, window)
+                wantsMore = each(series, window.mapped(by: series.map))
                 return wantsMore
             }
             if windowWidth?.nanoseconds == width, let layout = series.layout {
@@ -136,6 +137,16 @@ extension StoreReader {
         FROM due_windows WHERE run_id = ?1 AND number BETWEEN ?3 AND ?4
         ORDER BY 1 LIMIT ?5
         """
+}
+
+extension StoredWindow {
+    fileprivate func mapped(by map: ValueMap) -> StoredWindow {
+        guard !map.isIdentity else { return self }
+        var window = self
+        window.statistics = map(statistics)
+        window.last = map(last)
+        return window
+    }
 }
 
 extension WindowSum {

@@ -1,5 +1,6 @@
 import Collector
 import DurableFiles
+import Fleet
 import Glibc
 import NearbyCore
 import Telemetry
@@ -12,22 +13,17 @@ public final class StoreReader {
     let database: Database
     private let page: Int64 = 4_096
     private let selectReadings: Statement
-    private let clocks: ClockTable
+    let clocks: ClockTable
+    /// What nodes and channels are called, and what becomes of values. Queries go by these names
+    /// and by those that are stored.
+    public var words = FleetWords.none
     /// Of the stored windows.
-    let windowWidth: Duration?
+    public let windowWidth: Duration?
 
     /// Throws `.missing`, `.empty`, `.foreign`, `.older` or `.newer` where no store of this
     /// version's is.
     public init(_ path: String) throws(StoreError) {
-        try Self.checkFile(path)
-        database = try Database(path, .reading)
-        try Schema.check(database)
-        guard try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0 > 0 else {
-            throw .empty(path: path)
-        }
-        guard try database.integer("PRAGMA user_version") ?? 0 == Schema.version else {
-            throw .older(path: path)
-        }
+        database = try Self.open(path)
         selectReadings = try database.prepare(
             """
             SELECT sequence, milliseconds, coefficient, exponent, reason, hops FROM readings
@@ -39,10 +35,24 @@ public final class StoreReader {
             .map { .nanoseconds($0) }
     }
 
+    /// A connection that reads, to a store of this version's.
+    static func open(_ path: String) throws(StoreError) -> Database {
+        try checkFile(path)
+        let database = try Database(path, .reading)
+        try Schema.check(database)
+        guard try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0 > 0 else {
+            throw .empty(path: path)
+        }
+        guard try database.integer("PRAGMA user_version") ?? 0 == Schema.version else {
+            throw .older(path: path)
+        }
+        return database
+    }
+
     /// What can be said of the file before SQLite reads it, which takes an empty file for an empty
     /// database and calls any other damaged.
     private static func checkFile(_ path: String) throws(StoreError) {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { throw .missing(path: path) }
             throw .file(FileError(operation: "open", path: path, code: errno))
@@ -62,7 +72,7 @@ public final class StoreReader {
 
     /// The channels that a query is about, in order of node, channel and time.
     public func series(_ query: StoreQuery) throws(StoreError) -> [StoredSeries] {
-        let rows = try database.prepare(Self.seriesSQL)
+        let rows = try seriesRows(of: query)
         let oldest = try database.prepare(
             "SELECT min(milliseconds) FROM readings WHERE run_id = ?1 AND channel = ?2")
         var series: [(series: StoredSeries, begin: Int64)] = []
@@ -72,8 +82,13 @@ public final class StoreReader {
             guard let peer = PeerID(bytes: rows.bytes(0)), let run = RunID(stored: rows.bytes(2)),
                 let number = UInt16(exactly: rows.integer(3)), let unit = Unit(rows.text(5)),
                 let scale = Int8(exactly: rows.integer(6)),
-                let boot = BootID(stored: rows.bytes(7)),
-                query.matches(peer, rows.text(1)), query.channels.allow(rows.text(4))
+                let boot = BootID(stored: rows.bytes(7))
+            else { continue }
+            let node = rows.text(1)
+            let name = words.name(of: peer, named: node)
+            let shown = words.channel(of: peer, named: node, rows.text(4), unit, scale: scale)
+            guard query.matches(peer, node, shown: name),
+                query.matches(channel: rows.text(4), shown: shown.name)
             else { continue }
             if known[boot] == nil {
                 known[boot] = (try clocks.mappings(of: boot), try clocks.layout(of: boot))
@@ -81,18 +96,33 @@ public final class StoreReader {
             guard let clock = known[boot] else { continue }
             let isMoving = rows.integer(8) == 1
             let runID = rows.integer(9)
-            if labels[runID] == nil { labels[runID] = Self.labels(rows.bytes(10)) }
+            if labels[runID] == nil {
+                let own = Self.labels(rows.bytes(10))
+                labels[runID] = words.labels(of: peer, named: node, own)
+            }
             let next = StoredSeries(
-                peer: peer, node: rows.text(1), labels: labels[runID] ?? [], run: run,
-                channel: rows.text(4), unit: unit, scale: scale, rank: clock.mappings.rank,
-                runID: runID, number: number, dating: clock.mappings.stretches,
-                layout: isMoving ? nil : clock.layout)
+                peer: peer, node: name, labels: labels[runID] ?? [], run: run,
+                channel: shown.name, unit: shown.unit, scale: shown.scale,
+                rank: clock.mappings.rank, map: shown.map, runID: runID, number: number,
+                dating: clock.mappings.stretches, layout: isMoving ? nil : clock.layout)
             oldest.bind(1, runID).bind(2, Int64(number))
             let first = try oldest.step() ? oldest.optionalInteger(0) : nil
             oldest.reset()
             series.append((next, first.flatMap { next.dating?.utc($0) } ?? .min))
         }
+        if !words.isEmpty { Self.sort(&series) }
         return Self.inOrder(series)
+    }
+
+    /// By the names that are shown; those that are the same stay as they are.
+    private static func sort(_ series: inout [(series: StoredSeries, begin: Int64)]) {
+        func key(_ series: StoredSeries) -> (String, PeerID, String) {
+            (series.node, series.peer, series.channel)
+        }
+        series = series.enumerated().sorted {
+            let (left, right) = (key($0.element.series), key($1.element.series))
+            return left == right ? $0.offset < $1.offset : left < right
+        }.map(\.element)
     }
 
     private static func labels(_ birth: [UInt8]) -> [Label] {
@@ -118,14 +148,25 @@ public final class StoreReader {
         return result
     }
 
-    private static let seriesSQL = """
+    /// Of one peer where the query names just one: a page asks so for each of a thousand.
+    private func seriesRows(of query: StoreQuery) throws(StoreError) -> Statement {
+        guard query.peers.count == 1, case .id(let peer)? = query.peers.first else {
+            return try database.prepare(Self.seriesSQL(""))
+        }
+        return try database.prepare(Self.seriesSQL("WHERE peers.peer = ?1")).bind(1, peer.bytes)
+    }
+
+    private static func seriesSQL(_ condition: String) -> String {
+        """
         SELECT peers.peer, peers.name, runs.run, channels.number, channels.name, channels.unit,
             channels.scale, runs.boot,
             EXISTS (SELECT 1 FROM moved_windows WHERE run_id = runs.id), runs.id, runs.birth
         FROM channels JOIN runs ON runs.id = channels.run_id
         JOIN peers ON peers.id = runs.peer_id
+        \(condition)
         ORDER BY peers.name, peers.peer, channels.name, runs.id
         """
+    }
 
     /// All readings of the query, until `each` returns false.
     public func readings(
@@ -140,7 +181,8 @@ public final class StoreReader {
                         StoredReading(
                             sequence: UInt64(row.sequence),
                             utc: series.dating?.utc(row.milliseconds),
-                            milliseconds: row.milliseconds, outcome: row.outcome, hops: hops))
+                            milliseconds: row.milliseconds, outcome: series.map(row.outcome),
+                            hops: hops))
                     return wantsMore
                 }
                 if !wantsMore { return }
@@ -178,15 +220,17 @@ public final class StoreReader {
         while try rows.step() {
             let node = rows.text(1)
             guard let peer = PeerID(bytes: rows.bytes(0)), let run = RunID(stored: rows.bytes(2)),
-                let boot = BootID(stored: rows.bytes(3)), query.matches(peer, node)
+                let boot = BootID(stored: rows.bytes(3))
             else { continue }
+            let name = words.name(of: peer, named: node)
+            guard query.matches(peer, node, shown: name) else { continue }
             let mappings = try clocks.mappings(of: boot)
             let dating = mappings.stretches
             let utc = { (milliseconds: Int64?) in milliseconds.flatMap { dating?.utc($0) } }
             let settled = try? NumberRanges(parsingStored: rows.bytes(4))
             runs.append(
                 StoredRunSummary(
-                    peer: peer, node: node, run: run, boot: boot, rank: mappings.rank,
+                    peer: peer, node: name, run: run, boot: boot, rank: mappings.rank,
                     first: utc(rows.optionalInteger(5)), last: utc(rows.optionalInteger(6)),
                     channelCount: Int(clamping: rows.integer(7)), settledCount: settled?.count ?? 0)
             )
@@ -206,30 +250,4 @@ public final class StoreReader {
         FROM runs JOIN peers ON peers.id = runs.peer_id
         ORDER BY peers.name, peers.peer, runs.id
         """
-
-    /// In order of node, run and first number.
-    public func gaps(_ query: StoreQuery) throws(StoreError) -> [StoredGap] {
-        let rows = try database.prepare(
-            """
-            SELECT peers.peer, peers.name, runs.run, gaps.first, gaps.count, gaps.reason
-            FROM gaps JOIN runs ON runs.id = gaps.run_id JOIN peers ON peers.id = runs.peer_id
-            ORDER BY peers.name, peers.peer, runs.id, gaps.first
-            """)
-        var gaps: [StoredGap] = []
-        while try rows.step() {
-            let (first, count) = (rows.integer(3), rows.integer(4))
-            guard let peer = PeerID(bytes: rows.bytes(0)), let run = RunID(stored: rows.bytes(2)),
-                first > 0, count > 0, let reason = UInt8(exactly: rows.integer(5))
-            else { continue }
-            let node = rows.text(1)
-            guard query.matches(peer, node) else { continue }
-            let range = UInt64(first)..<UInt64(first.addingSaturating(count))
-            guard !range.isEmpty else { continue }
-            gaps.append(
-                StoredGap(
-                    peer: peer, node: node,
-                    gap: Gap(run: run, range: range, reason: GapReason(rawValue: reason))))
-        }
-        return gaps
-    }
 }

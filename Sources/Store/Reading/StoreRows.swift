@@ -41,7 +41,7 @@ public enum StoreRows: Sendable {
         case .readings:
             [
                 "time", "clock", "peer", "run", "node", "channel", "unit", "sequence", "value",
-                "reason", "hops",
+                "reason", "hops", "labels",
             ]
         case .windows: WindowRecord.csvColumns
         case .gaps: ["peer", "run", "node", "sequence", "count", "reason"]

@@ -22,7 +22,7 @@ enum UTCText {
 
     /// RFC 3339 with `Z`; milliseconds are written unless they are zero.
     static func text(_ utc: Int64) -> String {
-        WallClock(unixOffset: .zero).timestamp(Instant(nanoseconds: utc))
+        ShownClock(unixOffset: .zero).timestamp(Instant(nanoseconds: utc))
     }
 
     /// `HH:MM[:SS[.f…]]`, nanoseconds.

@@ -49,6 +49,7 @@ struct ClockTable {
 struct ClockWriter {
     private let clocks: ClockTable
     private let moves: MovedWindows
+    private let changes: ChangeLog
     private let width: Duration
     private let shift: Int64
     private let deleteMappings: Statement
@@ -57,7 +58,10 @@ struct ClockWriter {
     private let insertLayout: Statement
     private let selectRuns: Statement
 
-    init(_ database: Database, _ settings: Store.Settings) throws(StoreError) {
+    init(
+        _ database: Database, _ settings: Store.Settings, _ changes: ChangeLog
+    ) throws(StoreError) {
+        self.changes = changes
         clocks = try ClockTable(database)
         moves = try MovedWindows(database)
         width = settings.windowWidth
@@ -107,6 +111,7 @@ struct ClockWriter {
                 .bind(3, stretch.offset).run()
         }
         try note(layout.moved, boot)
+        try changes.add(layout.spans, of: boot, to: layout.stretches)
     }
 
     private func note(_ moved: [ClosedRange<Int64>], _ boot: BootID) throws(StoreError) {

@@ -7,7 +7,7 @@ enum Schema {
     static var version: Int64 { Int64(steps.count) }
 
     /// Step n leads from version n to n + 1.
-    static let steps = [base, windows, stretches, foundations]
+    static let steps = [base, windows, stretches, foundations, outputs, mesh]
 
     /// Whether this is a file of ours or an empty one; nothing is written.
     static func check(_ database: Database) throws(StoreError) {
@@ -186,5 +186,69 @@ enum Schema {
     private static let foundations = """
         ALTER TABLE clocks ADD COLUMN is_foreign INTEGER NOT NULL DEFAULT 1;
         ALTER TABLE runs ADD COLUMN latest_offset INTEGER;
+        """
+
+    /// What outputs follow. `changes` is the log: a row for what a commit had of a run, or for
+    /// readings that have other times now. `ranges` are sequence numbers, or, where `kind` says so,
+    /// milliseconds of the board's clock; `low` and `high` are their bounds. `total` counts the
+    /// readings of all rows that ever were up to this one.
+    ///
+    /// `cursors` says how far each output has come: all changes up to `change` are delivered, and
+    /// of the next what comes up to the place. `output_history` has the runs that an output has
+    /// still to deliver of what there was before it.
+    private static let outputs = """
+        CREATE TABLE changes (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            run_id INTEGER NOT NULL,
+            kind INTEGER NOT NULL,
+            time INTEGER NOT NULL,
+            low INTEGER NOT NULL,
+            high INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            total INTEGER NOT NULL,
+            ranges BLOB NOT NULL,
+            former_first INTEGER,
+            former_last INTEGER
+        ) STRICT;
+        CREATE INDEX changes_by_run ON changes (run_id, low);
+        CREATE TABLE cursors (
+            name TEXT PRIMARY KEY,
+            change INTEGER NOT NULL,
+            total INTEGER NOT NULL,
+            channel INTEGER NOT NULL,
+            milliseconds INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            history_run INTEGER NOT NULL,
+            history_sequence INTEGER NOT NULL,
+            delivered INTEGER NOT NULL,
+            refused INTEGER NOT NULL,
+            lost INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE output_history (
+            output TEXT NOT NULL,
+            run_id INTEGER NOT NULL,
+            ranges BLOB NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (output, run_id)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Who reached whom: what became another, and when (UTC, ns). Of each two nodes the row with
+    /// the greatest `utc` that is not after a time says how it was then. `near` is the one nearer
+    /// to the collector.
+    private static let mesh = """
+        CREATE TABLE mesh (
+            id INTEGER PRIMARY KEY,
+            utc INTEGER NOT NULL,
+            near BLOB NOT NULL,
+            far BLOB NOT NULL,
+            link TEXT NOT NULL,
+            cost INTEGER NOT NULL,
+            loss REAL,
+            is_direct INTEGER NOT NULL,
+            is_gone INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX mesh_by_link ON mesh (near, far, utc);
         """
 }

@@ -13,6 +13,16 @@ struct WindowLayout: Hashable {
     let stretches: Stretches
     /// The numbers of windows that are to be laid anew: ascending and apart.
     let moved: [ClosedRange<Int64>]
+    /// The board's time that has another offset than before, or has one for the first time:
+    /// ascending and apart.
+    let spans: [MovedSpan]
+
+    struct MovedSpan: Hashable {
+        /// Of the board's clock.
+        var milliseconds: Range<Int64>
+        /// Nil where there was none.
+        var formerOffset: Int64?
+    }
 
     /// - Parameters:
     ///   - old: nil if there were no windows.
@@ -28,13 +38,17 @@ struct WindowLayout: Hashable {
         let newGrid = WindowGrid(width: width, stretches: stretches)
         let oldGrid = old.map { WindowGrid(width: width, stretches: $0) }
         var numbers: [ClosedRange<Int64>] = []
+        var spans: [MovedSpan] = []
         for (index, piece) in pieces.enumerated() where piece.isMoved {
             let end = index + 1 < pieces.count ? pieces[index + 1].since : .max
             let first = index == 0 ? 0 : Stretches.milliseconds(piece.since)
             let span = first..<max(first, Stretches.milliseconds(end))
             numbers += [newGrid, oldGrid].compactMap { $0?.numbers(within: span) }
+            let former = old?.offset(at: piece.since)
+            Self.append(MovedSpan(milliseconds: span, formerOffset: former), to: &spans)
         }
         moved = Self.merged(numbers)
+        self.spans = spans
     }
 
     /// A piece of the board's time that has one offset before and after.
@@ -56,6 +70,18 @@ struct WindowLayout: Hashable {
                 return Piece(since: since, offset: laid, isMoved: false)
             }
             return Piece(since: since, offset: wanted, isMoved: true)
+        }
+    }
+
+    private static func append(_ span: MovedSpan, to spans: inout [MovedSpan]) {
+        guard !span.milliseconds.isEmpty else { return }
+        if let last = spans.last, last.formerOffset == span.formerOffset,
+            last.milliseconds.upperBound == span.milliseconds.lowerBound
+        {
+            spans[spans.count - 1].milliseconds =
+                last.milliseconds.lowerBound..<span.milliseconds.upperBound
+        } else {
+            spans.append(span)
         }
     }
 

@@ -61,6 +61,17 @@ public struct UnitConversion: Hashable, Sendable {
         return scaled.subtracting(to.shift)
     }
 
+    /// What differences are multiplied by, and what is added then; in binary floating point, for
+    /// means.
+    public var factor: Double {
+        let exponent = DecimalValue(
+            coefficient: 1, exponent: Int8(clamping: from.exponent - to.exponent))
+        let above = Double(from.numerator) * Double(to.denominator)
+        return above / (Double(from.denominator) * Double(to.numerator)) * exponent.double
+    }
+
+    public var shift: Double { from.shift.double * factor - to.shift.double }
+
     static let scales: [String: Scale] = {
         var scales: [String: Scale] = [:]
         for (quantity, units) in table {

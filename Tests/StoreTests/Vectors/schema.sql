@@ -1,3 +1,17 @@
+CREATE TABLE changes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    low INTEGER NOT NULL,
+    high INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    ranges BLOB NOT NULL,
+    former_first INTEGER,
+    former_last INTEGER
+) STRICT;
+CREATE INDEX changes_by_run ON changes (run_id, low);
 CREATE TABLE channels (
     run_id INTEGER NOT NULL,
     number INTEGER NOT NULL,
@@ -14,6 +28,20 @@ CREATE TABLE clocks (
     uncertainty INTEGER NOT NULL, is_foreign INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (boot, since)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE cursors (
+    name TEXT PRIMARY KEY,
+    change INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    channel INTEGER NOT NULL,
+    milliseconds INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    history_run INTEGER NOT NULL,
+    history_sequence INTEGER NOT NULL,
+    delivered INTEGER NOT NULL,
+    refused INTEGER NOT NULL,
+    lost INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE due_windows (
     number INTEGER NOT NULL,
     run_id INTEGER NOT NULL,
@@ -27,12 +55,31 @@ CREATE TABLE gaps (
     reason INTEGER NOT NULL,
     PRIMARY KEY (run_id, first)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE mesh (
+    id INTEGER PRIMARY KEY,
+    utc INTEGER NOT NULL,
+    near BLOB NOT NULL,
+    far BLOB NOT NULL,
+    link TEXT NOT NULL,
+    cost INTEGER NOT NULL,
+    loss REAL,
+    is_direct INTEGER NOT NULL,
+    is_gone INTEGER NOT NULL
+) STRICT;
+CREATE INDEX mesh_by_link ON mesh (near, far, utc);
 CREATE TABLE moved_windows (
     run_id INTEGER NOT NULL,
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
     cursor INTEGER,
     PRIMARY KEY (run_id, first, last)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE output_history (
+    output TEXT NOT NULL,
+    run_id INTEGER NOT NULL,
+    ranges BLOB NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (output, run_id)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE peers (
     id INTEGER PRIMARY KEY,
@@ -73,6 +120,7 @@ CREATE TABLE settings (
     name TEXT PRIMARY KEY,
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE sqlite_sequence(name,seq);
 CREATE TABLE window_clocks (
     boot BLOB NOT NULL,
     since INTEGER NOT NULL,

@@ -7,7 +7,7 @@ extension Limits {
 }
 
 /// What people are told of the clocks.
-public enum ClockNotice: Hashable, Sendable {
+public enum ClockDiagnostic: Hashable, Sendable {
     /// Our date moved by more than a minute, and with it what it dates.
     ///
     /// - Parameter says: the agents that said so, ascending; empty: our own clock.

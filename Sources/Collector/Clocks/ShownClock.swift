@@ -1,7 +1,7 @@
 import NearbyCore
 
 /// How our monotonic clock relates to UTC, as far as it is known.
-public struct WallClock: Hashable, Sendable {
+public struct ShownClock: Hashable, Sendable {
     /// Add this to an `Instant` to have the time since 1970-01-01T00:00:00Z.
     public var unixOffset: Duration
     /// In which zone people are shown times of day; timestamps are in UTC whatever it is.

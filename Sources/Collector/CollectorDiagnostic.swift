@@ -2,7 +2,7 @@ import NearbyCore
 import Telemetry
 
 /// What a collector's owner shall read in the log.
-public enum CollectorNotice: Hashable, Sendable {
+public enum CollectorDiagnostic: Hashable, Sendable {
     /// Nothing more is taken of this agent for now; told once, until it is kept again.
     case quotaReached(Quota, of: PeerID)
     case quotaKept(Quota, of: PeerID)
@@ -11,5 +11,5 @@ public enum CollectorNotice: Hashable, Sendable {
     /// The store cannot write what came of this run, and went on without it.
     case partRefused(RunKey, reason: String)
     /// Of dates that moved, and of agents whose clocks are far off.
-    case clock(ClockNotice)
+    case clock(ClockDiagnostic)
 }
