@@ -16,6 +16,8 @@ public struct CollectOptions {
     public var nodes: [Glob] = []
     /// Only these channels.
     public var channels: [Glob] = []
+    /// Names, units and values as agents send them.
+    public var raw = false
     /// Times of day of tables in UTC, not in this machine's zone.
     public var utc = false
     /// How much is logged; nil: what suits the output.

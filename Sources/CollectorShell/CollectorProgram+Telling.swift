@@ -1,5 +1,6 @@
 import Collector
 import CollectorComposition
+import Fleet
 import Glibc
 import NearbyCore
 import NearbyEngine
@@ -13,7 +14,7 @@ extension CollectorProgram {
         case .peer(let peer, .connected):
             output.tell(.connected(peer, name: name(of: peer)), now)
         case .peer(let peer, .notConnected): output.tell(.disconnected(peer), now)
-        case .peer, .collector, .viewers, .message, .application, .notice, .echo: break
+        case .peer, .collector, .viewers, .message, .application, .diagnostic, .echo: break
         }
     }
 
@@ -31,41 +32,46 @@ extension CollectorProgram {
             log.write(
                 .information,
                 "\(birth.node.name) has \(count == 1 ? "1 channel" : "\(count) channels")")
-            output.tell(.birth(peer, name: birth.node.name, channelCount: count), now)
+            let name = words.name(of: peer, named: birth.node.name)
+            output.tell(.birth(peer, name: name, channelCount: count), now)
         case .windowsFull(let peer, let node):
             log.write(
                 .warning,
                 "\(node.name) (\(peer)) has more channels than one agent's share of windows: "
                     + "the rest is stored and not shown (collector.series-per-agent)")
-        case .notice(let notice): log.write(.warning, notice.text(program.runner))
+        case .diagnostic(let diagnostic): log.write(.warning, diagnostic.text(program.runner))
         case .dropped(let reason, let count):
             log.write(.debug, "dropped \(count): \(reason.rawValue)")
         case .storeFailed(let fault):
             log.write(.error, "\(fault): no receipts are given, agents keep their readings")
-        case .storeWorks: log.write(.notice, "the store works again")
-        case .storeNotice(let notice): log.write(.warning, notice)
+        case .storeWorks: log.write(.diagnostic, "the store works again")
+        case .storeDiagnostic(let diagnostic): log.write(.warning, diagnostic)
         case .window, .said: break
         }
     }
 
     func tellStatus() {
-        program.statusDetails = { [unowned self] in statusDetails }
-        program.summaryLine = { [unowned self] in
+        program.additions.details = { [unowned self] in statusDetails }
+        program.additions.summary = { [unowned self] in
             "store      \(storeState), \(collector.machine.uncommittedCount) readings not "
                 + "committed yet"
         }
+        program.additions.lines = { [unowned self] in outputStatuses.map(OutputLine.text) }
     }
 
     private func name(of peer: PeerID) -> String {
-        node.name(of: peer) ?? String(peer.description.prefix(11))
+        node.name(of: peer).map { words.name(of: peer, named: $0) }
+            ?? String(peer.description.prefix(11))
     }
 
     private func trace(_ delivery: Delivery) {
-        let time = NearbyLinux.WallClock.read().unixNanoseconds
+        let time = WallClock.read().unixNanoseconds
         let line = "report \(time) \(delivery.birth.node.name) \(delivery.readings.count)\n"
         var bytes = Array(line.utf8)
         _ = Glibc.write(STDERR_FILENO, &bytes, bytes.count)
     }
+
+    private var words: FleetWords { options.raw ? .none : fleet.words }
 
     private var storeState: String { store == nil ? "none" : collector.storeFault ?? "good" }
 
@@ -78,6 +84,7 @@ extension CollectorProgram {
             ("readingsUncommitted", .integer(machine.uncommittedCount)),
             ("queuedBytes", .integer(machine.queuedByteCount)),
             ("store", .text(storeState)),
+            ("outputs", .array(outputStatuses.map { OutputLine.json($0, holds) })),
             (
                 "collectorDrops",
                 .object(

@@ -1,11 +1,14 @@
 import Collector
 import CollectorComposition
+import CollectorConfiguration
 import Configuration
+import Fleet
 import Glibc
 import NearbyCore
 import NearbyEngine
 import NearbyLinux
 import NodeShell
+import OutputShell
 import Store
 
 /// `rivulet collect`: the sockets, the store and the screen around a `CollectorNode`. Without a
@@ -17,16 +20,30 @@ public final class CollectorProgram: NodeOwner {
     let collector: CollectorNode
     let store: StoreThread?
     /// Nothing is taken any more; the loop runs until what came is committed.
-    private var isStopping = false
-    private var outputs = OutputTurns<CollectorNode.Output>()
+    private(set) var isStopping = false
+    private var turns = OutputTurns<CollectorNode.Output>()
+    /// Nil without a store.
+    let roster: OutputRoster?
+    let board = FleetBoard()
+    /// As retention found last.
+    var holds = Store.Holds()
     let output: WindowOutput
+    let fleet: FleetWatch
+    let page: PageHost
+    let alarms: AlarmWatch
     private let screen: ScreenEvents
     /// The time by which windows are shown.
-    private var clock: Collector.WallClock
+    private var clock: ShownClock
     /// The one window that was asked for is printed.
     private var isDone = false
 
-    public init(_ settings: Settings, _ options: CollectOptions) throws(StartError) {
+    public init(
+        _ configuration: CollectorSettings, _ options: CollectOptions
+    ) throws(StartError) {
+        let settings = configuration.node
+        var options = options
+        // Lines of an output and tables would be in each other's way.
+        if configuration.outputs.contains(where: \.isOnStandardOutput) { options.format = .none }
         self.options = options
         guard settings.role == .collector || settings.role == .viewer else {
             throw StartError(
@@ -40,19 +57,14 @@ public final class CollectorProgram: NodeOwner {
         let path = settings.role == .collector ? settings.store : nil
         program = try NodeProgram(settings, role: path == nil ? .viewer : .collector, log: log)
         do throws(SystemError) {
-            store = try path.map { path throws(SystemError) in
-                var stored = Store.Settings()
-                stored.windowWidth = settings.window
-                stored.keep = settings.keep
-                return try StoreThread(path: path, settings: stored)
-            }
+            (roster, store) = try Self.storage(configuration, program, board)
         } catch {
             throw StartError(error)
         }
-        let now = NearbyLinux.WallClock.read()
+        let now = WallClock.read()
         let offset = Duration.nanoseconds(
             now.unixNanoseconds.subtractingSaturating(now.monotonic.nanoseconds))
-        clock = Collector.WallClock(unixOffset: offset)
+        clock = ShownClock(unixOffset: offset)
         var composed = CollectorNode.Settings(
             isDurable: path != nil, boot: ThisMachine.bootID, seed: systemRandom())
         composed.quotas = CollectorQuotas(settings)
@@ -63,25 +75,68 @@ public final class CollectorProgram: NodeOwner {
         collector = CollectorNode(node: program.runner.makeNode(), settings: composed)
         let role = path == nil ? "viewer" : "collector"
         output = WindowOutput(
-            options, title: "\(role) in network \(settings.network)",
-            width: composed.windows.width)
+            options, words: FleetWords(configuration.agents),
+            title: "\(role) in network \(settings.network)", width: composed.windows.width)
+        fleet = FleetWatch(
+            program, collector, board, words: FleetWords(configuration.agents), storePath: path)
+        page = PageHost(
+            program, configuration.web, board: board, store: path,
+            words: FleetWords(configuration.agents))
+        do throws(SystemError) {
+            alarms = try AlarmWatch(program, collector, configuration)
+        } catch {
+            throw StartError(error)
+        }
         program.runner.owner = self
+    }
+
+    private static func storage(
+        _ configuration: CollectorSettings, _ program: NodeProgram, _ board: FleetBoard
+    ) throws(SystemError) -> (OutputRoster?, StoreThread?) {
+        let settings = configuration.node
+        guard settings.role == .collector, let path = settings.store else { return (nil, nil) }
+        let roster = try OutputRoster(
+            board: board, collector: program.runner.identity.peer, network: settings.network,
+            seed: program.run.value)
+        roster.use(configuration.outputs, words: FleetWords(configuration.agents))
+        var stored = Store.Settings()
+        stored.windowWidth = settings.window
+        stored.keep = settings.keep
+        stored.outputs = roster.registrations
+        let thread = try StoreThread(path: path, settings: stored, exchange: roster.exchange)
+        return (roster, thread)
     }
 
     /// Serves until SIGTERM, SIGINT, or as the options say; the last window is printed at the end.
     public func run() throws(StartError) {
         program.onStop = { [unowned self] in stop() }
+        program.onReload = { [unowned self] in reload() }
         program.onClock = { [unowned self] in give(.clock($0), $1) }
         tellStatus()
         do throws(SystemError) {
             if let store {
                 try program.loop.register(store.answers) { [unowned self] in answered($0) }
             }
+            if let roster {
+                try program.loop.register(roster.messages) { [unowned self] in tell($0) }
+            }
             try screen.open(output, program.loop)
         } catch {
             throw StartError(error)
         }
-        give(.start, MonotonicClock.now())
+        let start = MonotonicClock.now()
+        fleet.onLinks = { [unowned self] in store?.record(mesh: $0, utc: $1) }
+        fleet.outputs = { [unowned self] in outputStatuses }
+        fleet.start(start)
+        page.start()
+        defer { page.stop() }
+        fleet.alarms = { [unowned self] in alarms.shown }
+        do throws(SystemError) {
+            try alarms.start(start)
+        } catch {
+            throw StartError(error)
+        }
+        give(.start, start)
         let end = options.limit.map { MonotonicClock.now() + $0 } ?? .distantFuture
         try program.serve(until: end)
         if let fault = output.fault { throw fault }
@@ -99,8 +154,8 @@ public final class CollectorProgram: NodeOwner {
 
     /// What comes of an input while outputs are carried out has its turn after them.
     private func give(_ input: CollectorNode.Input, _ now: Instant) {
-        guard outputs.begin(with: collector.handle(input, now: now)) else { return }
-        while let output = outputs.next() { carryOut(output, now) }
+        guard turns.begin(with: collector.handle(input, now: now)) else { return }
+        while let output = turns.next() { carryOut(output, now) }
         program.runner.settled(now)
     }
 
@@ -110,9 +165,13 @@ public final class CollectorProgram: NodeOwner {
         case .store(let job): store?.post(job)
         case .node(.event(let event)):
             program.note(event, now)
+            fleet.note(event, now)
             tell(event, now)
         case .event(.window(let window)): show(window, now)
-        case .event(let event): tell(event, now)
+        case .event(let event):
+            fleet.note(event, now)
+            alarms.note(event, now)
+            tell(event, now)
         }
     }
 
@@ -132,6 +191,8 @@ public final class CollectorProgram: NodeOwner {
         switch answer {
         case .untidy(let fault): log.write(.warning, "\(fault): windows are computed later")
         case .done(let answer): give(.store(answer), MonotonicClock.now())
+        case .outputs(let source, let removed): follow(source, removed)
+        case .holds(let holds): tell(holds)
         }
         if isStopping, collector.isSettled { program.loop.stop() }
     }
@@ -150,5 +211,6 @@ public final class CollectorProgram: NodeOwner {
         } catch {
             log.write(.error, "\(error): readings may not be in the store; agents keep them")
         }
+        stopOutputs()
     }
 }

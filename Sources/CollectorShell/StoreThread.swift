@@ -1,10 +1,13 @@
 import Collector
 import CollectorComposition
+import Fleet
 import Glibc
 import NearbyCore
 import NearbyLinux
 import NodeShell
+import OutputShell
 import Store
+import Synchronization
 import Telemetry
 
 /// The one thread that the store lives on. An fsync on a card takes seconds now and then; the
@@ -14,22 +17,38 @@ final class StoreThread: @unchecked Sendable {
         case done(CollectorNode.StoreAnswer)
         /// Windows or retention had to be left for later.
         case untidy(String)
+        /// Where the outputs' log is, and whose cursors are gone.
+        case outputs(OutputSource, removed: [String])
+        /// Retention has begun, or ended, to wait for these outputs, or to delete what they need.
+        case holds(Store.Holds)
     }
 
     private static let tidyRounds = 4
 
     let answers: Mailbox<Answer>
     private let path: String
-    private let settings: Store.Settings
+    private let exchange: OutputExchange
     private let worker = WorkerPool(threads: 1, most: 1)
     // Touched on the worker only.
+    private var settings: Store.Settings
     private var store: Store?
     private var isDamaged = false
+    /// How often a store was opened.
+    private var generation: UInt64 = 0
+    private var holds = Store.Holds()
 
-    init(path: String, settings: Store.Settings) throws(SystemError) {
+    /// - Parameter exchange: where the outputs' cursors come from.
+    init(
+        path: String, settings: Store.Settings, exchange: OutputExchange
+    ) throws(SystemError) {
         self.path = path
         self.settings = settings
+        self.exchange = exchange
         answers = try Mailbox()
+        exchange.onKeep { [unowned self] in
+            // If too much waits already, there is a commit among it.
+            _ = worker.run { self.keepCursors() }
+        }
     }
 
     func post(_ job: CollectorNode.StoreJob) {
@@ -40,26 +59,99 @@ final class StoreThread: @unchecked Sendable {
         }
     }
 
+    /// Writes who reaches whom; what cannot be written now is written with the next.
+    func record(mesh links: [FleetLink], utc: Int64) {
+        _ = worker.run {
+            guard let store = self.store else { return }
+            do throws(StoreError) {
+                try store.record(mesh: links, utc: utc)
+            } catch {
+                _ = self.answers.post(.untidy(error.description))
+            }
+        }
+    }
+
     /// Writes the batch, opening the store if that failed before. Then does a bounded piece of what
     /// can wait.
     private func commit(_ batch: StoreBatch, _ clock: ClockReading) {
         run {
             guard self.openIfNeeded(), let store = self.store else { return }
+            let posts = self.exchange.take(generation: self.generation)
             do throws(StoreError) {
-                let refused = try store.commit(batch)
+                let refused = try store.commit(
+                    batch, progress: posts.map(\.progress),
+                    utc: WallClock.read().unixNanoseconds)
                 self.answer(.committed(without: refused, freeBytes: self.freeBytes))
             } catch {
+                self.exchange.giveBack(posts)
                 return self.failed(error)
             }
+            self.exchange.kept(posts)
+            self.exchange.committed()
             self.tidy(store, clock)
         }
     }
+
+    // MARK: Outputs
+
+    /// Another set of outputs.
+    func use(_ outputs: [OutputRegistration]) {
+        run {
+            self.settings.outputs = outputs
+            // Else they are registered when it is opened.
+            guard let store = self.store else { return }
+            do throws(StoreError) {
+                self.tell(try store.register(outputs))
+            } catch {
+                _ = self.answers.post(.untidy("outputs: \(error)"))
+            }
+        }
+    }
+
+    private func tell(_ registered: Store.Registered) {
+        let source = OutputSource(
+            path: path, generation: generation, progress: registered.progress)
+        _ = answers.post(.outputs(source, removed: registered.removed))
+    }
+
+    /// Where no commit takes them along.
+    private func keepCursors() {
+        guard let store else { return }
+        let posts = exchange.take(generation: generation)
+        guard !posts.isEmpty else { return }
+        do throws(StoreError) {
+            try store.save(posts.map(\.progress))
+            exchange.kept(posts)
+        } catch {
+            exchange.giveBack(posts)
+        }
+    }
+
+    /// The outputs' last cursors, after they have ended. Waits until they are kept, or for so long.
+    func keepLast(until end: Instant) {
+        let isKept = Atomic(false)
+        guard
+            worker.run({
+                self.keepCursors(); isKept.store(true, ordering: .releasing)
+            })
+        else {
+            return
+        }
+        while !isKept.load(ordering: .acquiring), MonotonicClock.now() < end { usleep(5_000) }
+    }
+
+    // MARK: Parts
 
     /// A few short pieces: the next commit is a second away.
     private func tidy(_ store: Store, _ clock: ClockReading) {
         do throws(StoreError) {
             for _ in 0..<Self.tidyRounds {
-                if try store.tidy(now: MonotonicClock.now(), clock: clock).isDone { break }
+                let report = try store.tidy(now: MonotonicClock.now(), clock: clock)
+                if report.holds != holds {
+                    holds = report.holds
+                    _ = answers.post(.holds(holds))
+                }
+                if report.isDone { break }
             }
         } catch {
             _ = answers.post(.untidy(error.description))
@@ -84,7 +176,9 @@ final class StoreThread: @unchecked Sendable {
             let opened = try Store.open(path, settings, isDamaged: isDamaged)
             store = opened.store
             isDamaged = false
-            answer(.opened(opened.runs, opened.clocks, notices: opened.notices))
+            generation += 1
+            tell(opened.outputs)
+            answer(.opened(opened.runs, opened.clocks, diagnostics: opened.diagnostics))
             return true
         } catch {
             answer(.refused(error.description))

@@ -1,4 +1,5 @@
 import Collector
+import Fleet
 import Glibc
 import NearbyCore
 import NearbyLinux
@@ -7,6 +8,8 @@ import NodeShell
 /// Windows on standard output: a screen on a terminal, else tables, JSON or CSV.
 final class WindowOutput {
     private let options: CollectOptions
+    /// What nodes and channels are called here.
+    private var windows: ShownWindows
     /// Nil unless tables go to a terminal.
     private var screen: CollectorScreen?
     private var table: TablePrinter
@@ -19,8 +22,9 @@ final class WindowOutput {
     /// - Parameters:
     ///   - title: of the screen: who this is.
     ///   - width: of a window.
-    init(_ options: CollectOptions, title: String, width: Duration) {
+    init(_ options: CollectOptions, words: FleetWords, title: String, width: Duration) {
         self.options = options
+        windows = ShownWindows(words: options.raw ? .none : words)
         let size = Terminal.size
         var settings = TablePrinter.Settings(
             isLive: options.hasScreen, lines: options.hasScreen ? size.lines : 0)
@@ -41,8 +45,8 @@ final class WindowOutput {
     var needsTicks: Bool { screen?.needsTicks ?? false }
 
     /// Returns what there was to show.
-    func show(_ window: Window, clock: Collector.WallClock, now: Instant) -> Window? {
-        let window = filtered(window)
+    func show(_ window: Window, clock: ShownClock, now: Instant) -> Window? {
+        let window = filtered(windows.shown(window))
         guard !window.rows.isEmpty else { return nil }
         switch options.format {
         case .table:
@@ -61,6 +65,11 @@ final class WindowOutput {
     /// What the screen shows beside tables.
     func tell(_ event: CollectorScreen.Event, _ now: Instant) {
         if let text = screen?.handle(event, now: now) { write(text) }
+    }
+
+    /// The configuration was read again.
+    func change(words: FleetWords) {
+        if !options.raw { windows.words = words }
     }
 
     /// The terminal has another size.

@@ -21,18 +21,21 @@ public struct ConfiguredPaths: Hashable, Sendable {
 
     /// Throws what is wrong if the file cannot be read or is no YAML.
     public static func load(_ path: String) throws(Mistake) -> ConfiguredPaths {
-        let text: [UInt8]
+        try decode(try text(of: path), file: path)
+    }
+
+    package static func text(of path: String) throws(Mistake) -> [UInt8] {
         do throws(SmallFile.Fault) {
-            text = try SmallFile.read(path, limit: YAMLNode.byteCountMax)
+            return try SmallFile.read(path, limit: YAMLNode.byteCountMax)
         } catch {
             throw Mistake(unreadable: path, error)
         }
-        return try decode(text, file: path)
     }
 
     public static func decode(_ text: [UInt8], file: String) throws(Mistake) -> ConfiguredPaths {
         let root = try YAMLNode.parse(text, file: file)
-        let section = Section(root, Settings.file, MistakeList(file: file))
+        let mistakes = MistakeList(file: file)
+        let section = Section(root, Settings.file, mistakes)
         let state = section.text("state") ?? ""
         let collector = section.section("collector", Settings.collector)
         return ConfiguredPaths(

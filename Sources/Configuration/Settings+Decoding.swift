@@ -1,5 +1,6 @@
 import Glibc
 import NearbyCore
+import Telemetry
 
 extension Settings {
     /// What a check found: settings where nothing is wrong, otherwise every mistake in the file's
@@ -9,37 +10,50 @@ extension Settings {
         case bad([Mistake])
     }
 
+    /// Decodes more of the whole file than every node has.
+    package typealias Also = (Settings, Section, MistakeList) -> Void
+
     /// Decodes the text of a configuration. `file` is its name in messages. Reads the secret file
-    /// that it names.
+    /// that it names. What a collector's file says of outputs, the page, agents and alarms is
+    /// passed over; `CollectorSettings` decodes it.
     public static func decode(_ text: [UInt8], file: String) -> Outcome {
+        decode(text, file: file) { _, _, _ in }
+    }
+
+    /// As `decode`, of a file.
+    public static func load(_ path: String) -> Outcome { load(path) { _, _, _ in } }
+
+    package static func decode(_ text: [UInt8], file: String, also: Also) -> Outcome {
         let mistakes = MistakeList(file: file)
-        let root: YAMLNode
+        let node: YAMLNode
         do throws(Mistake) {
-            root = try YAMLNode.parse(text, file: file)
+            node = try YAMLNode.parse(text, file: file)
         } catch {
             return .bad([error])
         }
-        var settings = Settings(Section(root, Self.file, mistakes), mistakes)
+        let root = Section(node, Self.file, mistakes)
+        var settings = Settings(root, mistakes)
         settings.file = file
+        also(settings, root, mistakes)
         settings.warnings = mistakes.warningsInOrder
         return mistakes.mistakes.isEmpty ? .good(settings) : .bad(mistakes.inOrder)
     }
 
-    /// Reads and decodes a file.
-    public static func load(_ path: String) -> Outcome {
+    package static func load(_ path: String, also: Also) -> Outcome {
         do throws(SmallFile.Fault) {
-            return decode(try SmallFile.read(path, limit: YAMLNode.byteCountMax), file: path)
+            let text = try SmallFile.read(path, limit: YAMLNode.byteCountMax)
+            return decode(text, file: path, also: also)
         } catch {
             return .bad([Mistake(unreadable: path, error)])
         }
     }
 
     /// Reads and decodes what comes on standard input.
-    public static func loadStandardInput() -> Outcome {
+    package static func loadStandardInput(also: Also) -> Outcome {
         let name = "standard input"
         do throws(SmallFile.Fault) {
             let text = try SmallFile.readStandardInput(limit: YAMLNode.byteCountMax)
-            return decode(text, file: name)
+            return decode(text, file: name, also: also)
         } catch {
             return .bad([Mistake(unreadable: name, error)])
         }
@@ -62,19 +76,19 @@ extension Settings {
             isOn: links.word("bluetooth") != "off",
             isAsked: links.node("bluetooth") != nil && links.word("bluetooth") == nil)
         let report = section.section("report", Self.report)
-        reportSize = report.integer("size")
-        reportWait = report.duration("wait")
+        sending.reportSize = report.integer("size")
+        sending.reportWait = report.duration("wait")
         let journal = section.section("journal", Self.journal)
-        journalMemory = journal.integer("memory")
-        journalSpool = journal.integer("spool")
-        spoolAfter = journal.duration("spool-after")
+        sending.memory = journal.integer("memory")
+        sending.spool = journal.integer("spool")
+        sending.spoolAfter = journal.duration("spool-after")
         let collector = section.section("collector", Self.collector)
-        window = collector.duration("window")
-        keep = collector.duration("keep")
-        seriesPerAgent = collector.integer("series-per-agent")
-        readingsPerAgent = collector.integer("readings-per-agent")
-        storePerAgent = collector.integer("store-per-agent")
-        store = Self.store(collector, state: state)
+        collecting.window = collector.duration("window")
+        collecting.keep = collector.duration("keep")
+        collecting.quotas.seriesPerAgent = collector.integer("series-per-agent")
+        collecting.quotas.readingsPerAgent = collector.integer("readings-per-agent")
+        collecting.quotas.storePerAgent = collector.integer("store-per-agent")
+        collecting.store = Self.store(collector, state: state)
         statusLED = StatusLEDSettings(
             section.section("status-led", StatusLEDSettings.table), role: role,
             isGiven: section.node("status-led") != nil)
@@ -84,7 +98,8 @@ extension Settings {
             section.add("collectors", "collectors is empty; name one at least, or leave it out")
         }
         decodeSecrets(section)
-        decodeLabels(section, mistakes)
+        labels = Self.labels(section, mistakes)
+        refuseBehind(section)
         sensors = SensorSettings.decode(section, mistakes)
         if !bluetooth.isOn { BLESettings.refuse(sensors, mistakes) }
         section.checkPath("control", control)
@@ -103,6 +118,27 @@ extension Settings {
                 "sensors",
                 "a \(role.rawValue) reads no sensors; leave them out, and run an agent beside it: "
                     + "deploy/examples/lone-board.yaml")
+        }
+    }
+
+    /// What stands behind a collector has no place in the file of another node.
+    private func refuseBehind(_ section: Section) {
+        guard role != .collector else { return }
+        let isViewer = role == .viewer
+        if section.hasContent("outputs") {
+            section.add(
+                "outputs",
+                "outputs follow a collector's store; leave them out here, or write "
+                    + "`role: collector`")
+        }
+        if !isViewer, section.node("web") != nil {
+            section.add("web", "web is the collector's page; leave it out here")
+        }
+        if !isViewer, section.hasContent("agents") {
+            section.add("agents", "agents is for collectors and viewers; leave it out here")
+        }
+        if !isViewer, section.hasContent("alarms") {
+            section.add("alarms", "alarms are a collector's; leave them out here")
         }
     }
 
@@ -128,12 +164,12 @@ extension Settings {
         // Those who are known by their keys need no secret, unless one is named.
         if trust.isByKey, given.isEmpty { return }
         if let node = section.node("secret") {
-            hasInlineSecret = true
+            secret.isInline = true
             guard case .scalar(let line, _) = node.value else {
                 return section.add("secret", "secret must be \(Key.Form.secret.expected)")
             }
             switch Secret.parse(line) {
-            case .success(let secret): secrets = [secret]
+            case .success(let one): secret.all = [one]
             case .failure(let fault): section.add("secret", "secret: \(fault)")
             }
         } else if let path = section.text("secret-file") {
@@ -142,7 +178,7 @@ extension Settings {
     }
 
     private mutating func readSecrets(_ path: String, _ section: Section) {
-        secretFile = path
+        secret.file = path
         guard !Secret.looksLikeOne(path) else {
             return section.add(
                 "secret-file", "secret-file holds a secret, not a path; use the key secret")
@@ -150,7 +186,7 @@ extension Settings {
         // Told of already.
         guard PathText.fault(path, "") == nil else { return }
         switch Secret.load(path) {
-        case .success(let all): secrets = all
+        case .success(let all): secret.all = all
         case .failure(let fault):
             section.add(
                 section.node("secret-file") == nil ? "secret" : "secret-file",
@@ -158,11 +194,16 @@ extension Settings {
         }
     }
 
-    private mutating func decodeLabels(_ section: Section, _ mistakes: MistakeList) {
-        guard let node = section.node("labels") else { return }
+    /// The pairs below `labels`, sorted by key.
+    package static func labels(
+        _ section: Section, _ mistakes: MistakeList
+    ) -> [(key: String, value: String)] {
+        guard let node = section.node("labels") else { return [] }
         guard case .mapping(let pairs) = node.value, pairs.count <= 16 else {
-            return mistakes.add(node.mark, "labels must be \(Key.Form.pairs(most: 16).expected)")
+            mistakes.add(node.mark, "labels must be \(Key.Form.pairs(most: 16).expected)")
+            return []
         }
+        var labels: [(key: String, value: String)] = []
         for (key, value) in pairs {
             guard case .scalar(let keyText, _) = key.value, case .scalar(let text, _) = value.value,
                 (1...63).contains(keyText.utf8.count), text.utf8.count <= 63,
@@ -185,7 +226,7 @@ extension Settings {
                 labels.append((keyText, text))
             }
         }
-        labels.sort { $0.key < $1.key }
+        return labels.sorted { $0.key < $1.key }
     }
 
     /// What the kernel calls this machine, at most 63 bytes.

@@ -1,4 +1,5 @@
 import NearbyCore
+import Telemetry
 
 /// What a node is for, as written in the configuration.
 public enum ConfiguredRole: String, CaseIterable, Sendable { case agent, relay, collector, viewer }
@@ -17,10 +18,6 @@ public struct Settings: Sendable {
     public var name: String
     /// 1–15 of a–z, 0–9 and hyphen.
     public var network: String
-    /// Raw secrets, 16 bytes each; the first is used, all are accepted. Empty: none is asked for.
-    public var secrets: [[UInt8]] = []
-    /// Where the secrets were read from, if from a file.
-    public var secretFile: String?
     public var trust: TrustSettings
     public var role: ConfiguredRole
     /// Those that count as collectors, at most 32; empty: all that are admitted as such.
@@ -32,38 +29,21 @@ public struct Settings: Sendable {
     public var labels: [(key: String, value: String)] = []
     /// What is allowed, and hardly meant; in the file's order.
     public var warnings: [Mistake] = []
-    /// Whether the secret stands in the configuration itself.
-    public var hasInlineSecret = false
     public var udp: UDPSettings
     public var avahi: ConfiguredAvahi
     public var bluetooth: BluetoothSettings
     /// At most 64.
     public var sensors: [SensorSettings] = []
     public var statusLED: StatusLEDSettings?
-    /// Bytes, 100–900.
-    public var reportSize: Int
-    /// 0 to 1 min.
-    public var reportWait: Duration
-    /// What waiting readings may take in memory, bytes, 64 KiB to 256 MiB.
-    public var journalMemory: Int
-    /// What they may take on disk, bytes; 0: nothing goes there.
-    public var journalSpool: Int
-    /// 1 s to 1 h.
-    public var spoolAfter: Duration
-    /// 1 s to 1 h.
-    public var window: Duration
-    /// The collector's database; nil: nothing is stored.
-    public var store: String?
-    /// 1 h to 100 years.
-    public var keep: Duration
-    /// Channels of one agent that windows are kept for.
-    public var seriesPerAgent: Int
-    /// Readings a second that are taken of one agent, 1 to 1,000,000.
-    public var readingsPerAgent: Int
-    /// What one agent may add to the store in a day, bytes, 1 MiB to 1 TiB.
-    public var storePerAgent: Int
+    var secret = SecretSettings()
+    /// What an agent does with readings.
+    var sending = SendingSettings()
+    /// What a collector does with them.
+    var collecting = CollectingSettings()
 
-    static let file = KeyTable(
+    /// The whole file's keys. What is below `alarms`, `outputs`, `web` and `agents` is decoded by
+    /// `CollectorSettings`.
+    package static let file = KeyTable(
         "the configuration",
         [
             Key(
@@ -116,9 +96,27 @@ public struct Settings: Sendable {
                 "journal", .section, .described(""),
                 "Where readings wait until a collector has them safe."),
             Key("collector", .section, .described(""), "How a collector stores and aggregates."),
+            Key(
+                "alarms", .sections(most: 64), .described("none"),
+                "At a collector or viewer: conditions on channels and on the silence of nodes, and "
+                    + "who is notified. Reloaded with SIGHUP."),
+            Key(
+                "outputs", .sections(most: 16), .described("none"),
+                "Where a collector delivers the readings of its store: files, databases, brokers. "
+                    + "Reloaded with SIGHUP."),
+            Key(
+                "web", .section, .described("none"),
+                "A web page with the nodes, their readings and the mesh, served by the collector. "
+                    + "Reloaded with SIGHUP."),
+            Key(
+                "agents", .sections(most: 512), .described("as they say"),
+                "At a collector or viewer: other names, labels and units for agents whose own "
+                    + "configuration is not to be changed. The database keeps what agents send; "
+                    + "tables, the page, outputs and `rivulet query` show this. Reloaded with "
+                    + "SIGHUP."),
         ])
 
-    static let links = KeyTable(
+    package static let links = KeyTable(
         "links",
         [
             Key("udp", .sectionOrWord(["off"]), .described(""), "Wi-Fi and Ethernet."),
@@ -132,7 +130,7 @@ public struct Settings: Sendable {
                     + "(CAP_NET_ADMIN)."),
         ])
 
-    static let report = KeyTable(
+    package static let report = KeyTable(
         "report",
         [
             Key(
@@ -143,7 +141,7 @@ public struct Settings: Sendable {
                 "A report leaves when its oldest reading is so old."),
         ])
 
-    static let journal = KeyTable(
+    package static let journal = KeyTable(
         "journal",
         [
             Key(
@@ -160,7 +158,7 @@ public struct Settings: Sendable {
                     + "no collector is in reach, and wears the card more."),
         ])
 
-    static let collector = KeyTable(
+    package static let collector = KeyTable(
         "collector",
         [
             Key(
@@ -185,7 +183,7 @@ public struct Settings: Sendable {
                 "What one agent may add to the database in a day, by 64 bytes a reading; never "
                     + "more than a quarter of what is free on its disk. Counted anew when the "
                     + "collector starts."),
-        ], later: ["sinks"])
+        ])
 }
 
 /// Wi-Fi and Ethernet.

@@ -39,6 +39,8 @@ public struct Key: Sendable {
         case section
         /// A section, or one of these words in its place.
         case sectionOrWord([String])
+        /// A section, or text `key=value` for one that has this key alone.
+        case sectionOrPair(String)
         case sections(most: Int)
         /// A mapping whose keys are names, each with a section.
         case namedSections(most: Int)
@@ -56,7 +58,7 @@ public struct Key: Sendable {
 
 extension Key.Form {
     /// For messages: "port must be …".
-    var expected: String {
+    package var expected: String {
         switch self {
         case .text(let bytes):
             "text of \(bytes.lowerBound) to \(bytes.upperBound) bytes without control characters"
@@ -81,6 +83,8 @@ extension Key.Form {
         case .section: "a mapping of keys to values"
         case .sectionOrWord(let words):
             "a mapping of keys to values, or " + words.joined(separator: " or ")
+        case .sectionOrPair(let example):
+            "a mapping of keys to values, or text such as \"\(example)\""
         case .sections(let most): "a list of at most \(most) mappings, each beginning with -"
         case .namedSections(let most):
             "a mapping of at most \(most) names, each to a mapping such as {unit: hPa}"
@@ -109,6 +113,7 @@ extension Key.Form {
         case .pairs(let most): "mapping of text to text, at most \(most)"
         case .section: "section"
         case .sectionOrWord(let words): "section, or " + words.joined(separator: ", ")
+        case .sectionOrPair(let example): "section, or `\"\(example)\"`"
         case .sections(let most): "list of at most \(most) sections"
         case .namedSections(let most): "mapping of at most \(most) names to sections"
         case .change: "number, or share with %"

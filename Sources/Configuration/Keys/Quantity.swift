@@ -1,5 +1,5 @@
 /// Numbers with units, as people write them.
-enum Quantity {
+package enum Quantity {
     private static let durations: [(suffix: String, unit: Duration)] = [
         ("ms", .milliseconds(1)), ("min", .seconds(60)), ("s", .seconds(1)), ("h", .seconds(3_600)),
         ("d", .seconds(86_400)),
@@ -77,7 +77,7 @@ enum Quantity {
     }
 
     /// 1 to 9 decimal digits and nothing else.
-    static func integer(_ text: String) -> Int? {
+    package static func integer(_ text: String) -> Int? {
         guard (1...9).contains(text.utf8.count),
             text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
         else { return nil }

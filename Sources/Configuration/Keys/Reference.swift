@@ -1,24 +1,13 @@
+import Telemetry
+
 extension Settings {
-    /// Every table of keys, in the order of the reference.
-    public static let tables: [KeyTable] =
-        [file, TrustSettings.table, links, UDPSettings.table, BluetoothSettings.table]
-        + SensorSettings.kinds.map(\.table)
-        + [SamplingSettings.channelTable, StatusLEDSettings.table]
-        + [report, journal, collector]
-
-    /// The reference of all keys in Markdown, from the tables that decode them.
-    public static var reference: String {
-        var text = """
-            # Configuration
-
-            One YAML file for every role. `rivulet check FILE` names every mistake.
-            Durations are whole numbers with ms, s, min, h or d; sizes are bytes, or have KiB, MiB
-            or GiB.
-
-            """
-        for table in tables { text += table.reference }
-        return text
-    }
+    /// The tables of keys that every node has, in the order of the reference.
+    public static let tables: [KeyTable] = {
+        var tables = [file, TrustSettings.table, links, UDPSettings.table, BluetoothSettings.table]
+        tables += SensorSettings.kinds.map(\.table)
+        tables += [SamplingSettings.channelTable, StatusLEDSettings.table]
+        return tables + [report, journal, collector]
+    }()
 }
 
 extension KeyTable {

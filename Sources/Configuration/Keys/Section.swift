@@ -9,7 +9,7 @@ package final class MistakeList {
     /// their text.
     package var inOrder: [Mistake] { Self.inOrder(mistakes) }
 
-    var warningsInOrder: [Mistake] { Self.inOrder(warnings) }
+    package var warningsInOrder: [Mistake] { Self.inOrder(warnings) }
 
     private static func inOrder(_ list: [Mistake]) -> [Mistake] {
         list.sorted { ($0.mark, $0.message) < ($1.mark, $1.message) }
@@ -75,12 +75,20 @@ package struct Section {
     /// The node of a key that was given.
     package func node(_ key: String) -> YAMLNode? { values[key] }
 
+    /// Whether something stands below a key, other than an empty list.
+    func hasContent(_ key: String) -> Bool {
+        guard let node = values[key] else { return false }
+        if case .sequence(let items) = node.value { return !items.isEmpty }
+        return true
+    }
+
     /// The section below a key; an empty one if the key was not given, or has a word in its place.
     package func section(_ key: String, _ table: KeyTable) -> Section {
         let empty = YAMLNode(value: .mapping([]), mark: mark)
         guard let node = values[key], word(key) == nil else {
             return Section(empty, table, mistakes)
         }
+        if let pair = pair(key) { return Section(pair, table, mistakes) }
         guard case .mapping = node.value else {
             add(key, "\(table.name) must be \(self.table.key(key)?.form.expected ?? "")")
             return Section(empty, table, mistakes)
@@ -88,8 +96,20 @@ package struct Section {
         return Section(node, table, mistakes)
     }
 
+    /// The section that `name=value` in its place stands for.
+    private func pair(_ key: String) -> YAMLNode? {
+        guard case .sectionOrPair = table.key(key)?.form, let node = values[key],
+            case .scalar(let text, _) = node.value, let sign = text.firstIndex(of: "=")
+        else { return nil }
+        let scalar = { (text: Substring) in
+            YAMLNode(value: .scalar(String(text), isQuoted: false), mark: node.mark)
+        }
+        let pair = (key: scalar(text[..<sign]), value: scalar(text[text.index(after: sign)...]))
+        return YAMLNode(value: .mapping([pair]), mark: node.mark)
+    }
+
     /// The sections below a key, by name; none if the key was not given.
-    func namedSections(_ key: String, _ table: KeyTable) -> [String: Section] {
+    package func namedSections(_ key: String, _ table: KeyTable) -> [String: Section] {
         guard let node = values[key], let form = self.table.key(key)?.form,
             case .namedSections(let most) = form
         else { return [:] }
@@ -226,23 +246,29 @@ package struct Section {
         }
     }
 
+    /// As it is written; nil if the key was not given, or is wrong.
+    package func decimalIfGiven(_ key: String) -> String? {
+        read(key, plainOnly: true) { _, text in Quantity.decimal(text) }
+    }
+
     /// As it is written: what it is worth is not for this room to say.
-    func decimal(_ key: String) -> String {
+    package func decimal(_ key: String) -> String {
         needed(key, read(key, plainOnly: true) { _, text in Quantity.decimal(text) })
     }
 
-    package func flag(_ key: String) -> Bool {
-        needed(
-            key,
-            read(key, plainOnly: true) { _, text in
-                text == "true" ? true : text == "false" ? false : nil
-            })
+    package func flag(_ key: String) -> Bool { needed(key, flagIfGiven(key)) }
+
+    /// The table's default if the key was not given, or is wrong; nil where it has none.
+    package func flagIfGiven(_ key: String) -> Bool? {
+        read(key, plainOnly: true) { _, text in
+            text == "true" ? true : text == "false" ? false : nil
+        }
     }
 
     package func duration(_ key: String) -> Duration { needed(key, durationIfGiven(key)) }
 
     /// The table's default if the key was not given, or is wrong; nil where it has none.
-    func durationIfGiven(_ key: String) -> Duration? {
+    package func durationIfGiven(_ key: String) -> Duration? {
         read(key) { form, text in
             guard case .duration(let range) = form else { return mismatch(key) }
             return Quantity.duration(text).flatMap { within(range, $0) }

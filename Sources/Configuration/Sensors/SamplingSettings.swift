@@ -41,7 +41,7 @@ extension SamplingSettings {
             Key("name", .text(1...63), .described("the driver's"), "What it is called instead."),
             Key(
                 "unit", .text(1...24), .described("the driver's"),
-                "The unit to change its values into, such as hPa, kWh or [degF] (UCUM)."),
+                "The unit to convert its values to, such as hPa, kWh or [degF] (UCUM)."),
             Key("scale", .decimal, .value("1"), "Its values are multiplied by this."),
             Key("offset", .decimal, .value("0"), "Then this is added, in the driver's unit."),
             Key("leave-out", .flag, .value("false"), "It is not given at all."),

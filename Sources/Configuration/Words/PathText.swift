@@ -1,9 +1,9 @@
 import Glibc
 
 /// What a path in a configuration means.
-enum PathText {
+package enum PathText {
     /// A path that is no good: `~` and `$HOME` are the shell's.
-    static func fault(_ path: String, _ key: String) -> String? {
+    package static func fault(_ path: String, _ key: String) -> String? {
         guard let first = path.first, first == "~" || first == "$" else { return nil }
         let rest = path.drop { $0 != "/" }
         let meaning =

@@ -3,7 +3,7 @@ import Configuration
 import NearbyCore
 import NodeShell
 
-extension CollectorNotice {
+extension CollectorDiagnostic {
     /// One line: what happened, with whom, and what to do.
     func text(_ runner: NodeRunner) -> String {
         switch self {
@@ -19,7 +19,7 @@ extension CollectorNotice {
         case .partRefused(let key, let reason):
             "what \(Self.name(of: key.peer, runner)) sent of run \(key.run) cannot be stored, and "
                 + "is left out: \(reason)"
-        case .clock(let notice): notice.text
+        case .clock(let diagnostic): diagnostic.text
         }
     }
 

@@ -2,7 +2,7 @@ import Collector
 import Glibc
 import NearbyCore
 
-extension Collector.WallClock.Zone {
+extension ShownClock.Zone {
     /// What holds in this machine's zone (`TZ`, /etc/localtime) at that time.
     ///
     /// - Parameter unix: since 1970-01-01T00:00:00Z.

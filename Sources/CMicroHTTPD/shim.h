@@ -1,0 +1,51 @@
+#pragma once
+#include <microhttpd.h>
+#include <stddef.h>
+
+// MHD_start_daemon and MHD_get_connection_info take variable arguments, which Swift cannot pass.
+
+struct rivulet_http_options {
+    const struct sockaddr *address;
+    unsigned int connections;
+    unsigned int idle_seconds;
+    size_t connection_memory;
+    // PEM, with a zero at the end; both NULL without TLS.
+    const char *key;
+    const char *certificate;
+};
+
+/// MHD_start_daemon, with a thread of its own that polls.
+static inline struct MHD_Daemon *rivulet_http_start(
+    const struct rivulet_http_options *options, MHD_AccessHandlerCallback handler, void *context,
+    MHD_RequestCompletedCallback completed)
+{
+    unsigned int flags =
+        MHD_USE_EPOLL | MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    if (options->key != NULL) flags |= MHD_USE_TLS;
+    if (options->address->sa_family == AF_INET6) flags |= MHD_USE_IPv6;
+    struct MHD_OptionItem items[] = {
+        {MHD_OPTION_SOCK_ADDR, 0, (void *)options->address},
+        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)completed, context},
+        {MHD_OPTION_CONNECTION_LIMIT, options->connections, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds, NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)options->connection_memory, NULL},
+        {MHD_OPTION_LISTENING_ADDRESS_REUSE, 1, NULL},
+        {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {options->key ? MHD_OPTION_HTTPS_MEM_KEY : MHD_OPTION_END, 0, (void *)options->key},
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->certificate},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, handler, context, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+}
+
+/// MHD_get_connection_info: the address that a request came from.
+static inline const struct sockaddr *rivulet_http_source(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info ? info->client_addr : NULL;
+}
+
+/// MHD_is_feature_supported(MHD_FEATURE_TLS): the constant is imported under different names.
+static inline int rivulet_http_has_tls(void) { return MHD_is_feature_supported(MHD_FEATURE_TLS) == MHD_YES; }

@@ -1,0 +1,48 @@
+import Alarms
+import CollectorConfiguration
+import Configuration
+import OutputFiles
+import OutputHTTP
+import Outputs
+import Synchronization
+
+/// Who is told of an alarm, by whatever may block: one at a time.
+enum AlarmTarget: Sendable {
+    case webhook(WebhookTarget)
+    case program(AlarmProgram)
+
+    /// Nil for brokers, which the outputs tell.
+    init?(_ settings: AlarmSettings.Target) {
+        switch settings {
+        case .webhook(let server): self = .webhook(WebhookTarget(server))
+        case .command(let words, let timeLimit):
+            self = .program(AlarmProgram(words, timeLimit: timeLimit))
+        case .mqtt: return nil
+        }
+    }
+
+    func tell(_ message: AlarmMessage) throws(OutputFault) {
+        switch self {
+        case .webhook(let target): try target.post(message.json)
+        case .program(let program): try program.run(message.environment)
+        }
+    }
+}
+
+/// A change as those who are told get it.
+struct AlarmMessage: Sendable {
+    var json: String
+    /// `NAME=value`.
+    var environment: [String]
+}
+
+/// A webhook, whose connection stays open from one alarm to the next, on whatever thread.
+final class WebhookTarget: Sendable {
+    private let webhook: Mutex<Webhook>
+
+    init(_ server: HTTPServer) { webhook = Mutex(Webhook(server)) }
+
+    func post(_ json: String) throws(OutputFault) {
+        try webhook.withLock { webhook throws(OutputFault) in try webhook.post(json: json) }
+    }
+}

@@ -1,0 +1,211 @@
+import Alarms
+import CollectorComposition
+import CollectorConfiguration
+import Configuration
+import DurableFiles
+import Fleet
+import NearbyCore
+import NearbyLinux
+import NodeShell
+import Outputs
+import Telemetry
+
+/// The alarms of a collector: follows what it hears, tells whom the configuration names, and keeps
+/// what was told, so that a restart tells nothing twice.
+final class AlarmWatch {
+    private enum Result: Sendable {
+        case told(target: Int, fault: String?, generation: Int)
+        case saved(fault: String?)
+    }
+
+    private unowned let program: NodeProgram
+    private unowned let collector: CollectorNode
+    private let workers = WorkerPool(threads: 1, most: 16)
+    private let results: Mailbox<Result>
+    private let record: AlarmRecordFile
+    private var settings: [AlarmSettings]
+    private var words: [AgentWords]
+    private var machine: AlarmMachine
+    private var dispatch = AlarmDispatch()
+    private var targets: [AlarmTarget] = []
+    /// Of each rule, among `targets`.
+    private var targetsOfRule: [[Int]] = []
+    /// Another one for each configuration: what is under way for an earlier one does not count.
+    private var generation = 0
+    private var book = AlarmBook()
+    private var timer: EventLoop.TimerID?
+
+    init(
+        _ program: NodeProgram, _ collector: CollectorNode, _ settings: CollectorSettings
+    ) throws(SystemError) {
+        self.program = program
+        self.collector = collector
+        results = try Mailbox()
+        record = AlarmRecordFile(path: settings.node.state + "/alarms")
+        self.settings = settings.alarms
+        words = settings.agents
+        machine = AlarmMachine(
+            rules: settings.alarms.map(AlarmRule.init), words: FleetWords(settings.agents))
+        setTargets()
+    }
+
+    func start(_ now: Instant) throws(SystemError) {
+        try program.loop.register(results) { [unowned self] in finished($0, MonotonicClock.now()) }
+        timer = program.loop.addTimer { [unowned self] in tick($0) }
+        if !settings.isEmpty {
+            book = AlarmBook(record.load { program.log.write(.warning, $0) })
+            restore(book.record, now)
+        }
+        setTimer(now)
+    }
+
+    /// The configuration was read again.
+    func use(_ settings: CollectorSettings, _ now: Instant) {
+        guard settings.alarms != self.settings || settings.agents != words else { return }
+        self.settings = settings.alarms
+        words = settings.agents
+        book.nodes = machine.knownNodes
+        machine = AlarmMachine(
+            rules: settings.alarms.map(AlarmRule.init), words: FleetWords(settings.agents))
+        dispatch = AlarmDispatch()
+        generation += 1
+        setTargets()
+        restore(book.record, now)
+        setTimer(now)
+    }
+
+    /// For the page, tables and brokers.
+    var shown: [FleetAlarm] {
+        machine.alarms(unixOffset: collector.shownOffset, now: MonotonicClock.now())
+    }
+
+    func note(_ event: CollectorNode.Event, _ now: Instant) {
+        guard !settings.isEmpty else { return }
+        switch event {
+        case .accepted(let delivery): handle(.delivered(delivery), now)
+        case .born(let peer, let birth): handle(.born(peer, birth), now)
+        case .window, .windowsFull, .diagnostic, .said, .dropped, .storeFailed, .storeWorks,
+            .storeDiagnostic:
+            break
+        }
+    }
+
+    // MARK: What happens
+
+    private func tick(_ now: Instant) {
+        if settings.contains(where: { $0.condition == .silent }) {
+            let nodes = program.runner.node.knownNodes
+            handle(.reachable(nodes.filter(\.isReachable).map(\.peer)), now)
+            book.nodes = machine.knownNodes
+        }
+        handle(.deadlineReached, now)
+        carryOut(dispatch.handle(.deadlineReached, now: now), now)
+        save()
+        setTimer(now)
+    }
+
+    private func handle(_ input: AlarmMachine.Input, _ now: Instant) {
+        let outputs = machine.handle(input, now: now)
+        guard !outputs.isEmpty else { return }
+        for case .changed(let change) in outputs {
+            program.log.write(change.isActive ? .warning : .diagnostic, change.text)
+            carryOut(
+                dispatch.handle(.change(change, targets: targetsOfRule[change.rule]), now: now),
+                now)
+        }
+        setTimer(now)
+    }
+
+    private func carryOut(_ outputs: [AlarmDispatch.Output], _ now: Instant) {
+        for output in outputs {
+            switch output {
+            case .send(let change, let target): send(change, to: target, now)
+            case .settled(let change):
+                book.note(change, unixOffset: collector.shownOffset)
+                save()
+            case .warn(let text): program.log.write(.warning, text)
+            }
+        }
+    }
+
+    private func send(_ change: AlarmChange, to index: Int, _ now: Instant) {
+        let offset = collector.shownOffset
+        let message = AlarmMessage(
+            json: change.json(
+                unixOffset: offset, collector: program.settings.name,
+                network: program.settings.network),
+            environment: change.environment(unixOffset: offset).map { "\($0.name)=\($0.value)" })
+        let (target, results, generation) = (targets[index], results, generation)
+        let isTaken = workers.run {
+            var fault: String?
+            do throws(OutputFault) {
+                try target.tell(message)
+            } catch {
+                fault = error.description
+            }
+            _ = results.post(.told(target: index, fault: fault, generation: generation))
+        }
+        if !isTaken {
+            finished(
+                .told(target: index, fault: "too many notifications wait", generation: generation),
+                now)
+        }
+    }
+
+    private func finished(_ result: Result, _ now: Instant) {
+        switch result {
+        case .told(let target, let fault, self.generation):
+            carryOut(dispatch.handle(.finished(target: target, fault: fault), now: now), now)
+            setTimer(now)
+        case .told: break
+        case .saved(let fault):
+            book.isSaving = false
+            if let fault { program.log.write(.warning, fault) }
+        }
+    }
+
+    // MARK: Parts
+
+    private func setTimer(_ now: Instant) {
+        guard let timer else { return }
+        // The first look comes without a reading: nodes that never come are noticed.
+        let due = settings.isEmpty ? nil : machine.nextDeadline ?? now + .seconds(1)
+        program.loop.set(timer, to: [due, dispatch.nextDeadline].compactMap { $0 }.min())
+    }
+
+    private func setTargets() {
+        targets = []
+        targetsOfRule = settings.map { alarm in
+            let own = alarm.targets.compactMap { AlarmTarget($0) }
+            defer { targets += own }
+            return Array(targets.count..<(targets.count + own.count))
+        }
+    }
+
+    private func restore(_ record: AlarmRecord, _ now: Instant) {
+        machine.restore(record, unixOffset: collector.shownOffset, now: now)
+    }
+
+    private func save() {
+        guard let bytes = book.toSave() else { return }
+        let (record, results) = (record, results)
+        let isTaken = workers.run { _ = results.post(.saved(fault: record.save(bytes))) }
+        if !isTaken { book.isSaving = false }
+    }
+}
+
+extension AlarmRule {
+    init(_ settings: AlarmSettings) {
+        let condition: Condition =
+            switch settings.condition {
+            case .above(let limit): .above(limit, hysteresis: settings.hysteresis)
+            case .below(let limit): .below(limit, hysteresis: settings.hysteresis)
+            case .failing: .failing
+            case .silent: .silent
+            }
+        self.init(
+            name: settings.name, node: settings.node, channel: settings.channel,
+            condition: condition, hold: settings.hold,
+            isPublished: settings.targets.contains(.mqtt))
+    }
+}

@@ -1,0 +1,104 @@
+import CollectorConfiguration
+import Fleet
+import Outputs
+
+/// Readings as points in an InfluxDB. A point that comes again replaces itself.
+public final class InfluxOutput: OutputSink {
+    private let client: HTTPClient
+    private let requests: InfluxRequests
+    private let lines: LineProtocol
+
+    public init(_ settings: InfluxSettings) {
+        client = HTTPClient(settings.server)
+        let place: InfluxRequests.Place =
+            switch settings.place {
+            case .database(let name, let policy): .database(name, policy: policy)
+            case .bucket(let name, let organisation): .bucket(name, organisation: organisation)
+            }
+        requests = InfluxRequests(place, measurement: settings.measurement)
+        lines = LineProtocol(measurement: settings.measurement)
+    }
+
+    public func deliver(_ batch: OutputBatch) throws(OutputFault) -> OutputReceipt {
+        for redating in batch.redatings { try delete(redating) }
+        var receipt = OutputReceipt()
+        try write(batch.readings[...], of: batch, &receipt)
+        return receipt
+    }
+
+    public func idle(_ fleet: FleetSnapshot) throws(OutputFault) {}
+
+    public func close() { client.close() }
+
+    // MARK: Parts
+
+    private func write(
+        _ readings: ArraySlice<OutputReading>, of batch: OutputBatch,
+        _ receipt: inout OutputReceipt
+    ) throws(OutputFault) {
+        guard !readings.isEmpty else { return }
+        let body = lines.body(readings, series: batch.series)
+        var answer = try sent(body)
+        if case .missing = answer {
+            try makeDatabase()
+            answer = try sent(body)
+        }
+        switch answer {
+        case .written: return
+        case .partlyRefused(let count, let why): receipt.refuse(count, why)
+        case .disliked(let why) where readings.count == 1: receipt.refuse(1, why)
+        case .disliked:
+            let middle = readings.startIndex + readings.count / 2
+            try write(readings[..<middle], of: batch, &receipt)
+            try write(readings[middle...], of: batch, &receipt)
+        case .missing:
+            throw OutputFault(
+                .unsuitable,
+                "\(client.target): the database is missing, although it was just made; is it "
+                    + "being deleted?")
+        case .fault(let fault): throw fault
+        }
+    }
+
+    private func sent(_ body: [UInt8]) throws(OutputFault) -> InfluxAnswer {
+        let answer = try client.post(requests.write(body), tokenWord: "Token")
+        return InfluxAnswer(answer, at: client.target, requests.place, hiding: client.secrets)
+    }
+
+    private func makeDatabase() throws(OutputFault) {
+        guard let request = requests.create else { return }
+        let answer = try client.post(request)
+        let words = ServerWords.text(of: answer.body, hiding: client.secrets)
+        guard answer.status != 200 || words != nil else { return }
+        throw OutputFault(
+            .refused,
+            "\(client.target) has no such database, and the user may not create it "
+                + "(\(words ?? "answer \(answer.status)")); make it with `CREATE DATABASE`, or "
+                + "check database")
+    }
+
+    /// What was never written needs no deleting: then there may be no database yet.
+    private func delete(_ redating: OutputRedating) throws(OutputFault) {
+        let answer = try client.post(requests.delete(redating), tokenWord: "Token")
+        let words = ServerWords.text(of: answer.body, hiding: client.secrets)
+        if answer.isSuccess, words == nil || words?.contains("not found") == true { return }
+        switch answer.status {
+        case 401, 403:
+            throw HTTPFault.refused(
+                answer, at: client.target, hiding: client.secrets,
+                advice: "a clock was corrected, and points with wrong times are to be deleted")
+        default:
+            throw OutputFault(
+                .unsuitable,
+                "\(client.target) did not delete points whose times were wrong "
+                    + "(\(words ?? "answer \(answer.status)")); check url")
+        }
+    }
+}
+
+extension OutputReceipt {
+    mutating func refuse(_ count: Int, _ why: String) {
+        refusedCount += count
+        refusal = refusal ?? why
+    }
+}

@@ -1,0 +1,274 @@
+import Fleet
+import NearbyCore
+import Telemetry
+import Testing
+
+@testable import Outputs
+
+struct TopicPublisherTests {
+    private func publisher(_ change: (inout TopicPublisher.Options) -> Void = { _ in })
+        -> TopicPublisher
+    {
+        var options = TopicPublisher.Options()
+        options.network = "lab"
+        options.collector = PeerID(high: 9, low: 9)
+        change(&options)
+        return TopicPublisher(options)
+    }
+
+    @Test func aReadingIsARetainedObjectOnItsChannelsTopic() throws {
+        var publisher = publisher()
+        let outputs = publisher.messages(of: Plant.batch([(0, Plant.value(2_150))]))
+        let message = try #require(outputs.messages.first)
+        #expect(outputs.count == 1 && message.topic == "rivulet/lab/oven/heat")
+        #expect(message.isRetained && message.isAcknowledged && message.readingCount == 1)
+        #expect(
+            String(decoding: message.payload, as: UTF8.self)
+                == "{\"time\":\"2025-11-23T08:15:00Z\",\"peer\":\"\(Plant.oven)\","
+                + "\"run\":\"000000000000004d\",\"node\":\"oven\","
+                + "\"labels\":{\"room\":\"Kitchen\"},\"channel\":\"heat\","
+                + "\"unit\":\"Cel\",\"sequence\":1,\"value\":21.50,\"reason\":null,"
+                + "\"hops\":1}")
+    }
+
+    @Test func aNullHasItsReason() throws {
+        var publisher = publisher()
+        let batch = Plant.batch([(0, .null(.checksum))])
+        let text = publisher.messages(of: batch).text("rivulet/lab/oven/heat")
+        #expect(text?.contains(",\"value\":null,\"reason\":\"checksum\",") == true)
+        var bare = self.publisher { $0.isJSON = false }
+        let outputs = bare.messages(of: Plant.batch([(0, Plant.value(2_150)), (1, .null(.busy))]))
+        let texts = outputs.messages.map { String(decoding: $0.payload, as: UTF8.self) }
+        #expect(texts == ["21.50", "null"])
+    }
+
+    @Test func whatIsOlderThanWhatWasPublishedIsNoNews() {
+        var publisher = publisher()
+        #expect(publisher.messages(of: Plant.batch([(5, Plant.value(1))])).count == 1)
+        let late = Plant.batch([(4, Plant.value(2)), (6, Plant.value(3))], first: 2)
+        #expect(publisher.messages(of: late).count == 1)
+        // The same again, as after a fault.
+        #expect(publisher.messages(of: late).isEmpty)
+    }
+
+    @Test func ofHistoryOnlyTheNewestIsPublished() {
+        var publisher = publisher()
+        var batch = Plant.batch((0..<100).map { ($0, Plant.value($0)) })
+        batch.isHistorical = true
+        let outputs = publisher.messages(of: batch)
+        #expect(outputs.count == 1)
+        #expect(outputs.text("rivulet/lab/oven/heat")?.contains("\"value\":0.99,") == true)
+    }
+
+    @Test func historyIsNoNewsWhereTheCollectorHasNewer() {
+        var publisher = publisher()
+        var fleet = Plant.fleet(500, [(Plant.oven, "oven", true, 0)])
+        fleet.nodes[0].channels[0].utc = Plant.begin + 500 * Plant.second
+        _ = publisher.messages(of: fleet, limit: 100)
+        var batch = Plant.batch([(0, Plant.value(1)), (10, Plant.value(2))])
+        batch.isHistorical = true
+        #expect(publisher.messages(of: batch).isEmpty)
+        let newest = Plant.batch([(500, Plant.value(3))], first: 3)
+        #expect(publisher.messages(of: newest).count == 1)
+    }
+
+    @Test func lateReadingsArePublishedIfTheyAreWantedAndNeverRetained() {
+        var publisher = publisher { $0.wantsLate = true }
+        _ = publisher.messages(of: Plant.batch([(5, Plant.value(1))]))
+        let late = publisher.messages(of: Plant.batch([(4, Plant.value(2))], first: 2)).messages
+        #expect(late.map(\.isRetained) == [false])
+        let text = late.map { String(decoding: $0.payload, as: UTF8.self) }
+        #expect(text.first?.hasSuffix(",\"late\":true}") == true)
+    }
+
+    @Test func whatIsDatedAnewIsNewsAgain() {
+        var publisher = publisher()
+        _ = publisher.messages(of: Plant.batch([(1_000, Plant.value(1))]))
+        var batch = Plant.batch([(10, Plant.value(1))])
+        batch.redatings = [
+            OutputRedating(
+                peer: Plant.oven, run: Plant.run,
+                formerUTC: Plant.begin...Plant.begin + 2_000 * Plant.second)
+        ]
+        #expect(publisher.messages(of: batch).count == 1)
+    }
+
+    @Test func twoNodesOfOneNameHaveTopicsOfTheirOwnAndAreToldOnce() {
+        var publisher = publisher()
+        let other = "rivulet/lab/oven~\(Plant.bench.description.prefix(5))/heat"
+        _ = publisher.messages(of: Plant.batch([(0, Plant.value(1))]))
+        for second: Int64 in 0..<3 {
+            let batch = Plant.batch(
+                [(second, Plant.value(2))], of: Plant.bench, first: UInt64(second + 1))
+            #expect(publisher.messages(of: batch).messages.map(\.topic) == [other])
+        }
+        #expect(publisher.remarks.count == 1)
+        #expect(publisher.remarks.first?.contains("\(Plant.bench)") == true)
+    }
+
+    @Test func hostileNamesStayWithinTheirLevel() {
+        var publisher = publisher()
+        let hostile = "+/#/$SYS\u{1b}[2J<script>'; DROP TABLE x;--{{ states }}"
+        let outputs = publisher.messages(
+            of: Plant.batch([(0, Plant.value(1))], named: hostile, channel: "../#"))
+        for message in outputs.messages {
+            #expect(message.topic.split(separator: "/").count == 4)
+            #expect(!message.topic.contains { "+#$\u{1b}".contains($0) })
+        }
+    }
+
+    @Test func nodesAreToldWithWhatIsKnownOfThem() {
+        var publisher = publisher()
+        let fleet = Plant.fleet(60, [(Plant.oven, "oven", true, 2)])
+        let outputs = publisher.messages(of: fleet, limit: 100)
+        #expect(outputs.text("rivulet/lab/oven/$availability") == "online")
+        let text = outputs.text("rivulet/lab/oven/$node") ?? ""
+        #expect(
+            text.hasPrefix(
+                "{\"peer\":\"\(Plant.oven)\",\"seen\":1763885758,"
+                    + "\"last_seen\":\"2025-11-23T08:15:58Z\",\"name\":\"oven\""))
+        #expect(RememberedNode(parsing: Array(text.utf8))?.peer == Plant.oven)
+        #expect(RememberedNode(parsing: Array(text.utf8))?.seen == 1_763_885_758)
+        // Nothing has changed.
+        #expect(publisher.messages(of: fleet, limit: 100).isEmpty)
+        let gone = Plant.fleet(65, [(Plant.oven, "oven", false, 7)])
+        #expect(
+            publisher.messages(of: gone, limit: 100).text("rivulet/lab/oven/$availability")
+                == "offline")
+    }
+
+    @Test func aNewConnectionIsToldEverythingAgain() {
+        var publisher = publisher { $0.homeAssistant = "homeassistant" }
+        let fleet = Plant.fleet(60, [(Plant.oven, "oven", true, 2)])
+        let first = publisher.messages(of: fleet, limit: 100)
+        #expect(publisher.messages(of: fleet, limit: 100).isEmpty)
+        publisher.connect()
+        #expect(publisher.messages(of: fleet, limit: 100) == first)
+        publisher.announceAgain()
+        let again = publisher.messages(of: fleet, limit: 100).messages
+        #expect(!again.isEmpty && again.allSatisfy { $0.topic.hasSuffix("/config") })
+    }
+
+    @Test func damagedMemoryIsIgnored() {
+        let good = "{\"peer\":\"\(Plant.oven)\",\"seen\":5,"
+        for count in 0..<good.utf8.count - 1 {
+            _ = RememberedNode(parsing: Array(good.utf8.prefix(count)))
+        }
+        for wrong in ["", "online", "{\"peer\":\"x\",\"seen\":1,", good + "{"].dropLast() {
+            #expect(RememberedNode(parsing: Array(wrong.utf8)) == nil)
+        }
+        var publisher = publisher()
+        for topic in ["", "rivulet/lab", "rivulet/lab//$node", "rivulet/lab/a/b/c/$node", "x/y/z"] {
+            publisher.remember(topic, Array(good.utf8))
+        }
+        #expect(publisher.remarks.isEmpty)
+    }
+
+    @Test func aRenamedNodeTakesItsTopicsWithIt() {
+        var publisher = publisher()
+        publisher.remember(
+            "rivulet/lab/oven/$node", Array("{\"peer\":\"\(Plant.oven)\",\"seen\":9,".utf8))
+        let fleet = Plant.fleet(60, [(Plant.oven, "stove", true, 2)])
+        let outputs = publisher.messages(of: fleet, limit: 100)
+        #expect(outputs.purges == [["rivulet/lab/oven/#"]])
+        #expect(outputs.text("rivulet/lab/stove/$availability") == "online")
+    }
+
+    @Test func aNodeThatWasSilentForLongIsForgotten() {
+        var publisher = publisher {
+            $0.forget = .seconds(3_600)
+            $0.homeAssistant = "homeassistant"
+        }
+        let seen = Plant.begin / Plant.second
+        publisher.remember(
+            "rivulet/lab/oven/$node", Array("{\"peer\":\"\(Plant.oven)\",\"seen\":\(seen),".utf8))
+        #expect(publisher.messages(of: Plant.fleet(3_600, []), limit: 100).purges.isEmpty)
+        let id = Plant.oven.description.filter { $0 != "-" }
+        #expect(
+            publisher.messages(of: Plant.fleet(3_602, []), limit: 100).purges
+                == [["rivulet/lab/oven/#", "homeassistant/sensor/rivulet_\(id)/+/config"]])
+        #expect(publisher.messages(of: Plant.fleet(3_603, []), limit: 100).isEmpty)
+        // And it is not told anew while the collector still knows of it.
+        let still = Plant.fleet(3_604, [(Plant.oven, "oven", false, 3_700)])
+        #expect(publisher.messages(of: still, limit: 100).isEmpty)
+    }
+
+    @Test func aChannelThatIsGoneForTenMinutesIsCleared() {
+        var publisher = publisher { $0.homeAssistant = "homeassistant" }
+        let node = (peer: Plant.oven, name: "oven", isOnline: true, age: Int64(0))
+        publisher.remember("rivulet/lab/oven/door%2F1", Array("1".utf8))
+        _ = publisher.messages(of: Plant.fleet(0, [node], channels: ["heat", "fan"]), limit: 100)
+        _ = publisher.messages(of: Plant.fleet(1, [node]), limit: 100)
+        let soon = publisher.messages(of: Plant.fleet(600, [node]), limit: 100).messages
+        #expect(soon.allSatisfy { !$0.payload.isEmpty })
+        let cleared = publisher.messages(of: Plant.fleet(602, [node]), limit: 100).messages
+            .filter(\.payload.isEmpty).map(\.topic)
+        #expect(cleared.contains("rivulet/lab/oven/fan"))
+        #expect(cleared.contains("rivulet/lab/oven/door%2F1"))
+        #expect(cleared.count { $0.hasSuffix("/config") } == 2)
+        #expect(!cleared.contains("rivulet/lab/oven/heat"))
+    }
+
+    @Test func onePassIsBounded() {
+        var publisher = publisher()
+        let nodes = (0..<50).map {
+            (peer: PeerID(high: 100 + $0, low: 0), name: "n\($0)", isOnline: true, age: Int64(0))
+        }
+        let fleet = Plant.fleet(0, nodes)
+        let first = publisher.messages(of: fleet, limit: 10)
+        #expect((10..<15).contains(first.count))
+        var all = first
+        for _ in 0..<20 { all += publisher.messages(of: fleet, limit: 10) }
+        #expect(all.messages.count { $0.topic.hasSuffix("$availability") } == 50)
+    }
+
+    @Test func alarmsArePublishedWhenTheyChange() {
+        var publisher = publisher()
+        var fleet = FleetSnapshot()
+        var alarm = FleetAlarm(
+            name: "too/hot", node: "oven", channel: "heat", condition: "above 30", isActive: true,
+            since: Plant.begin, until: nil)
+        alarm.peer = Plant.oven
+        fleet.alarms = [alarm]
+        #expect(publisher.messages(of: fleet, limit: 100).isEmpty)
+        fleet.alarms[0].isPublished = true
+        let topic = "rivulet/lab/$alarms/too%2Fhot/oven/heat"
+        let first = publisher.messages(of: fleet, limit: 100)
+        #expect(first.messages.map(\.topic) == [topic] && first.messages[0].isRetained)
+        #expect(
+            first.text(topic)
+                == "{\"alarm\":\"too/hot\",\"state\":\"active\",\"node\":\"oven\","
+                + "\"peer\":\"\(Plant.oven)\",\"channel\":\"heat\","
+                + "\"condition\":\"above 30\",\"since\":\"2025-11-23T08:15:00Z\",\"until\":null}")
+        #expect(publisher.messages(of: fleet, limit: 100).isEmpty)
+        fleet.alarms[0].isActive = false
+        fleet.alarms[0].until = Plant.begin + Plant.second
+        #expect(
+            publisher.messages(of: fleet, limit: 100).text(topic)?.contains("cleared") == true)
+        publisher.connect()
+        #expect(publisher.messages(of: fleet, limit: 100).count == 1)
+        fleet.alarms = []
+        #expect(publisher.messages(of: fleet, limit: 100).messages == [.clearing(topic)])
+    }
+
+    @Test func whatThereIsNoRoomForIsCounted() {
+        var batch = OutputBatch()
+        for number in 1...Limits.channelsPerRunMax + 6 {
+            batch.series.append(
+                OutputSeries(
+                    node: Plant.node(Plant.oven, "oven"), number: UInt16(number),
+                    channel: "c\(number)", unit: .none, scale: 0))
+            batch.readings.append(
+                OutputReading(
+                    series: number - 1, sequence: UInt64(number), milliseconds: 0,
+                    utc: Plant.begin, outcome: Plant.value(1), hops: 1))
+        }
+        var publisher = publisher()
+        #expect(publisher.messages(of: batch).count == Limits.channelsPerRunMax)
+        #expect(publisher.leftOutCount == 6)
+        var edge = SparkplugEdge(group: "g", edge: "e", start: 0)
+        let messages = edge.messages(of: batch, utc: 0)
+        #expect(messages.reduce(0) { $0 + $1.readingCount } == Limits.channelsPerRunMax)
+        #expect(edge.leftOutCount == 6)
+    }
+}
