@@ -1,0 +1,90 @@
+import Collector
+import Fleet
+import NearbyCore
+import Telemetry
+
+/// What alarms know of a node: since when nothing came, and which rules watch which channel.
+struct AlarmNode: Sendable {
+    /// A channel that a rule watches.
+    struct Watched: Sendable {
+        let name: String
+        let unit: Unit
+        let map: ValueMap
+        /// In ascending order.
+        let rules: [Int]
+        /// When the newest reading was measured, by our clock.
+        var newest: Instant
+    }
+
+    private(set) var name: String
+    private(set) var lastHeard: Instant
+    /// Those that watch its silence.
+    private(set) var rules: [Int]
+    private var birth: BirthReference?
+    private var run: RunID?
+    private var channels: [UInt16: Watched] = [:]
+
+    /// One of whom nothing is known but the name.
+    init(name: String, peer: PeerID, rules: [AlarmRule], now: Instant) {
+        self.name = name
+        lastHeard = now
+        self.rules = Self.silenceRules(rules, peer, name)
+    }
+
+    var channelCount: Int { channels.count }
+
+    mutating func hear(_ time: Instant) { lastHeard = max(lastHeard, time) }
+
+    /// Whether it is what is known already.
+    func knows(_ other: Birth) -> Bool { birth == other.reference }
+
+    /// Whether it tells of a run, or channels, that came before those that are known.
+    func isPast(_ other: Birth) -> Bool {
+        guard run == other.run, let birth else { return false }
+        return other.number < birth.number
+    }
+
+    mutating func adopt(
+        _ birth: Birth, of peer: PeerID, _ rules: [AlarmRule], _ words: FleetWords, room: Int
+    ) {
+        let own = birth.node.name
+        let newest = Dictionary(channels.values.map { ($0.name, $0.newest) }) { max($0, $1) }
+        name = words.name(of: peer, named: own)
+        self.rules = Self.silenceRules(rules, peer, name)
+        self.birth = birth.reference
+        run = birth.run
+        let mine = rules.indices.filter { Self.isMeant(rules[$0], peer, name) }
+        channels = [:]
+        for channel in birth.channels where !mine.isEmpty && channels.count < room {
+            let shown = words.channel(
+                of: peer, named: own, channel.name, channel.unit, scale: channel.scale)
+            let watching = mine.filter {
+                rules[$0].condition != .silent && Glob(rules[$0].channel).matches(shown.name)
+            }
+            guard !watching.isEmpty else { continue }
+            channels[channel.number] = Watched(
+                name: shown.name, unit: shown.unit, map: shown.map, rules: watching,
+                newest: newest[shown.name] ?? Instant(nanoseconds: .min))
+        }
+    }
+
+    /// The channel that a reading is of, if a rule watches it and it is not older than others.
+    mutating func watched(_ number: UInt16, at time: Instant) -> Watched? {
+        guard var watched = channels[number], time >= watched.newest else { return nil }
+        watched.newest = time
+        channels[number] = watched
+        return watched
+    }
+
+    private static func silenceRules(
+        _ rules: [AlarmRule], _ peer: PeerID, _ name: String
+    ) -> [Int] {
+        rules.indices.filter {
+            rules[$0].condition == .silent && isMeant(rules[$0], peer, name)
+        }
+    }
+
+    private static func isMeant(_ rule: AlarmRule, _ peer: PeerID, _ name: String) -> Bool {
+        PeerID(text: rule.node).map { $0 == peer } ?? Glob(rule.node).matches(name)
+    }
+}

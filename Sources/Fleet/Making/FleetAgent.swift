@@ -1,0 +1,184 @@
+import Collector
+import NearbyCore
+import Telemetry
+
+/// What was heard of one agent: its newest run's channels.
+struct FleetAgent: Sendable {
+    struct Channel: Sendable {
+        var number: UInt16
+        var isRetired: Bool
+        var shown: FleetChannel
+        var map: ValueMap
+        /// Before the map, when it was measured, and its number; nil: no reading came.
+        var newest: (outcome: Outcome, sequence: UInt64)?
+    }
+
+    private var birth: Birth
+    private var name = ""
+    private var labels: [Label] = []
+    /// By shown name.
+    private(set) var channels: [Channel] = []
+    /// Where in `channels` a number is.
+    private var places: [UInt16: Int] = [:]
+    /// What is wrong with the words for it.
+    private(set) var faults: [String] = []
+    var lastHeard = Instant(nanoseconds: 0)
+    private var hops: UInt8 = 0
+    private var rank = ClockRank.none
+    private var readingCount: UInt64 = 0
+    /// Of the runs before, and of this one.
+    private var lostBefore: UInt64 = 0
+    private var lost: UInt64 = 0
+
+    init(_ birth: Birth, of peer: PeerID, _ words: FleetWords) { self.birth = birth }
+
+    /// Whether a birth says more than what is known: an earlier birth, or that of a run that ended,
+    /// does not.
+    func takesOver(_ other: Birth) -> Bool {
+        if other.run == birth.run { return other.number >= birth.number }
+        return birth.previous?.run != other.run
+    }
+
+    /// Whether its birth has to be adopted first. A run that is not ours is newer if its readings
+    /// are.
+    func needs(_ delivery: Delivery) -> Bool {
+        if delivery.birth.run == birth.run { return delivery.birth.number > birth.number }
+        return takesOver(delivery.birth) && delivery.birth.previous?.run == birth.run
+    }
+
+    mutating func adopt(_ birth: Birth, of peer: PeerID, _ words: FleetWords, limit: Int) {
+        if birth.run != self.birth.run {
+            lostBefore &+= lost
+            lost = 0
+        }
+        var known: [UInt16: Channel] = [:]
+        if birth.run == self.birth.run {
+            for channel in channels { known[channel.number] = channel }
+        }
+        self.birth = birth
+        channels = birth.channels.prefix(max(limit, 0)).map { channel in
+            var next = Channel(
+                number: channel.number, isRetired: channel.isRetired,
+                shown: FleetChannel(
+                    name: channel.name, unit: channel.unit, scale: channel.scale,
+                    last: .null(.unspecified), utc: 0, hops: 0), map: ValueMap())
+            if let known = known[channel.number] {
+                next.newest = known.newest
+                (next.shown.utc, next.shown.hops) = (known.shown.utc, known.shown.hops)
+            }
+            return next
+        }
+        rename(peer, words)
+    }
+
+    /// Names everything by these words.
+    mutating func rename(_ peer: PeerID, _ words: FleetWords) {
+        let own = birth.node.name
+        name = words.name(of: peer, named: own)
+        labels = words.labels(of: peer, named: own, birth.node.labels)
+        faults = []
+        for index in channels.indices {
+            guard let channel = birth.channel(channels[index].number) else { continue }
+            let shown = words.channel(
+                of: peer, named: own, channel.name, channel.unit, scale: channel.scale)
+            channels[index].map = shown.map
+            channels[index].shown.name = shown.name
+            channels[index].shown.storedName = shown.name == channel.name ? nil : channel.name
+            channels[index].shown.unit = shown.unit
+            channels[index].shown.scale = shown.scale
+            if let outcome = channels[index].newest?.outcome {
+                channels[index].shown.last = shown.map(outcome)
+            }
+            if let unit = shown.map.unreachable {
+                faults.append(
+                    "agents: \(channel.name) of \(own) is in \(channel.unit.symbol), which cannot "
+                        + "be converted to \(unit.symbol): its values stay as they are")
+            }
+        }
+        channels.sort { ($0.shown.name, $0.number) < ($1.shown.name, $1.number) }
+        places = [:]
+        for (place, channel) in channels.enumerated() { places[channel.number] = place }
+        noteCollisions(own)
+    }
+
+    private mutating func noteCollisions(_ own: String) {
+        let active = channels.filter { !$0.isRetired }
+        for (one, next) in zip(active, active.dropFirst())
+        where one.shown.name == next.shown.name
+            && (one.shown.storedName != nil || next.shown.storedName != nil)
+        {
+            faults.append(
+                "agents: two channels of \(own) are called \(one.shown.name) now: give one of "
+                    + "them another name")
+        }
+    }
+
+    mutating func apply(_ delivery: Delivery, unixOffset: Duration) {
+        lastHeard = max(lastHeard, delivery.arrival)
+        readingCount &+= UInt64(delivery.readings.count)
+        guard delivery.birth.run == birth.run else { return }
+        (hops, rank, lost) = (delivery.hops, delivery.rank, delivery.missing)
+        for reading in delivery.readings {
+            guard let place = places[reading.channel] else { continue }
+            let time = (reading.time + delivery.offset + unixOffset).nanoseconds
+            let held = channels[place]
+            if let newest = held.newest,
+                (held.shown.utc, newest.sequence) >= (time, reading.sequence)
+            {
+                continue
+            }
+            channels[place].newest = (reading.outcome, reading.sequence)
+            channels[place].shown.last =
+                held.map.isIdentity ? reading.outcome : held.map(reading.outcome)
+            channels[place].shown.utc = time
+            channels[place].shown.hops = delivery.hops
+        }
+    }
+
+    // MARK: Showing
+
+    func describe(_ node: inout FleetNode, now: Instant) {
+        node.name = name
+        node.storedName = name == birth.node.name ? nil : birth.node.name
+        node.role = "agent"
+        node.board = birth.node.board
+        node.labels = labels
+        node.age = max(now - lastHeard, .zero)
+        if node.hops == nil, hops > 0 { node.hops = Int(hops) }
+        node.clock = rank.name
+        node.readingCount = readingCount
+        node.lostCount = lostBefore &+ lost
+        node.channels = channels.compactMap {
+            $0.newest == nil || $0.isRetired ? nil : $0.shown
+        }
+        node.signal = FleetVitals.signal(node.channels)
+        node.battery = FleetVitals.battery(node.channels)
+    }
+}
+
+/// What channels say of the board itself.
+enum FleetVitals {
+    /// How well its link is received, dBm: that of a network interface, else of the only channel in
+    /// that unit.
+    static func signal(_ channels: [FleetChannel]) -> Double? {
+        let all = channels.filter { $0.unit.name == "dBm" }
+        return value(all, preferring: { $0.hasPrefix("net.") })
+    }
+
+    /// Percent: that of a power supply, else of the only channel that speaks of a battery.
+    static func battery(_ channels: [FleetChannel]) -> Double? {
+        let all = channels.filter {
+            guard $0.unit.name == "%EL" || $0.unit.name == "%" else { return false }
+            let name = ($0.storedName ?? $0.name).lowercased()
+            return name.contains("battery") || name.hasPrefix("power.") && name.hasSuffix("level")
+        }
+        return value(all, preferring: { $0.hasPrefix("power.") })
+    }
+
+    private static func value(
+        _ channels: [FleetChannel], preferring isOwn: (String) -> Bool
+    ) -> Double? {
+        let own = channels.first { isOwn($0.storedName ?? $0.name) }
+        return (own ?? (channels.count == 1 ? channels[0] : nil))?.last.value?.double
+    }
+}

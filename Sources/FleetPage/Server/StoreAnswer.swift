@@ -1,0 +1,129 @@
+import Collector
+import Fleet
+import NearbyCore
+import Store
+
+/// What the store says to a question of the page, as JSON.
+enum StoreAnswer {
+    static func text(
+        _ query: PageQuery, _ reader: StoreReader, words: FleetWords = .none
+    ) throws(StoreError) -> [UInt8] {
+        var json = JSONText()
+        switch query {
+        case .chart(let query):
+            let chart = try chart(query, reader, words)
+            json.object { chart.write(&$0) }
+        case .lines(let query): try addLines(query, reader, words, &json)
+        case .gaps(let peer): try addGaps(peer, reader, &json)
+        case .mesh(let utc):
+            let links = try reader.mesh(at: utc)
+            let begin = try reader.meshBegin()
+            json.object { json in
+                json.add("begin", begin.map { $0 / 1_000_000 })
+                json.key("links")
+                json.array(links) { FleetJSON.link(&$0, $1) }
+            }
+        }
+        return json.bytes
+    }
+
+    // MARK: Charts
+
+    private static func chart(
+        _ query: ChartQuery, _ reader: StoreReader, _ words: FleetWords
+    ) throws(StoreError) -> ChartBuilder {
+        var wanted = StoreQuery(query.peer, query.range)
+        wanted.channels = [Glob(query.channel)]
+        let width = reader.windowWidth ?? .seconds(10)
+        // Where windows would be too coarse, the readings themselves.
+        if query.range.length <= width.nanoseconds * readingsBelow {
+            var chart = ChartBuilder(query.range, points: query.points, words: words)
+            try reader.readings(wanted) { series, reading in
+                // A name may be a pattern that others match too.
+                if series.channel == query.channel { chart.add(series, reading) }
+                return true
+            }
+            return chart
+        }
+        var chart = ChartBuilder(
+            query.range, points: query.points, width: width.nanoseconds, words: words)
+        try reader.windows(wanted, width: width) { series, window in
+            if series.channel == query.channel { chart.add(series, window) }
+            return true
+        }
+        return chart
+    }
+
+    /// Windows of a range under which its readings are shown.
+    private static let readingsBelow: Int64 = 90
+
+    private static func addLines(
+        _ query: LinesQuery, _ reader: StoreReader, _ words: FleetWords, _ json: inout JSONText
+    ) throws(StoreError) {
+        let width = reader.windowWidth ?? .seconds(10)
+        var charts: [String: ChartBuilder] = [:]
+        try reader.windows(StoreQuery(query.peer, query.range), width: width) { series, window in
+            charts[
+                series.channel,
+                default: ChartBuilder(
+                    query.range, points: Limits.linePoints, width: width.nanoseconds, words: words)
+            ].add(series, window)
+            return true
+        }
+        json.object { json in
+            json.key("channels")
+            json.array(charts.sorted { $0.key < $1.key }) { json, entry in
+                json.object { json in
+                    json.add("name", entry.key)
+                    entry.value.write(&json)
+                }
+            }
+        }
+    }
+
+    // MARK: Gaps
+
+    /// The newest come last; no more than the last `gapsMax`.
+    private static func addGaps(
+        _ peer: PeerID?, _ reader: StoreReader, _ json: inout JSONText
+    ) throws(StoreError) {
+        var query = StoreQuery()
+        query.peers = peer.map { [.id($0)] } ?? []
+        let gaps = try reader.gaps(query).sorted {
+            ($0.from ?? .min, $0.peer, $0.gap.range.lowerBound)
+                < ($1.from ?? .min, $1.peer, $1.gap.range.lowerBound)
+        }
+        json.object { json in
+            json.add("total", gaps.count)
+            json.key("gaps")
+            json.array(gaps.suffix(gapsMax)) { json, gap in
+                let range = gap.gap.range
+                json.object { json in
+                    json.add("peer", gap.peer.description)
+                    json.add("node", gap.node)
+                    json.add("run", gap.gap.run.description)
+                    json.add("first", range.lowerBound)
+                    // Of an open one nobody knows where it ends.
+                    json.add(
+                        "count",
+                        gap.gap.isOpen ? nil : range.upperBound - range.lowerBound)
+                    json.add("reason", gap.gap.reason.description)
+                    // Of the readings on either side; null where none is stored.
+                    json.add("from", gap.from.map { $0 / 1_000_000 })
+                    json.add("to", gap.to.map { $0 / 1_000_000 })
+                }
+            }
+        }
+    }
+
+    private static let gapsMax = 500
+}
+
+extension StoreQuery {
+    init(_ peer: PeerID, _ range: TimeRange) {
+        self.init()
+        peers = [.id(peer)]
+        from = range.from
+        to = range.to
+    }
+}

@@ -1,0 +1,194 @@
+import Fleet
+import NearbyCore
+import Telemetry
+import Testing
+
+@testable import Alarms
+
+@Suite struct AlarmMachineTests {
+    @Test func firesOnceAndClearsOnce() throws {
+        var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30))])
+        #expect(world.read(30, at: 100).isEmpty)
+        let fired = world.read(31, at: 101)
+        #expect(fired.map(\.isActive) == [true])
+        #expect(fired.first?.text == "alarm warm: t of freezer 1 is above 30 °C (31 °C)")
+        #expect(world.read(40, at: 102).isEmpty)
+        #expect(world.wait(until: 103).isEmpty)
+        let cleared = world.read(29, at: 104)
+        #expect(cleared.map(\.isActive) == [false])
+        #expect(cleared.first?.since == AlarmWorld.time(101))
+        #expect(world.read(28, at: 105).isEmpty)
+    }
+
+    @Test func below() throws {
+        let condition = AlarmRule.Condition.below(
+            DecimalValue(coefficient: 5), hysteresis: DecimalValue(coefficient: 2))
+        var world = try AlarmWorld([AlarmWorld.rule(condition)])
+        #expect(world.read(5, at: 1).isEmpty)
+        #expect(world.read(4, at: 2).count == 1)
+        #expect(world.read(6, at: 3).isEmpty)
+        #expect(world.read(7, at: 4).map(\.isActive) == [false])
+    }
+
+    @Test func hysteresisKeepsItFromFlapping() throws {
+        var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30, hysteresis: 2))])
+        #expect(world.read(31, at: 1).count == 1)
+        for second in 2..<20 {
+            let value: Int64 = second % 2 == 0 ? 29 : 31
+            #expect(world.read(value, at: Double(second)).isEmpty)
+        }
+        #expect(world.read(28, at: 21).map(\.isActive) == [false])
+    }
+
+    @Test func holdsForItsTimeWithoutFurtherReadings() throws {
+        var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30), for: .seconds(10))])
+        #expect(world.read(31, at: 100).isEmpty)
+        #expect(world.wait(until: 109).isEmpty)
+        let fired = world.wait(until: 110.5)
+        #expect(fired.map(\.isActive) == [true])
+        #expect(fired.first?.since == AlarmWorld.time(100))
+        #expect(fired.first?.condition == "above 30 °C for 10 s")
+    }
+
+    @Test func aValueInBetweenBeginsTheTimeAnew() throws {
+        var world = try AlarmWorld(
+            [AlarmWorld.rule(AlarmWorld.above(30, hysteresis: 5), for: .seconds(10))])
+        #expect(world.read(31, at: 100).isEmpty)
+        #expect(world.read(30, at: 105).isEmpty)
+        #expect(world.read(31, at: 106).isEmpty)
+        #expect(world.wait(until: 112).isEmpty)
+        #expect(world.wait(until: 117).count == 1)
+    }
+
+    @Test func aNullProvesNothing() throws {
+        var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30), for: .seconds(10))])
+        #expect(world.read(31, at: 100).isEmpty)
+        #expect(world.read(nil, at: 105).isEmpty)
+        #expect(world.wait(until: 120).isEmpty)
+        #expect(world.read(31, at: 121).isEmpty)
+        #expect(world.wait(until: 132).count == 1)
+        #expect(world.read(nil, at: 133).isEmpty)
+        #expect(world.read(1, at: 134).map(\.isActive) == [false])
+    }
+
+    @Test func lateReadingsFireNothingAndClearNothing() throws {
+        var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30))])
+        #expect(world.read(99, at: 5_000, measured: 4_900).isEmpty)
+        #expect(world.read(31, at: 5_001).count == 1)
+        #expect(world.read(1, at: 5_002, measured: 4_990).isEmpty)
+        #expect(world.read(1, at: 5_003, measured: 4_000).isEmpty)
+    }
+
+    @Test func nullsForLong() throws {
+        var world = try AlarmWorld([AlarmWorld.rule(.failing, for: .seconds(5))])
+        #expect(world.read(nil, at: 1).isEmpty)
+        let fired = world.read(nil, at: 7)
+        #expect(fired.first?.text == "alarm warm: t of freezer 1 is no values for 5 s (timeout)")
+        #expect(world.read(3, at: 8).map(\.isActive) == [false])
+    }
+
+    @Test func silenceOfANodeThatIsNoLongerInReach() throws {
+        var world = try AlarmWorld(
+            [AlarmWorld.rule(.silent, for: .seconds(30), channel: "*", name: "gone")])
+        #expect(world.read(1, at: 100).isEmpty)
+        #expect(world.seen(at: 120).isEmpty)
+        #expect(world.wait(until: 149).isEmpty)
+        let fired = world.wait(until: 151)
+        #expect(fired.first?.text == "alarm gone: freezer 1 is silent for 30 s")
+        #expect(fired.first?.since == AlarmWorld.time(120))
+        #expect(world.wait(until: 200).isEmpty)
+        #expect(world.seen(at: 201).map(\.isActive) == [false])
+    }
+
+    private static let patterns: [(String, String, Int)] = [
+        ("*", "t", 1), ("freezer*", "t", 1), ("fridge*", "t", 0), ("*", "h", 0), ("*", "?", 1),
+        (AlarmWorld.peer.description, "t", 1), (PeerID(high: 9, low: 9).description, "t", 0),
+    ]
+
+    @Test(arguments: patterns)
+    func isOverTheNodesAndChannelsThatItNames(
+        _ node: String, _ channel: String, _ count: Int
+    ) throws {
+        var world = try AlarmWorld(
+            [AlarmWorld.rule(AlarmWorld.above(30), node: node, channel: channel)])
+        #expect(world.read(31, at: 1).count == count)
+    }
+
+    @Test func whatHeldBeforeARestartIsNotToldAgain() throws {
+        let rules = [
+            AlarmWorld.rule(AlarmWorld.above(30)),
+            AlarmWorld.rule(.silent, for: .seconds(30), name: "gone"),
+        ]
+        var before = try AlarmWorld(rules)
+        let fired = before.read(31, at: 100)
+        var record = AlarmRecord()
+        record.alarms = fired.map { AlarmRecord.Alarm($0, unixOffset: .seconds(1_000)) }
+        record.nodes = before.machine.knownNodes
+        var after = try AlarmWorld(rules)
+        after.machine.restore(
+            AlarmRecord(record.bytes), unixOffset: .seconds(1_090), now: AlarmWorld.time(20))
+        let shown = after.machine.alarms(unixOffset: .seconds(1_090), now: AlarmWorld.time(20))
+        #expect(shown.count == 1)
+        #expect(after.read(32, at: 21).isEmpty)
+        let cleared = after.read(30, at: 22)
+        #expect(cleared.map(\.isActive) == [false])
+        #expect(cleared.first?.since == AlarmWorld.time(10))
+        // The node is known: that it never comes is noticed.
+        var never = try AlarmWorld(rules)
+        never.machine.restore(record, unixOffset: .zero, now: AlarmWorld.time(20))
+        _ = never.wait(until: 20)
+        #expect(never.wait(until: 51).map(\.name) == ["gone"])
+    }
+
+    @Test func alarmsAreShownUntilADayAfterTheirEnd() throws {
+        var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30))])
+        _ = world.read(31, at: 10)
+        let offset = Duration.seconds(1_000_000)
+        func shown(_ seconds: Double) -> [FleetAlarm] {
+            world.machine.alarms(unixOffset: offset, now: AlarmWorld.time(seconds))
+        }
+        #expect(shown(11).map(\.isActive) == [true])
+        #expect(shown(11).first?.since == 1_000_010_000_000_000)
+        _ = world.read(1, at: 20)
+        #expect(shown(21).map(\.until) == [1_000_020_000_000_000])
+        #expect(shown(86_421).isEmpty)
+    }
+
+    @Test func manyAlarmsThatEndedAreForgotten() throws {
+        var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30))])
+        for second in 0..<1_000 { _ = world.read(second % 2 == 0 ? 31 : 1, at: Double(second)) }
+        let shown = world.machine.alarms(unixOffset: .zero, now: AlarmWorld.time(1_000))
+        #expect(shown.count == Limits.alarmEndedMax)
+    }
+
+    @Test func withoutRulesNothingIsKeptAndNoTimeIsDue() throws {
+        var world = try AlarmWorld([])
+        #expect(world.read(31, at: 1).isEmpty)
+        #expect(world.machine.nextDeadline == nil)
+    }
+
+    @Test func recordsKeepHostileNames() {
+        var record = AlarmRecord()
+        record.alarms = [
+            AlarmRecord.Alarm(
+                name: "a\tb", peer: AlarmWorld.peer, node: "n\n\\", channel: "\\t", unit: "Cel",
+                since: -5)
+        ]
+        record.nodes = [AlarmRecord.Node(peer: AlarmWorld.peer, name: "\t\n\\n")]
+        #expect(AlarmRecord(record.bytes) == record)
+        #expect(AlarmRecord(Array("node\tx\ty\nalarm\t1\n\n\u{0}".utf8)) == AlarmRecord())
+    }
+
+    @Test func aMessageForAWebhookIsJSON() throws {
+        var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30))], node: "a\"b<")
+        let change = try #require(world.read(31, at: 2).first)
+        #expect(
+            change.json(unixOffset: .seconds(1_700_000_000), collector: "c", network: "n")
+                == #"{"alarm":"warm","state":"active","node":"a\"b<","peer":"\#(AlarmWorld.peer)","#
+                + #""channel":"t","condition":"above 30 °C","value":"31 °C","#
+                + #""since":1700000002000,"time":1700000002000,"collector":"c","network":"n"}"#)
+        let environment = change.environment(unixOffset: .zero)
+        #expect(environment.contains { $0 == ("RIVULET_ALARM_NODE", "a\"b<") })
+        #expect(environment.allSatisfy { !$0.value.contains("\n") && !$0.value.contains("\0") })
+    }
+}
