@@ -31,9 +31,11 @@ func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
 
 /// Parsers of bytes from outside: replayed by tests, or, where Tests/fuzz.sh builds, in libFuzzer.
 let parsers: [Target.Dependency] = [
-    "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyTransfers", "NearbyDTLS", "NearbyKeys",
+    "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyGroups", "NearbyTransfers",
+    "NearbyCertificates", "NearbyDTLS", "NearbyKeys",
     "NearbyLinux", "NearbyAvahi", "NearbyBluetooth", "Telemetry", "Collector", "Sampling",
-    "Sensors", "Configuration", "Boards", "DurableFiles", "Spool", "Store", "Setup", "COpenSSL",
+    "Sensors", "Configuration", "CollectorConfiguration", "Boards", "DurableFiles", "Spool",
+    "Store", "Setup", "COpenSSL",
 ]
 let fuzzing: [Target] =
     Context.environment["RIVULET_FUZZING"] == nil
@@ -94,6 +96,11 @@ let package = Package(
         .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
         .systemLibrary(name: "CGPIOD", providers: [.apt(["libgpiod-dev"])]),
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CNATS", providers: [.apt(["libnats-dev"])]),
+        .systemLibrary(name: "CMosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .systemLibrary(name: "CMicroHTTPD", providers: [.apt(["libmicrohttpd-dev"])]),
 
         // Files that survive power cuts, through a seam where tests make each call fail.
         library("DurableFiles", []),
@@ -143,6 +150,8 @@ let package = Package(
                 "COpenSSL",
             ]),
         library("Configuration", ["NearbyCore", "Telemetry", "CYAML"]),
+        // What a collector's file says besides: outputs, the page, agents and alarms. No agent links it.
+        library("CollectorConfiguration", ["Configuration", "NearbyCore", "Telemetry"]),
         library("Boards", ["Configuration"]),
         // Square roots and rounding come from libm, which nothing but Glibc's module would link.
         library("Collector", ["NearbyCore", "Telemetry"], linking: ["m"]),
@@ -157,7 +166,60 @@ let package = Package(
 
         // Only the command line links it: an agent has no database.
         library(
-            "Store", ["NearbyCore", "Telemetry", "Collector", "DurableFiles", "CSQLite"]),
+            "Store",
+            [
+                "NearbyCore", "Telemetry", "Collector", "Fleet", "Outputs", "DurableFiles",
+                "CSQLite",
+            ]),
+
+        // Behind the collector. Pure: how the network looks; what outputs are given, and the formats
+        // they speak; alarms.
+        library("Fleet", ["NearbyCore", "Telemetry", "Collector"]),
+        library("Outputs", ["NearbyCore", "Telemetry", "Fleet"]),
+        library("Alarms", ["NearbyCore", "Telemetry", "Collector", "Fleet"]),
+        // The outside world, a kind of server each.
+        library(
+            "OutputFiles",
+            [
+                "NearbyCore", "Telemetry", "Fleet", "Outputs", "CollectorConfiguration",
+                "NearbyLinux",
+                "DurableFiles", "CLinux",
+            ]),
+        library(
+            "OutputHTTP",
+            [
+                "NearbyCore", "NearbyLinux", "Fleet", "Outputs", "CollectorConfiguration",
+                "Configuration", "CCurl",
+            ]),
+        library(
+            "OutputPostgres",
+            ["NearbyCore", "Telemetry", "Fleet", "Outputs", "CollectorConfiguration", "CPostgres"]),
+        library(
+            "OutputNATS",
+            ["NearbyCore", "Telemetry", "Fleet", "Outputs", "CollectorConfiguration", "CNATS"]),
+        library(
+            "OutputMQTT",
+            [
+                "NearbyCore", "Telemetry", "Fleet", "Outputs", "CollectorConfiguration",
+                "Configuration", "CMosquitto",
+            ]),
+        // The page, which reads the store.
+        .target(
+            name: "FleetPage",
+            dependencies: [
+                "NearbyCore", "Telemetry", "Collector", "Store", "Fleet", "Outputs",
+                "CollectorConfiguration", "Configuration", "NearbyLinux", "CMicroHTTPD",
+            ],
+            // HTML, CSS and JavaScript, in the program itself.
+            resources: [.embedInCode("Page")], swiftSettings: settings),
+        // Their threads, behind the store.
+        library(
+            "OutputShell",
+            [
+                "NearbyCore", "Telemetry", "Store", "Fleet", "Outputs", "CollectorConfiguration",
+                "NearbyLinux", "OutputFiles", "OutputHTTP", "OutputPostgres", "OutputNATS",
+                "OutputMQTT", "CLinux",
+            ]),
 
         // Whole agents and collectors, without sockets, threads and files: what the simulator runs.
         library("AgentComposition", ["NearbyCore", "NearbyEngine", "Telemetry", "Sampling"]),
@@ -174,17 +236,23 @@ let package = Package(
         library(
             "CollectorShell",
             [
-                "NodeShell", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
-                "Telemetry", "Collector", "CollectorComposition", "Store",
+                "NodeShell", "CollectorConfiguration", "Configuration", "NearbyCore",
+                "NearbyEngine", "NearbyLinux", "Telemetry", "Collector", "CollectorComposition",
+                "Store", "Fleet", "Outputs",
+                "OutputShell", "OutputHTTP", "OutputFiles", "FleetPage", "Alarms", "DurableFiles",
             ]),
         // What `rivulet ping`, `trace`, `topology` and `browse` make of a node's answers.
-        library("Survey", ["NodeShell", "Configuration", "NearbyCore", "Collector"]),
+        library(
+            "Survey",
+            ["NodeShell", "Configuration", "NearbyCore", "Collector", "Telemetry", "Fleet"]),
+        // What `rivulet top` draws.
+        library("FleetTerminal", ["NearbyCore", "Telemetry", "Collector", "Fleet"]),
         // How a machine becomes a node of a network: `rivulet init` and `rivulet join`.
         library(
             "Setup",
             [
-                "NodeShell", "Configuration", "Boards", "NearbyCore", "NearbyEngine", "NearbyDTLS",
-                "NearbyKeys", "NearbyLinux", "DurableFiles", "Spool",
+                "NodeShell", "CollectorConfiguration", "Configuration", "Boards", "NearbyCore",
+                "NearbyEngine", "NearbyDTLS", "NearbyKeys", "NearbyLinux", "DurableFiles", "Spool",
             ]),
         // Files from peer to peer: `rivulet send` and `rivulet receive`.
         library(
@@ -197,9 +265,10 @@ let package = Package(
         .executableTarget(
             name: "rivulet",
             dependencies: [
-                "NodeShell", "CollectorShell", "Configuration", "Boards", "NearbyCore",
-                "NearbyWire", "NearbyEngine", "NearbyLinux", "Collector", "Store", "Setup",
-                "Survey", "Nearby", "FileTransfer", "CLinux", "CQREncode",
+                "NodeShell", "CollectorShell", "CollectorConfiguration", "Configuration", "Boards",
+                "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyLinux", "Collector", "Store",
+                "Setup", "Survey", "Nearby", "FileTransfer", "CLinux", "CQREncode", "Fleet",
+                "FleetTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -223,10 +292,26 @@ let package = Package(
         .executableTarget(
             name: "session-bench", dependencies: ["Nearby", "NearbyCore", "NearbyLinux"],
             path: "Benchmarks/Session", swiftSettings: settings),
+        // Whole agents by the hundred in one process, for Benchmarks/run.sh.
+        .executableTarget(
+            name: "crowd",
+            dependencies: [
+                "AgentComposition", "Configuration", "NearbyCore", "NearbyDTLS", "NearbyEngine",
+                "NearbyLinux", "NodeShell", "Sampling", "Telemetry",
+            ],
+            path: "Benchmarks/Crowd", swiftSettings: settings),
         // Commits and queries of a store with ten million readings, for Benchmarks/run.sh.
         .executableTarget(
             name: "store-bench", dependencies: ["NearbyCore", "Telemetry", "Collector", "Store"],
             path: "Benchmarks/Store", swiftSettings: settings),
+        // The page of a thousand nodes without the network behind it, for Benchmarks/run.sh.
+        .executableTarget(
+            name: "page-bench",
+            dependencies: [
+                "Collector", "CollectorConfiguration", "Fleet", "FleetPage", "NearbyCore", "Store",
+                "Telemetry",
+            ],
+            path: "Benchmarks/Pages", swiftSettings: settings),
         // Random worlds with random faults, in release: deploy/test.sh runs hundreds of seeds.
         .executableTarget(
             name: "simulate", dependencies: ["NearbySimulator", "NearbyCore"],
@@ -255,7 +340,7 @@ let package = Package(
         .testTarget(
             name: "NearbyReadingsTests", dependencies: ["NearbyReadings", "Nearby", "Telemetry"],
             swiftSettings: settings),
-        tests(of: "Nearby", ["NearbyCore", "NearbyWire", "NearbyCertificates"]),
+        tests(of: "Nearby", ["NearbyCore", "NearbyWire", "NearbyGroups", "NearbyCertificates"]),
         tests(
             of: "NearbyTransfers", ["NearbyCore", "NearbyWire", "NearbyEngine", "VectorFile"]),
         tests(of: "FileTransfer", ["Nearby", "NearbyCore"]),
@@ -289,7 +374,7 @@ let package = Package(
                 "NearbyCore", "NearbyLinux", "Telemetry", "Sampling", "DurableFiles",
                 "FailingFiles", "VectorFile",
             ]),
-        tests(of: "Configuration", ["Telemetry"]),
+        tests(of: "Configuration", ["CollectorConfiguration", "Telemetry"]),
         tests(of: "Boards", ["Configuration"]),
         tests(
             of: "NodeShell",
@@ -320,7 +405,34 @@ let package = Package(
                 "NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles",
                 "SlowStatistics", "CFaultyDisk", "store-writer",
             ]),
-        tests(of: "Survey", ["NearbyCore"]),
+        tests(of: "Outputs", ["NearbyCore", "Telemetry", "Fleet"]),
+        .testTarget(
+            name: "OutputFilesTests",
+            dependencies: ["OutputFiles", "Outputs", "Fleet", "NearbyCore", "Telemetry"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "OutputShellTests",
+            dependencies: [
+                "OutputShell", "Store", "Collector", "CollectorConfiguration", "Fleet",
+                "NearbyCore", "Telemetry",
+            ],
+            swiftSettings: settings),
+        tests(of: "Alarms", ["NearbyCore", "Telemetry", "Collector", "Fleet"]),
+        tests(of: "Survey", ["NearbyCore", "Fleet", "Telemetry"]),
+        .testTarget(
+            name: "FleetPageTests",
+            dependencies: [
+                "FleetPage", "Fleet", "NearbyCore", "Telemetry", "CollectorConfiguration", "Store",
+                "Collector",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FleetTests", dependencies: ["Fleet", "Collector", "NearbyCore", "Telemetry"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FleetTerminalTests",
+            dependencies: ["FleetTerminal", "Fleet", "NearbyCore", "Telemetry"],
+            swiftSettings: settings),
         // These run the program itself, below temporary folders.
         tests(
             of: "Setup",
@@ -335,3 +447,18 @@ let package = Package(
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ] + fuzzing + examples
 )
+
+/// With RIVULET_TESTS, a list of test targets: they and what they stand on, and nothing else. An emulated processor
+/// has no time for more (deploy/test-arm64.sh).
+if let names = Context.environment["RIVULET_TESTS"] {
+    var wanted = Set(names.split(separator: " ").map(String.init))
+    var found = 0
+    while found < wanted.count {
+        found = wanted.count
+        for target in package.targets where wanted.contains(target.name) {
+            for case .byNameItem(let name, _) in target.dependencies { wanted.insert(name) }
+        }
+    }
+    package.targets.removeAll { !wanted.contains($0.name) }
+    package.products = []
+}

@@ -110,7 +110,7 @@ public final class Agent {
             for new in peers where !viewers.contains(new) { tell(.viewerUp(new), now) }
             viewers = peers
         case .message(let bytes, let peer, _, _): tell(.received(bytes, from: peer), now)
-        case .peer, .application, .notice, .echo: break
+        case .peer, .application, .diagnostic, .echo: break
         }
     }
 
@@ -163,8 +163,8 @@ public final class Agent {
 
     private func spoolAnswered(_ answer: SpoolAnswer, _ now: Instant) {
         switch answer {
-        case .opened(let runs, let previous, let notices):
-            for notice in notices { outputs.append(.event(.spoolNotice(notice))) }
+        case .opened(let runs, let previous, let diagnostics):
+            for diagnostic in diagnostics { outputs.append(.event(.spoolDiagnostic(diagnostic))) }
             tell(.restore(runs, previous), now)
         case .appended(let places, let evicted):
             if spoolFault != nil { outputs.append(.event(.spoolWorks)) }

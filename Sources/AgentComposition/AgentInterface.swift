@@ -77,7 +77,7 @@ extension Agent {
     public enum SpoolAnswer: Sendable {
         /// What earlier runs left, and the last of them; ahead of the answer to the job that had it
         /// opened.
-        case opened([SpooledRun], PreviousRun?, notices: [String])
+        case opened([SpooledRun], PreviousRun?, diagnostics: [String])
         /// The batch is durable; blocks of these stretches had to go for it.
         case appended([(range: Range<UInt64>, place: SpoolPlace)], evicted: [RunRange])
         /// nil: it could not be read.
@@ -99,6 +99,6 @@ extension Agent {
         case spoolFailed(String)
         case spoolWorks
         /// What was found when the spool was opened.
-        case spoolNotice(String)
+        case spoolDiagnostic(String)
     }
 }

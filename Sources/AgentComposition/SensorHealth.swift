@@ -75,7 +75,7 @@ public struct SensorHealth: Sendable {
                 return nil
             }
             let isWorse = told.worst == .partly && state == .failing
-            guard isWorse || now - told.time >= Limits.sensorNoticeInterval else { return nil }
+            guard isWorse || now - told.time >= Limits.sensorDiagnosticInterval else { return nil }
         }
         told = (state, state, now)
         return .failed
@@ -91,5 +91,5 @@ public struct SensorHealth: Sendable {
 
 extension Limits {
     /// Between two lines in the log that one sensor fails.
-    static let sensorNoticeInterval = Duration.seconds(600)
+    static let sensorDiagnosticInterval = Duration.seconds(600)
 }

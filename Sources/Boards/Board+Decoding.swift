@@ -25,7 +25,7 @@ extension Board {
 
     /// Every table of keys of a board file.
     public static let tables = [
-        file, GPIOChip.table, Header.table, Pin.table, Bus.table, Overlay.table,
+        file, BoardChip.table, Header.table, Pin.table, Bus.table, Overlay.table,
     ]
 
     static let file = KeyTable(
@@ -69,7 +69,7 @@ extension Board {
         compatible = section.list("compatible", where: BoardText.isFileName).map(\.text)
         processor = section.text("processor") ?? ""
         binary = section.choice("binary") ?? .none
-        chips = section.sections("chips", GPIOChip.table).map(GPIOChip.init)
+        chips = section.sections("chips", BoardChip.table).map(BoardChip.init)
         headers = section.sections("headers", Header.table).map(Header.init)
         buses = section.sections("buses", Bus.table).map(Bus.init)
         thermalZones = section.list("thermal").map(\.text)
@@ -84,7 +84,7 @@ extension Board {
     }
 }
 
-extension GPIOChip {
+extension BoardChip {
     static let table = KeyTable(
         "a chip",
         [

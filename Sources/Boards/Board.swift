@@ -12,7 +12,7 @@ public struct Board: Sendable {
     public var processor: String
     /// Which of our programs run on it.
     public var binary: Binary
-    public var chips: [GPIOChip]
+    public var chips: [BoardChip]
     /// In the order of the file; at most 4.
     var headers: [Header]
     public var buses: [Bus]
@@ -36,7 +36,7 @@ public struct Board: Sendable {
 }
 
 /// A GPIO chip that pins of a header belong to.
-public struct GPIOChip: Equatable, Sendable {
+public struct BoardChip: Equatable, Sendable {
     /// As pins name it.
     public var name: String
     /// As the kernel labels it: what `gpiodetect` shows in brackets.

@@ -10,7 +10,7 @@ extension AgentProgram {
     func tell(_ event: Node.Event) {
         guard case .collector(let peer) = event else { return }
         showState()
-        guard let peer else { return log.write(.notice, "no collector in reach") }
+        guard let peer else { return log.write(.diagnostic, "no collector in reach") }
         if firstConnected == nil { firstConnected = WallClock.read().unixNanoseconds }
         log.write(.information, "collector: \(node.name(of: peer) ?? "\(peer)")")
     }
@@ -27,23 +27,23 @@ extension AgentProgram {
         case .sensorFailed(let sensor):
             log.write(.warning, "\(name(of: sensor)): \(problem(of: sensor, now) ?? "")")
         case .sensorRecovered(let sensor):
-            log.write(.notice, "\(name(of: sensor)) gives values again")
+            log.write(.diagnostic, "\(name(of: sensor)) gives values again")
         case .unitRefused(let sensor, let refused):
             log.write(.warning, "\(name(of: sensor)): \(refused)")
         case .spoolFailed(let fault):
             log.write(.error, "spool: \(fault): readings wait in memory only")
             showState()
         case .spoolWorks:
-            log.write(.notice, "the spool works again")
+            log.write(.diagnostic, "the spool works again")
             showState()
-        case .spoolNotice(let notice): log.write(.warning, "spool: \(notice)")
+        case .spoolDiagnostic(let diagnostic): log.write(.warning, "spool: \(diagnostic)")
         }
     }
 
     func tellStatus() {
-        program.statusDetails = { [unowned self] in statusDetails }
-        program.sensorLines = { [unowned self] in sensorLines(MonotonicClock.now()) }
-        program.summaryLine = { [unowned self] in
+        program.additions.details = { [unowned self] in statusDetails }
+        program.additions.lines = { [unowned self] in sensorLines(MonotonicClock.now()) }
+        program.additions.summary = { [unowned self] in
             let telemeter = agent.telemeter
             return "journal    \(telemeter.waitingCount) readings wait, "
                 + "\(telemeter.lostCount) lost"

@@ -129,11 +129,11 @@ public final class AgentProgram: NodeOwner {
         switch Settings.load(path) {
         case .bad(let mistakes):
             for mistake in mistakes { log.write(.error, mistake.description) }
-            log.write(.error, "\(path): not taken up; the agent goes on as before")
+            log.write(.error, "\(path): not applied; the agent goes on as before")
         case .good(let settings):
             NodeProgram.tell(settings, log)
             use(settings.sensors)
-            log.write(.notice, "\(path): sensors taken up; other keys at the next start")
+            log.write(.diagnostic, "\(path): sensors reloaded; other keys need a restart")
         }
     }
 

@@ -4,6 +4,8 @@ public enum JSONValue: CustomStringConvertible {
     case array([JSONValue])
     case string(String)
     case number(Int64)
+    /// A number that is no whole one, or a greater one, as it is written.
+    case decimal(String)
     case flag(Bool)
     case null
 
@@ -21,6 +23,7 @@ public enum JSONValue: CustomStringConvertible {
         case .array(let items): "[" + items.map(\.description).joined(separator: ",") + "]"
         case .string(let text): Self.quoted(text)
         case .number(let value): String(value)
+        case .decimal(let text): text
         case .flag(let value): value ? "true" : "false"
         case .null: "null"
         }

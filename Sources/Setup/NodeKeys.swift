@@ -18,7 +18,7 @@ public struct NodeKeys {
         let isRoot = geteuid() == 0
         let owner = isRoot ? Owner(of: settings.state) : nil
         let isService = isRoot && settings.file == Settings.standardPath
-        files = OwnedFiles(owner: owner ?? (isService ? Owner(user: Service.user) : nil))
+        files = OwnedFiles(owner: owner ?? (isService ? Owner(user: SystemdUnit.user) : nil))
     }
 
     /// For people.
@@ -54,7 +54,7 @@ public struct NodeKeys {
         }
     }
 
-    private func faults(of identity: Identity) -> (errors: [String], warnings: [String]) {
+    private func faults(of identity: NodeIdentity) -> (errors: [String], warnings: [String]) {
         do throws(StartError) {
             let authority = try settings.authority(for: identity, Role(settings.role))
             guard let remark = settings.remark(on: authority) else { return ([], []) }
@@ -101,7 +101,7 @@ public struct NodeKeys {
     /// Binds the identity to this board; its PeerID.
     public func adopt() throws(StartError) -> PeerID {
         do throws(IdentityError) {
-            return try Identity.adopt(stateDirectory: settings.state, through: files).peer
+            return try NodeIdentity.adopt(stateDirectory: settings.state, through: files).peer
         } catch {
             throw StartError(error)
         }
@@ -109,12 +109,12 @@ public struct NodeKeys {
 
     private var keyPath: String { settings.trust.key ?? settings.state + "/identity.pem" }
 
-    private func readIdentity() throws(IdentityError) -> Identity? {
-        if let path = settings.trust.key { return try Identity.load(key: path) }
-        return try Identity.stored(stateDirectory: settings.state)
+    private func readIdentity() throws(IdentityError) -> NodeIdentity? {
+        if let path = settings.trust.key { return try NodeIdentity.load(key: path) }
+        return try NodeIdentity.stored(stateDirectory: settings.state)
     }
 
-    private func storedIdentity() throws(StartError) -> Identity? {
+    private func storedIdentity() throws(StartError) -> NodeIdentity? {
         do throws(IdentityError) {
             return try readIdentity()
         } catch {
@@ -123,11 +123,11 @@ public struct NodeKeys {
     }
 
     /// Made if there is none.
-    private func anyIdentity() throws(StartError) -> Identity {
+    private func anyIdentity() throws(StartError) -> NodeIdentity {
         if let stored = try storedIdentity() { return stored }
-        let identity: Identity
+        let identity: NodeIdentity
         do throws(IdentityError) {
-            identity = try Identity.load(
+            identity = try NodeIdentity.load(
                 stateDirectory: settings.state, rule: .refuse, through: files)
         } catch {
             throw StartError(error)

@@ -1,7 +1,7 @@
 import NodeShell
 
-/// Reads the JSON that a node says of itself (RFC 8259; whole numbers only). What is no such text
-/// is nil, whatever it is.
+/// Reads the JSON that a node says of itself (RFC 8259). What is no such text is nil, whatever it
+/// is.
 struct JSONReader {
     private var rest: Substring.UnicodeScalarView
     private static let depthMax = 16
@@ -101,9 +101,13 @@ struct JSONReader {
     }
 
     private mutating func number() -> JSONValue? {
-        let digits = String(String.UnicodeScalarView(rest.prefix { $0 == "-" || "0"..."9" ~= $0 }))
-        rest = rest.dropFirst(digits.unicodeScalars.count)
-        return Int64(digits).map { .number($0) }
+        let scalars = rest.prefix {
+            "0"..."9" ~= $0 || $0 == "-" || $0 == "+" || $0 == "." || $0 == "e" || $0 == "E"
+        }
+        let text = String(String.UnicodeScalarView(scalars))
+        rest = rest[scalars.endIndex...]
+        if let whole = Int64(text) { return .number(whole) }
+        return Double(text) == nil ? nil : .decimal(text)
     }
 
     private mutating func skipSpace() {

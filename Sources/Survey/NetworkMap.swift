@@ -105,6 +105,8 @@ extension JSONValue {
 /// Why a node could not be asked what a command wants to know, as a sentence.
 public enum SurveyError: Error, Equatable, CustomStringConvertible, Sendable {
     case tooOld
+    /// It collects nothing.
+    case noFleet
     case unknown(String, advice: String)
     case ambiguous(String, [String])
     case own(String)
@@ -114,6 +116,9 @@ public enum SurveyError: Error, Equatable, CustomStringConvertible, Sendable {
         switch self {
         case .tooOld:
             "the node that runs here is of an older version, which cannot say this: restart it"
+        case .noFleet:
+            "the node that was asked is no collector, or of an older version: `rivulet top` looks "
+                + "at the network through a running `rivulet collect` of this machine"
         case .unknown(let name, let advice): "no node \(name) is known here; \(advice)"
         case .ambiguous(let name, let nodes):
             "\(nodes.count) nodes are called \(name); give the PeerID:\n"

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CollectorConfiguration
 import Configuration
 import NodeShell
 import Setup
@@ -27,11 +28,12 @@ struct Check: ParsableCommand {
     }
 
     private func check(_ file: String) -> ExitStatus {
-        switch file == "-" ? Settings.loadStandardInput() : Settings.load(file) {
+        switch file == "-" ? CollectorSettings.loadStandardInput() : CollectorSettings.load(file) {
         case .bad(let mistakes):
             for mistake in mistakes { complain(mistake.description) }
             return ExitStatus(mistakes)
-        case .good(let settings):
+        case .good(let whole):
+            let settings = whole.node
             for warning in settings.warnings {
                 complain(
                     "\(warning.file):\(warning.mark.line):\(warning.mark.column): warning: "

@@ -5,7 +5,7 @@ import NodeShell
 import Setup
 
 /// What this node is known by, and what an authority says of it.
-struct NodeIdentity: ParsableCommand {
+struct IdentityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "identity",
         abstract: "Show this node's PeerID and certificate, or have it signed by an authority.",

@@ -25,7 +25,7 @@ struct Init: ParsableCommand {
             """)
 
     @Option(help: "The network's name: 1 to 15 of a–z, 0–9 and hyphen.") var network: String?
-    @OptionGroup var node: NodeOptions
+    @OptionGroup var node: NewNodeOptions
     @Option(help: "A secret to use instead of a new one; - is standard input.")
     var secretFile: String?
     @Flag(help: "Change nothing; print what the next board needs, and a QR code.") var show = false
@@ -101,7 +101,7 @@ struct NodePlace: ParsableArguments {
 }
 
 /// What `rivulet init` and `rivulet join` have in common.
-struct NodeOptions: ParsableArguments {
+struct NewNodeOptions: ParsableArguments {
     @Option(help: "agent, relay or collector; otherwise agent.") var role: ConfiguredRole?
     @Option(help: "The node's name; otherwise the host name.") var name: String?
     @OptionGroup var place: NodePlace
@@ -133,7 +133,7 @@ struct NodeOptions: ParsableArguments {
         }
         var dialogue = Dialogue(wish, joins: joins)
         while dialogue.outcome == .open {
-            guard let line = Answer.line(dialogue.prompt) else {
+            guard let line = Prompt.line(dialogue.prompt) else {
                 throw Failure("\nno answer: nothing was changed", .noInput)
             }
             if let complaint = dialogue.answer(line) { complain(complaint) }
@@ -185,7 +185,7 @@ struct NodeOptions: ParsableArguments {
 extension ConfiguredRole: ExpressibleByArgument {}
 
 /// A line that somebody types.
-enum Answer {
+enum Prompt {
     /// Nil at the end of the input.
     static func line(_ prompt: String) -> String? {
         var bytes = Array(prompt.utf8)

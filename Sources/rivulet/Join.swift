@@ -21,7 +21,7 @@ struct Join: ParsableCommand {
             """)
 
     @Option(help: "The file with the line; - is standard input.") var lineFile: String?
-    @OptionGroup var node: NodeOptions
+    @OptionGroup var node: NewNodeOptions
 
     func run() throws {
         var wish = NodeWish()
@@ -30,11 +30,11 @@ struct Join: ParsableCommand {
     }
 
     /// Asks for the line on a terminal.
-    static func ask(_ node: NodeOptions, _ wish: NodeWish) throws {
+    static func ask(_ node: NewNodeOptions, _ wish: NodeWish) throws {
         try join(node, wish, file: nil)
     }
 
-    private static func join(_ node: NodeOptions, _ given: NodeWish, file: String?) throws {
+    private static func join(_ node: NewNodeOptions, _ given: NodeWish, file: String?) throws {
         let places = node.place.places
         let setup = { NodeSetup($0, places: places, tell: complain) }
         try setup(given).requireRoot()
@@ -54,7 +54,7 @@ struct Join: ParsableCommand {
         let prompt = "The line, as `rivulet init --show` prints it on a node of the network:\n"
         // What was pasted in parts: a line that is broken goes on in the next.
         var before = ""
-        while let text = Answer.line(prompt) {
+        while let text = Prompt.line(prompt) {
             do throws(JoinLine.Fault) {
                 return try JoinLine(text: text)
             } catch {

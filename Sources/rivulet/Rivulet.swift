@@ -13,7 +13,8 @@ struct Rivulet: ParsableCommand {
         subcommands: [
             Init.self, Join.self, Collect.self, Check.self, Status.self, Browse.self,
             ShowTopology.self, Ping.self, Trace.self, SendFile.self, ReceiveFiles.self,
-            Query.self, MakeTicket.self, Connect.self, MakeSecret.self, NodeIdentity.self,
+            Query.self, Top.self, MakeTicket.self, Connect.self, MakeSecret.self,
+            IdentityCommand.self,
             Reference.self, ShowBoard.self, FindSensors.self,
         ])
 

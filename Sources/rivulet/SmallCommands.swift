@@ -1,5 +1,6 @@
 import ArgumentParser
 import Boards
+import CollectorConfiguration
 import Configuration
 
 struct MakeSecret: ParsableCommand {
@@ -21,5 +22,5 @@ struct Reference: ParsableCommand {
 
     @Flag(help: "Of board files instead.") var boards = false
 
-    func run() { print(boards ? Board.reference : Settings.reference, terminator: "") }
+    func run() { print(boards ? Board.reference : CollectorSettings.reference, terminator: "") }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import CollectorConfiguration
 @testable import Configuration
 
 /// The ready-made configurations in deploy/examples must be good as they are.
@@ -27,7 +28,7 @@ struct ExampleTests {
         let bindKey = files.write("bedroom.key", key + "\n")
         let local = text.replacingOccurrences(of: ": /etc/rivulet/secret", with: ": \(secret)")
             .replacingOccurrences(of: ": /etc/rivulet/bedroom.key", with: ": \(bindKey)")
-        return Settings.decode(Array(local.utf8), file: "f")
+        return CollectorSettings.decode(Array(local.utf8), file: "f").node
     }
 
     @Test func thereAreTenSetUps() { #expect(Self.files.count >= 10) }
@@ -63,7 +64,8 @@ struct ExampleTests {
         let text = try Self.text(file)
         #expect(text.contains("rivulet secret > /etc/rivulet/secret"))
         let elsewhere = text.replacingOccurrences(of: ": /etc/rivulet/", with: ": /nowhere/")
-        for message in Sample.texts(Settings.decode(Array(elsewhere.utf8), file: "f")) {
+        let outcome = CollectorSettings.decode(Array(elsewhere.utf8), file: "f").node
+        for message in Sample.texts(outcome) {
             #expect(message.contains("file /nowhere/"))
             #expect(message.contains("No such file or directory"))
         }

@@ -1,5 +1,6 @@
 import Glibc
 
+@testable import CollectorConfiguration
 @testable import Configuration
 
 /// A folder of its own for one test, removed with it.
@@ -42,7 +43,12 @@ enum Sample {
 
     /// `trust: any` and the given lines.
     static func decode(_ lines: String) -> Settings.Outcome {
-        Settings.decode(Array(("trust: any\n" + lines).utf8), file: "f")
+        whole(lines).node
+    }
+
+    /// As `decode`, with what only collectors have.
+    static func whole(_ lines: String) -> CollectorSettings.Outcome {
+        CollectorSettings.decode(Array(("trust: any\n" + lines).utf8), file: "f")
     }
 
     /// The messages, without the file's name; lines count from that after `trust: any`.
@@ -54,6 +60,20 @@ enum Sample {
         switch outcome {
         case .good: []
         case .bad(let mistakes): mistakes.map { String($0.description.dropFirst(2)) }
+        }
+    }
+}
+
+extension CollectorSettings.Outcome {
+    var settings: CollectorSettings? {
+        if case .good(let settings) = self { settings } else { nil }
+    }
+
+    /// Without what only collectors have.
+    var node: Settings.Outcome {
+        switch self {
+        case .good(let settings): .good(settings.node)
+        case .bad(let mistakes): .bad(mistakes)
         }
     }
 }

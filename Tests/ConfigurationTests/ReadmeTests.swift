@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import CollectorConfiguration
 @testable import Configuration
 
 /// What README shows must be good.
@@ -18,7 +19,7 @@ struct ReadmeTests {
             var text = example.replacingOccurrences(of: "/etc/rivulet/secret", with: secret)
             // A part of a file, such as its sensors, in the first one's place.
             if !text.contains("secret-file:") { text = "secret-file: \(secret)\n" + text }
-            let outcome = Settings.decode(Array(text.utf8), file: "README.md")
+            let outcome = CollectorSettings.decode(Array(text.utf8), file: "README.md").node
             #expect(Sample.texts(outcome) == [])
             // Every key is really there: none is left out for being commented.
             let sensors = text.split(separator: "\n").count { $0.contains("driver:") }

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import CollectorConfiguration
 @testable import Configuration
 
 struct ReferenceTests {
@@ -9,6 +10,6 @@ struct ReferenceTests {
         let path = #filePath.dropLast(here.utf8.count) + "deploy/configuration.md"
         let text = try SmallFile.read(String(path), limit: 256 * 1_024)
         // Made by `rivulet reference`.
-        #expect(String(decoding: text, as: UTF8.self) == Settings.reference)
+        #expect(String(decoding: text, as: UTF8.self) == CollectorSettings.reference)
     }
 }

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import CollectorConfiguration
 @testable import Configuration
 
 struct SettingsTests {
@@ -98,7 +99,7 @@ struct SettingsTests {
     }
 
     @Test func everyDefaultFitsItsOwnKey() {
-        for table in Settings.tables {
+        for table in CollectorSettings.tables {
             for key in table.keys {
                 guard case .value(let text) = key.standard else { continue }
                 let node = YAMLNode(
@@ -124,8 +125,8 @@ struct SettingsTests {
     }
 
     @Test func theReferenceNamesEveryKeyWithItsDefault() {
-        let reference = Settings.reference
-        for table in Settings.tables {
+        let reference = CollectorSettings.reference
+        for table in CollectorSettings.tables {
             #expect(reference.contains("## \(table.name)\n"))
             for key in table.keys {
                 #expect(reference.contains("| `\(key.name)` | \(key.form.documented) | "))

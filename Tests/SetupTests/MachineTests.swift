@@ -41,7 +41,7 @@ struct MachineTests {
                     == "rivulet-agent.service does not allow what this needs "
                     + "(DeviceAllow=char-gpiochip rw); run `rivulet init --devices`")
             try write(
-                NodeSetup.dropIn(for: pin, root: root), Service.agent.dropIn(root: root))
+                NodeSetup.dropIn(for: pin, root: root), SystemdUnit.agent.dropIn(root: root))
             #expect(NodeSetup.shortage(pin, root: root) == nil)
             // Another file of the same folder counts too; the service of another role does not.
             try write(

@@ -23,10 +23,17 @@ struct JSONReaderTests {
         #expect(read["a"].items.last?.string == "\u{f6}/\u{8}\u{c}\n\r\t")
     }
 
+    @Test func numbersThatAreNotWholeOrTooLongAreNoIntegers() {
+        for text in ["99999999999999999999", "1.5", "-2e3"] {
+            #expect(JSONReader.value(text) != nil)
+            #expect(JSONReader.value(text)?.integer == nil)
+        }
+    }
+
     @Test(arguments: [
         "", "{", "}", "[1,]", "{\"a\"}", "{\"a\":}", "\"open", "\"\\u12\"", "\"\\ud800\"",
         "\"\\x\"", "nul",
-        "1 2", "--1", "99999999999999999999", "[1", "{\"a\":1,}", "unknown request",
+        "1 2", "--1", "[1", "{\"a\":1,}", "unknown request",
     ]) func whatIsNoneIsRefused(text: String) {
         #expect(JSONReader.value(text) == nil)
     }

@@ -105,7 +105,7 @@ public struct BoardReport {
         return list("GPIO chips", chips) + list("Thermal zones", thermal) + list("LEDs", leds)
     }
 
-    private func state(of chip: GPIOChip) -> String {
+    private func state(of chip: BoardChip) -> String {
         guard let tree else { return "" }
         let found = tree.gpioChips.first { found in
             found.label == chip.label || (chip.device != nil && found.device == chip.device)

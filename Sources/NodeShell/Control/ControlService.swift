@@ -15,6 +15,8 @@ final class ControlService {
     /// Clients that wait for an echo.
     private var waiting: [Waiting] = []
     private var timer: EventLoop.TimerID?
+    /// Answers what a program around the node adds to the requests; nil: it is none of those.
+    var onRequest: ((String) -> [String]?)?
 
     func open(_ path: String, for program: NodeProgram) throws(ControlError) {
         let group = ServiceFolders().group(of: path)
@@ -52,6 +54,7 @@ final class ControlService {
         case ("connect", let ticket?): return .lines([program.use(ticket: ticket)])
         case ("connected", let peer?): return .lines([program.nameIfConnected(peer)])
         default:
+            if let lines = onRequest?(request) { return .lines(lines) }
             return .lines([
                 "unknown request; there are status, summary, health, near, echo, ticket, connect, "
                     + "connected"
@@ -117,7 +120,7 @@ final class ControlService {
 
 extension LinkClass {
     /// As commands show it.
-    var word: String {
+    package var word: String {
         switch self {
         case .ethernet: "ethernet"
         case .wifi: "wifi"

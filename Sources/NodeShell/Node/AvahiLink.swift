@@ -22,7 +22,7 @@ final class AvahiLink {
         service.onEndpoints = { [unowned self] in
             self.runner.give(.advertisedPeers($0, by: .avahi), at: MonotonicClock.now())
         }
-        service.onNotice = { [unowned self] in
+        service.onDiagnostic = { [unowned self] in
             self.runner.log.write($0.level, $0.text(self.runner))
         }
         service.onWork = onWork
@@ -81,10 +81,10 @@ final class AvahiLink {
     }
 }
 
-extension AvahiNotice {
+extension AvahiDiagnostic {
     fileprivate var level: StandardErrorLog.Level {
         switch self {
-        case .daemonLost: .notice
+        case .daemonLost: .diagnostic
         case .publishingFailed: .warning
         case .noDaemon, .published, .found, .changed, .lost, .silenced: .information
         }

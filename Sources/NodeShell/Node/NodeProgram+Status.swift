@@ -4,6 +4,15 @@ import NearbyCore
 import NearbyEngine
 import NearbyLinux
 
+/// What agents and collectors add to what each node says of itself.
+package struct StatusAdditions {
+    /// A line for people, and further ones.
+    package var summary: (() -> String)?
+    package var lines: (() -> [String])?
+    /// Members of the JSON object.
+    package var details: (() -> [(String, JSONValue)])?
+}
+
 extension NodeProgram {
     /// Everything that `rivulet status --json` shows.
     var status: JSONValue {
@@ -33,10 +42,10 @@ extension NodeProgram {
             ("sent", traffic(runner.transport.sent)),
             ("received", traffic(runner.transport.received)),
         ]
-        members += statusDetails?() ?? []
+        members += additions.details?() ?? []
         if let avahi { members.append(("avahi", avahi.status)) }
         members.append(
-            ("drops", .object(drops.all.map { ($0.reason.rawValue, .integer($0.count)) })))
+            ("drops", .object(allDrops.all.map { ($0.reason.rawValue, .integer($0.count)) })))
         return .object(members)
     }
 
@@ -84,8 +93,8 @@ extension NodeProgram {
             let name = node.collector.map { shown(runner.name(of: $0)) }
             lines.append("collector  \(name ?? "none in reach")")
         }
-        if let line = summaryLine?() { lines.append(line) }
-        lines += sensorLines?() ?? []
+        if let line = additions.summary?() { lines.append(line) }
+        lines += additions.lines?() ?? []
         for entry in runner.hearing where !entry.hearing.ipv4 && !entry.hearing.ipv6 {
             lines.append("multicast  not heard on \(runner.name(of: entry.link))")
         }
@@ -106,7 +115,7 @@ extension NodeProgram {
             "neighbour  \(shown(neighbour.name)) at \(runner.text(neighbour.endpoint)), "
                 + "\(runner.name(of: neighbour.endpoint.link)), cost \(neighbour.cost)"
         }
-        let dropped = drops.all.filter { $0.count > 0 }.map {
+        let dropped = allDrops.all.filter { $0.count > 0 }.map {
             "dropped    \($0.reason.rawValue): \($0.count)"
         }
         return neighbours + dropped
@@ -137,7 +146,7 @@ extension NodeProgram {
     }
 
     /// Of the node and of all that is around it.
-    private var drops: DropCounters {
+    package var allDrops: DropCounters {
         var drops = runner.node.dropCounters
         drops.add(runner.shellDrops)
         if let avahi { drops.add(avahi.drops) }

@@ -22,9 +22,7 @@ package final class NodeProgram {
     /// clock was set.
     package var onClock: ((ClockReading, Instant) -> Void)?
     /// What a program adds to its summary for people, and to its status.
-    package var summaryLine: (() -> String)?
-    var sensorLines: (() -> [String])?
-    package var statusDetails: (() -> [(String, JSONValue)])?
+    package var additions = StatusAdditions()
     /// For what may block.
     package let workers = WorkerPool()
     private let lock: StateLock?
@@ -44,7 +42,7 @@ package final class NodeProgram {
         CoreDumps.withholdMemory()
         run = RunID(value: systemRandom())
         lock = settings.keepsNothing ? nil : try StateLock.take(settings.state)
-        let identity: Identity
+        let identity: NodeIdentity
         do {
             signals = try SignalSource()
             loop = try EventLoop()
@@ -58,7 +56,7 @@ package final class NodeProgram {
         systemd = SystemdReports(loop)
         pages = PageReturn(loop, startedAt: started)
         refusals = RefusalLines(loop, log)
-        for notice in identity.notices { log.write(.warning, notice) }
+        for diagnostic in identity.diagnostics { log.write(.warning, diagnostic) }
         Self.tell(settings, log)
         let options = try NodeOptions(settings, role: role, run: run, identity)
         runner = try NodeRunner(options, identity: identity, loop: loop, log: log)
@@ -140,18 +138,25 @@ package final class NodeProgram {
         control.close()
     }
 
+    /// What else the control socket answers; nil for what is none of a program's requests.
+    package func answerRequests(_ answer: @escaping (String) -> [String]?) {
+        control.onRequest = answer
+    }
+
+    package func uptime(_ now: Instant) -> Duration { now - started }
+
     /// Takes what the node told: writes what a person should read.
     package func note(_ event: Node.Event, _ now: Instant) {
-        if case .notice(let notice) = event { tell(notice, now) }
+        if case .diagnostic(let diagnostic) = event { tell(diagnostic, now) }
         control.note(event)
         runner.note(event, now)
     }
 
     /// Refusals that repeat are written as sums.
-    private func tell(_ notice: Node.Notice, _ now: Instant) {
-        let line = notice.text(runner)
-        guard case .refused(let peer, let reason, let endpoint, _) = notice else {
-            return log.write(notice.level, line)
+    private func tell(_ diagnostic: Node.Diagnostic, _ now: Instant) {
+        let line = diagnostic.text(runner)
+        guard case .refused(let peer, let reason, let endpoint, _) = diagnostic else {
+            return log.write(diagnostic.level, line)
         }
         refusals.handle(.refused(peer, reason, at: endpoint, line: line), now: now)
     }
@@ -185,7 +190,7 @@ package final class NodeProgram {
             do throws(ControlError) {
                 try control.open(fallback, for: self)
                 log.write(
-                    .notice,
+                    .diagnostic,
                     "the control socket is \(fallback): `rivulet status` finds it through the "
                         + "configuration, or with --socket \(fallback)")
             } catch {

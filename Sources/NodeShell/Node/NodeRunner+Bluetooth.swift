@@ -19,12 +19,7 @@ public struct BluetoothChoice: Sendable {
         guard settings.isOn else { return nil }
         isAsked = settings.isAsked
         peers = settings.peers.compactMap { BluetoothAddress(text: $0, kind: .classic) }
-        guard let name = settings.adapter else { return }
-        if let address = BluetoothAddress(text: name, kind: .lowEnergyPublic) {
-            selection = .address(address.value)
-        } else if let number = UInt16(name.dropFirst(3)) {
-            selection = .index(number)
-        }
+        selection = settings.adapter.flatMap { AdapterSelection(text: $0) } ?? .any
     }
 }
 
@@ -93,7 +88,7 @@ extension NodeRunner {
         case .peers(let endpoints): give(.advertisedPeers(endpoints, by: .bluetooth), at: now)
         case .advertisement(let data, let address, let rssi):
             onAdvertisement?(HeardAdvertisement(data: data, address: address, rssi: rssi), now)
-        case .notice(let text, let gravity): log.write(level(gravity), "Bluetooth: \(text)")
+        case .diagnostic(let text, let gravity): log.write(level(gravity), "Bluetooth: \(text)")
         }
     }
 
@@ -101,7 +96,7 @@ extension NodeRunner {
         switch gravity {
         case .information: .information
         case .missing: missing
-        case .change: .notice
+        case .change: .diagnostic
         case .failure: .warning
         }
     }

@@ -41,7 +41,7 @@ public protocol NodeOwner: AnyObject {
 public final class NodeRunner {
     public let loop: EventLoop
     public let log: StandardErrorLog
-    public let identity: Identity
+    public let identity: NodeIdentity
     public let options: NodeOptions
     /// Whose node it is; set before anything else is asked of the runner.
     public unowned var owner: (any NodeOwner)?
@@ -69,7 +69,7 @@ public final class NodeRunner {
     private var isContentInDoubt = false
 
     public init(
-        _ options: NodeOptions, identity: Identity, loop: EventLoop, log: StandardErrorLog
+        _ options: NodeOptions, identity: NodeIdentity, loop: EventLoop, log: StandardErrorLog
     ) throws(StartError) {
         self.loop = loop
         self.log = log
@@ -193,7 +193,7 @@ public final class NodeRunner {
                 _ = beaconSocket?.join(interface.link)
                 inputs.append(.linkUp(interface.link, interface.linkClass))
             case .down(let interface):
-                log.write(.notice, "\(interface.name): no longer in use")
+                log.write(.diagnostic, "\(interface.name): no longer in use")
                 beaconSocket?.leave(interface.link)
                 inputs.append(.linkDown(interface.link))
             }
@@ -272,11 +272,11 @@ public final class NodeRunner {
     /// The node told this.
     public func note(_ event: Node.Event, _ now: Instant) {
         switch event {
-        case .notice(.neighbourUp(let peer, _, let endpoint)),
-            .notice(.neighbourMoved(let peer, _, let endpoint)):
+        case .diagnostic(.neighbourUp(let peer, _, let endpoint)),
+            .diagnostic(.neighbourMoved(let peer, _, let endpoint)):
             isContentInDoubt = true
             onAdmitted?(peer, addressText(endpoint), now)
-        case .peer, .collector, .notice: isContentInDoubt = true
+        case .peer, .collector, .diagnostic: isContentInDoubt = true
         case .viewers, .message, .application, .echo: break
         }
     }

@@ -73,7 +73,7 @@ extension NodeProgram {
         let name = runner.name(of: node.peer)
         return NodeTable.Row(
             name: name == node.peer.shortText ? "-" : shown(name), peer: node.peer.shortText,
-            role: role(of: node), reached: reached(node),
+            role: node.roleWord, reached: reached(node),
             seen: node.isReachable
                 ? "online" : "\(AgeText.text(now - node.lastReachable)) ago",
             version: node.software.isEmpty ? "-" : node.software)
@@ -86,7 +86,7 @@ extension NodeProgram {
         return .object([
             ("peer", .string(node.peer.description)),
             ("name", .text(name == node.peer.shortText ? nil : name)),
-            ("role", .string(role(of: node))),
+            ("role", .string(node.roleWord)),
             ("online", .flag(node.isReachable)),
             (
                 "lastSeenSeconds",
@@ -100,15 +100,6 @@ extension NodeProgram {
             ("hops", hops(of: node).map { .integer($0) } ?? .null),
             ("version", .text(node.software.isEmpty ? nil : node.software)),
         ])
-    }
-
-    private func role(of node: KnownNode) -> String {
-        if let role = node.role { return "\(role)" }
-        switch node.kind {
-        case .collector: return "collector"
-        case .viewer: return "viewer"
-        case .node: return "node"
-        }
     }
 
     private func reached(_ node: KnownNode) -> String {
@@ -136,4 +127,16 @@ extension NodeProgram {
 
     /// Names are others' words: no control characters reach a terminal.
     func shown(_ name: String) -> String { PlainText.shown(name) }
+}
+
+extension KnownNode {
+    /// What it is for, as far as that is known.
+    package var roleWord: String {
+        if let role { return "\(role)" }
+        switch kind {
+        case .collector: return "collector"
+        case .viewer: return "viewer"
+        case .node: return "node"
+        }
+    }
 }

@@ -87,7 +87,7 @@ final class SpoolQueue: @unchecked Sendable {
             if spool == nil {
                 let opened = try Spool.open(directory: directory, run: run, settings: settings)
                 spool = opened.spool
-                send(.opened(opened.runs, opened.previous, notices: opened.notices))
+                send(.opened(opened.runs, opened.previous, diagnostics: opened.diagnostics))
             }
             guard let spool else { return .done }
             switch job {

@@ -97,7 +97,7 @@ package final class MachineCheck {
     /// A start tells of it by itself.
     private func checkIdentity() {
         guard PathKind(settings.state) == .folder, access(settings.state, X_OK) == 0,
-            let fault = Identity.fault(
+            let fault = NodeIdentity.fault(
                 stateDirectory: settings.state, rule: settings.trust.isByKey ? .refuse : .makeNew)
         else { return }
         fail("state: \(fault)")

@@ -7,8 +7,8 @@ import NearbyWire
 import Telemetry
 
 extension NodeOptions {
-    init(
-        _ settings: Settings, role: Role, run: RunID, _ identity: Identity
+    package init(
+        _ settings: Settings, role: Role, run: RunID, _ identity: NodeIdentity
     ) throws(StartError) {
         let digest = OpenSSLCryptography(identity: identity).sha256(
             Array("rivulet network ".utf8) + Array(settings.network.utf8))
@@ -49,7 +49,9 @@ extension NodeOptions {
 }
 
 extension Telemeter.Settings {
-    init(_ settings: Settings, run: RunID, hasSpool: Bool) throws(WireError) {
+    package init(
+        _ settings: Settings, run: RunID, hasSpool: Bool
+    ) throws(WireError) {
         let labels = settings.labels.map { Label(key: $0.key, value: $0.value) }
         let node = try NodeDescription(
             name: settings.name, labels: labels, board: ThisMachine.model)

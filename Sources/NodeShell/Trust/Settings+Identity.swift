@@ -8,20 +8,20 @@ import NearbyLinux
 extension Settings {
     /// Who this node is, with the certificates that `trust: authority` asks for; its key is made if
     /// there is none.
-    func makeIdentity(_ role: Role, _ log: StandardErrorLog) throws(StartError) -> Identity {
+    func makeIdentity(_ role: Role, _ log: StandardErrorLog) throws(StartError) -> NodeIdentity {
         guard !keepsNothing || !trust.isByKey else {
             throw StartError(
                 "\(file): looking in takes a key of its own, known to the others: write a "
                     + "configuration with `role: viewer` and another `state`", .configuration)
         }
-        let identity: Identity
+        let identity: NodeIdentity
         do throws(IdentityError) {
             if let key = trust.key {
-                identity = try Identity.load(key: key)
+                identity = try NodeIdentity.load(key: key)
             } else if keepsNothing {
                 identity = .makeEphemeral()
             } else {
-                identity = try Identity.load(
+                identity = try NodeIdentity.load(
                     stateDirectory: state, rule: trust.isByKey ? .refuse : .makeNew)
             }
         } catch {
@@ -41,7 +41,7 @@ extension Settings {
     ///
     /// - Parameter content: what will be in the file of the certificate.
     package func authority(
-        for identity: Identity, _ role: Role, content: [UInt8]? = nil
+        for identity: NodeIdentity, _ role: Role, content: [UInt8]? = nil
     ) throws(StartError) -> Authority {
         let authority: Authority
         do throws(AuthorityError) {
@@ -75,7 +75,9 @@ extension Settings {
         let now = clock.unixNanoseconds / 1_000_000_000
         let certification = authority.certification
         let isValid = certification.isValid(at: now)
-        guard !isValid || !certification.isValid(at: now + Self.noticeSeconds) else { return nil }
+        guard !isValid || !certification.isValid(at: now + Self.diagnosticSeconds) else {
+            return nil
+        }
         let span = "\(day(certification.notBefore)) to \(day(certification.notAfter))"
         return (
             ofTrust("\(trust.certificate) is valid from \(span); have it signed anew in time"),
@@ -85,7 +87,7 @@ extension Settings {
     }
 
     /// Before the end of a certificate it is told of.
-    private static let noticeSeconds: Int64 = 30 * 86_400
+    private static let diagnosticSeconds: Int64 = 30 * 86_400
 
     /// The day of a time in seconds since 1970, in UTC: `2026-11-23`.
     package func day(_ unixTime: Int64) -> String {

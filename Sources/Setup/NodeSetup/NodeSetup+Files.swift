@@ -64,11 +64,11 @@ extension NodeSetup {
 
     /// Who this node is; its identity is made if there is none.
     func ownPeer(
-        state: String, rule: Identity.CloneRule = .makeNew
+        state: String, rule: NodeIdentity.CloneRule = .makeNew
     ) throws(StartError) -> PeerID {
-        let identity: Identity
+        let identity: NodeIdentity
         do throws(IdentityError) {
-            identity = try Identity.load(
+            identity = try NodeIdentity.load(
                 stateDirectory: state, rule: rule, through: OwnedFiles(owner: files.owner))
         } catch {
             throw StartError(error)
@@ -78,14 +78,14 @@ extension NodeSetup {
                 "\(state): the identity cannot be read or made there; run this as root (with sudo)",
                 .notPermitted)
         }
-        identity.notices.forEach(tell)
+        identity.diagnostics.forEach(tell)
         return identity.peer
     }
 
     /// What was made by root becomes the service's.
     func adopt(_ path: String) throws(StartError) {
         if try files.adopt(path) {
-            tell("\(path) belongs to the user \(Service.user) now, as whom the service runs")
+            tell("\(path) belongs to the user \(SystemdUnit.user) now, as whom the service runs")
         }
     }
 }

@@ -15,7 +15,7 @@ extension NodeSetup {
     /// What the installed service does not allow of what these settings need; empty also where no
     /// service goes by them. A line for people.
     public static func shortage(_ settings: Settings, root: String = "") -> String? {
-        guard settings.file == Settings.standardPath, let service = Service(settings.role),
+        guard settings.file == Settings.standardPath, let service = SystemdUnit(settings.role),
             let unit = service.directives(root: root)
         else { return nil }
         let needs = ServiceNeeds(settings, on: MachineFacts(settings, root: root))
@@ -28,7 +28,7 @@ extension NodeSetup {
     /// Lets the service open what the settings need. Returns whether anything changed.
     @discardableResult
     public func allowDevices(_ settings: Settings) throws(StartError) -> Bool {
-        guard places.isSystem, let service = Service(settings.role),
+        guard places.isSystem, let service = SystemdUnit(settings.role),
             service.unit(root: root) != nil
         else { return false }
         let path = service.dropIn(root: root)
@@ -44,7 +44,7 @@ extension NodeSetup {
     /// false if it did not start.
     public func startService(_ outcome: Outcome) -> Bool {
         let settings = outcome.settings
-        guard places.isSystem, let service = Service(settings.role) else {
+        guard places.isSystem, let service = SystemdUnit(settings.role) else {
             tell("start it with `\(command(settings))`")
             return true
         }
@@ -52,7 +52,7 @@ extension NodeSetup {
             tell("\(service.name) is not installed; start it with `\(command(settings))`")
             return true
         }
-        for other in Service.all where other != service && other.unit() != nil {
+        for other in SystemdUnit.all where other != service && other.unit() != nil {
             guard Systemd.control("is-enabled", "--quiet", other.name) else { continue }
             tell("\(other.name) is ended: this node is a \(settings.role.rawValue)")
             _ = Systemd.control("disable", Systemd.isRunning ? "--now" : "", other.name)
@@ -70,13 +70,13 @@ extension NodeSetup {
 
     /// Takes up changed permissions, if the service runs.
     public func restartService(_ settings: Settings) -> Bool {
-        guard places.isSystem, Systemd.isRunning, let service = Service(settings.role),
+        guard places.isSystem, Systemd.isRunning, let service = SystemdUnit(settings.role),
             service.unit() != nil
         else { return true }
         return restart(service, "try-restart")
     }
 
-    private func restart(_ service: Service, _ verb: String) -> Bool {
+    private func restart(_ service: SystemdUnit, _ verb: String) -> Bool {
         guard Systemd.control("daemon-reload"), Systemd.control(verb, service.name) else {
             tell("\(service.name) did not start; `journalctl -u \(service.name) -n 20` says why")
             return false
@@ -86,7 +86,7 @@ extension NodeSetup {
     }
 
     private func command(_ settings: Settings) -> String {
-        let program = Service(settings.role) == .agent ? "rivulet-agent" : "rivulet collect"
+        let program = SystemdUnit(settings.role) == .agent ? "rivulet-agent" : "rivulet collect"
         let isStandard = places.configuration == Settings.standardPath
         return program + (isStandard ? "" : " --config \(places.configuration)")
     }

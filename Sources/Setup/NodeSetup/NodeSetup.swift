@@ -1,4 +1,5 @@
 import Boards
+import CollectorConfiguration
 import Configuration
 import Glibc
 import NearbyCore
@@ -58,7 +59,7 @@ public struct NodeSetup {
         self.root = root
         self.tell = tell
         files = SetupFiles(
-            owner: places.isSystem && geteuid() == 0 ? Owner(user: Service.user) : nil)
+            owner: places.isSystem && geteuid() == 0 ? Owner(user: SystemdUnit.user) : nil)
     }
 
     /// What there is then.
@@ -92,8 +93,10 @@ public struct NodeSetup {
 
     /// The settings that are in force; nil if there are none, or none that are good.
     private var present: Settings? {
-        guard case .good(let settings) = Settings.load(places.configuration) else { return nil }
-        return settings
+        guard case .good(let settings) = CollectorSettings.load(places.configuration) else {
+            return nil
+        }
+        return settings.node
     }
 
     /// Whether nothing has to be asked: there are settings to go by.
@@ -104,13 +107,13 @@ public struct NodeSetup {
     /// Finishes what an earlier run began, or somebody by hand.
     private func keepWhatIsThere() throws(StartError) -> Outcome {
         let settings: Settings
-        switch Settings.load(places.configuration) {
+        switch CollectorSettings.load(places.configuration) {
         case .bad(let mistakes):
             throw StartError(
                 mistakes.map(\.description).joined(separator: "\n")
                     + "\nmend it, or replace it with --force: the old one is kept as "
                     + "\(places.configuration).bak", ExitStatus(mistakes))
-        case .good(let found): settings = found
+        case .good(let found): settings = found.node
         }
         let what = Self.summary(settings)
         if let difference = difference(from: settings) {

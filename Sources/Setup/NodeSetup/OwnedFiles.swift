@@ -28,7 +28,7 @@ struct OwnedFiles: FileOperations {
 
     init(owner: Owner?) { self.owner = owner }
 
-    func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> FileDescriptor {
+    func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> OpenFile {
         let file = try files.open(path, for: purpose)
         guard purpose != .reading, let owner else { return file }
         guard fchown(file.number, owner.user, owner.group) == 0 else {
@@ -45,20 +45,20 @@ struct OwnedFiles: FileOperations {
         guard lchown(path, owner.user, owner.group) == 0 else { throw Self.fault("chown", path) }
     }
 
-    func read(_ file: FileDescriptor, count: Int) throws(FileError) -> [UInt8] {
+    func read(_ file: OpenFile, count: Int) throws(FileError) -> [UInt8] {
         try files.read(file, count: count)
     }
 
-    func write(_ bytes: ArraySlice<UInt8>, to file: FileDescriptor) throws(FileError) -> Int {
+    func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(FileError) -> Int {
         try files.write(bytes, to: file)
     }
 
-    func permissions(of file: FileDescriptor) throws(FileError) -> UInt32 {
+    func permissions(of file: OpenFile) throws(FileError) -> UInt32 {
         try files.permissions(of: file)
     }
 
     func read(
-        _ file: FileDescriptor, at offset: Int, count: Int
+        _ file: OpenFile, at offset: Int, count: Int
     ) throws(FileError) -> [UInt8] {
         try files.read(file, at: offset, count: count)
     }
@@ -69,9 +69,9 @@ struct OwnedFiles: FileOperations {
 
     func list(_ directory: String) throws(FileError) -> [String] { try files.list(directory) }
 
-    func synchronize(_ file: FileDescriptor) throws(FileError) { try files.synchronize(file) }
+    func synchronize(_ file: OpenFile) throws(FileError) { try files.synchronize(file) }
 
-    func close(_ file: FileDescriptor) { files.close(file) }
+    func close(_ file: OpenFile) { files.close(file) }
 
     func rename(_ source: String, to destination: String) throws(FileError) {
         try files.rename(source, to: destination)

@@ -20,7 +20,7 @@ struct StarterConfiguration {
 
     private var head: String {
         var lines = ["Made by `rivulet init`, and yours to edit."]
-        if places.isSystem, let service = Service(role) {
+        if places.isSystem, let service = SystemdUnit(role) {
             lines += [
                 "`rivulet check --here` names mistakes, and",
                 "`systemctl restart \(service.name)` takes up what changed.",

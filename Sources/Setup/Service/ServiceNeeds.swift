@@ -76,7 +76,7 @@ struct ServiceNeeds: Equatable {
     }
 
     private static func share(_ files: String, _ option: String = "") -> String {
-        "chgrp \(option)\(Service.user) \(files) && chmod \(option)g+rwX \(files)"
+        "chgrp \(option)\(SystemdUnit.user) \(files) && chmod \(option)g+rwX \(files)"
     }
 
     /// Nothing that a shell, or systemd, would read as something else.

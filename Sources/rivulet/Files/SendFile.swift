@@ -63,7 +63,7 @@ struct SendFile: ParsableCommand {
         let receipt = try Interruptible.run {
             display.finish()
             complain("interrupted; the same command goes on where this one ended")
-        } _: { () async throws(TransferFault) -> Receipt in
+        } _: { () async throws(TransferFault) -> SentFile in
             do {
                 return try await FileSender(order, as: kept.peer, tell: teller.tell).run()
             } catch let fault as TransferFault {
@@ -78,7 +78,7 @@ struct SendFile: ParsableCommand {
         if !quiet { print(Self.summary(receipt, name, MonotonicClock.now() - began)) }
     }
 
-    private static func summary(_ receipt: Receipt, _ name: String, _ time: Duration) -> String {
+    private static func summary(_ receipt: SentFile, _ name: String, _ time: Duration) -> String {
         let seconds = max(Double(time / .milliseconds(1)) / 1_000, 0.001)
         let rate = Int64(Double(receipt.sentByteCount) / seconds)
         let stored = receipt.name == name ? "" : ", stored there as \(receipt.name)"

@@ -33,7 +33,7 @@ struct Browse: ParsableCommand {
                 throw Failure(error)
             }
             StandardErrorLog().write(
-                .notice, "no node runs here: listening as one that nobody sees")
+                .diagnostic, "no node runs here: listening as one that nobody sees")
             output.begin()
             defer { output.end() }
             try listener.run(for: once ? .seconds(35) : nil) { try output.show($0) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Collector
+import CollectorConfiguration
 import CollectorShell
 import Configuration
 import Glibc
@@ -20,6 +21,8 @@ struct Collect: ParsableCommand {
 
             Where the collector of this configuration runs already, as a service, this looks in: \
             it shows the readings that come from now on, and stores nothing.
+
+            SIGHUP reloads outputs, alarms, the page and agents from the configuration.
 
             Exit status: 0 after Ctrl-C, SIGTERM, --for and --once, 64 for a wrong command line, \
             69 when another process has the port or the state directory, 74 when standard output \
@@ -48,6 +51,8 @@ struct Collect: ParsableCommand {
         help: "auto (on a terminal, unless NO_COLOR is set), always or never.")
     var color = CollectOptions.ColourChoice.auto
     @Flag(help: "Times in UTC instead of this machine's zone.") var utc = false
+    @Flag(help: "Names, units and values as agents send them, whatever `agents:` says.")
+    var raw = false
     @OptionGroup var verbosity: Verbosity
     @Flag(help: "Print a line on standard error for each report.") var trace = false
 
@@ -58,12 +63,14 @@ struct Collect: ParsableCommand {
     }
 
     func run() throws {
-        var settings = try file.settings()
+        var settings = try wholeSettings()
         // Who neither stores nor prints does not look in: there the lock says what is wrong.
-        if settings.role == .collector, format != .none, let node = settings.runningNode {
+        if settings.node.role == .collector, format != .none,
+            let node = settings.node.runningNode
+        {
             StandardErrorLog().write(
-                .notice, "the collector is \(node); looking in, nothing is stored twice")
-            settings = settings.lookingIn
+                .diagnostic, "the collector is \(node); looking in, nothing is stored twice")
+            settings = settings.lookingIn(settings.node.lookingIn)
         }
         var options = CollectOptions()
         options.format = format
@@ -74,12 +81,20 @@ struct Collect: ParsableCommand {
         options.once = once
         options.colour = color
         options.utc = utc
+        options.raw = raw
         options.logLevel = verbosity.level
         options.traces = trace
         do {
             try CollectorProgram(settings, options).run()
         } catch {
             throw Failure(error)
+        }
+    }
+
+    private func wholeSettings() throws -> CollectorSettings {
+        switch CollectorSettings.load(try file.required()) {
+        case .good(let settings): return settings
+        case .bad(let mistakes): throw Failure(mistakes)
         }
     }
 }
@@ -124,7 +139,7 @@ struct Span: CustomStringConvertible {
     var description: String { Settings.text(duration) }
 }
 
-/// The settings in a file, or every mistake in it.
+/// What every node has of the settings in a file, or every mistake there.
 func loaded(_ path: String) throws -> Settings {
     switch Settings.load(path) {
     case .good(let settings): return settings

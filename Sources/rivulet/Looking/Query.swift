@@ -1,6 +1,8 @@
 import ArgumentParser
 import Collector
+import CollectorConfiguration
 import Configuration
+import Fleet
 import Glibc
 import NearbyCore
 import NearbyLinux
@@ -38,10 +40,11 @@ struct Query: ParsableCommand {
         name: [.long, .customLong("peer")],
         help: "Only the node of this name, pattern or PeerID; may be repeated.")
     var node: [String] = []
-    @Option(parsing: .unconditional, help: "From this time on.", transform: Moment.parse)
-    var from: Moment?
-    @Option(parsing: .unconditional, help: "Up to this time, excluded.", transform: Moment.parse)
-    var to: Moment?
+    @Option(parsing: .unconditional, help: "From this time on.", transform: TimeArgument.parse)
+    var from: TimeArgument?
+    @Option(
+        parsing: .unconditional, help: "Up to this time, excluded.", transform: TimeArgument.parse)
+    var to: TimeArgument?
     @Option(
         parsing: .unconditional,
         help: "From so long ago until now, such as 1h; in place of --from and --to.",
@@ -58,6 +61,8 @@ struct Query: ParsableCommand {
     var limit: Int?
     @Flag(help: "Print the readings that are lost for good, and why.") var gaps = false
     @Flag(help: "Print the runs of agents that the store knows.") var runs = false
+    @Flag(help: "Names, units and values as agents sent them, whatever `agents:` says.")
+    var raw = false
 
     func validate() throws {
         if store != nil, file.config != nil {
@@ -87,10 +92,12 @@ struct Query: ParsableCommand {
     }
 
     func run() throws {
-        let path = try storePath()
+        let (path, words) = try place()
         let output = StandardOutput()
         do {
-            try print(StoreReader(path), to: output)
+            let reader = try StoreReader(path)
+            reader.words = words
+            try print(reader, to: output)
         } catch {
             try output.finish()
             throw Failure(error.text(of: path), error.status)
@@ -98,13 +105,19 @@ struct Query: ParsableCommand {
         try output.finish()
     }
 
-    private func storePath() throws -> String {
-        if let store { return store }
+    /// The store, and what its collector says of agents: nothing where only the store is given.
+    private func place() throws -> (path: String, words: FleetWords) {
+        if let store { return (store, .none) }
         let (paths, name) = try file.paths(orGive: "--store FILE")
         guard let store = paths.store else {
             throw Failure("\(name): the collector stores nothing (store: off)", .configuration)
         }
-        return store
+        guard !raw else { return (store, .none) }
+        do {
+            return (store, FleetWords(try CollectorSettings.agents(inFile: name)))
+        } catch {
+            throw Failure([error])
+        }
     }
 
     private func print(
@@ -173,19 +186,19 @@ struct Query: ParsableCommand {
 extension StorePrinter.Format: ExpressibleByArgument {}
 
 /// A time on the command line.
-struct Moment {
+struct TimeArgument {
     let time: WrittenTime
 
-    static func parse(_ text: String) throws -> Moment {
+    static func parse(_ text: String) throws -> TimeArgument {
         if text.hasPrefix("-"), let age = Settings.writtenDuration(String(text.dropFirst())) {
-            return Moment(time: .ago(age))
+            return TimeArgument(time: .ago(age))
         }
         guard let time = WrittenTime(text) else {
             throw ValidationError(
                 "write 10:00, today, 'yesterday 10:00', 2026-11-21, '2026-11-21 10:00', "
                     + "2026-11-21T10:00:00Z or -1h; years from 1970 to 2200")
         }
-        return Moment(time: time)
+        return TimeArgument(time: time)
     }
 }
 

@@ -2,12 +2,12 @@ import NearbyCore
 import NearbyEngine
 import NearbyLinux
 
-extension Node.Notice {
+extension Node.Diagnostic {
     package var level: StandardErrorLog.Level {
         switch self {
         case .neighbourUp, .neighbourMoved: .information
-        case .neighbourLost, .nodesVanished, .nodesReturned: .notice
-        case .nodeRefused(let node): node.cause == .otherNetwork ? .notice : .warning
+        case .neighbourLost, .nodesVanished, .nodesReturned: .diagnostic
+        case .nodeRefused(let node): node.cause == .otherNetwork ? .diagnostic : .warning
         case .refused, .noCollector: .warning
         case .ownIdentityElsewhere: .error
         }
@@ -42,8 +42,10 @@ extension Node.Notice {
 
 extension NodeRunner {
     /// What is known of a peer's name: from its channel, from Avahi, else how its PeerID begins.
-    func name(of peer: PeerID) -> String {
-        node.name(of: peer) ?? node.knownNode(peer)?.name ?? advertisedName?(peer) ?? peer.shortText
+    func name(of peer: PeerID) -> String { knownName(of: peer) ?? peer.shortText }
+
+    package func knownName(of peer: PeerID) -> String? {
+        node.name(of: peer) ?? node.knownNode(peer)?.name ?? advertisedName?(peer)
     }
 
     /// Who was refused, where, why, and what to do.

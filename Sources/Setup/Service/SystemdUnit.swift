@@ -2,12 +2,12 @@ import Configuration
 import Glibc
 
 /// A service of the packages.
-public struct Service: Equatable, Sendable {
+public struct SystemdUnit: Equatable, Sendable {
     /// `rivulet-agent.service`
     public let name: String
 
-    static let agent = Service(name: "rivulet-agent.service")
-    static let collector = Service(name: "rivulet-collector.service")
+    static let agent = SystemdUnit(name: "rivulet-agent.service")
+    static let collector = SystemdUnit(name: "rivulet-collector.service")
     static let all = [agent, collector]
     /// As which the services run.
     static let user = "rivulet"
