@@ -10,12 +10,12 @@ must() {
 # measured TEXT: a number worth reading; printed below the case's line.
 measured() { echo "measured: $*"; }
 
-# until_true SECONDS COMMAND…: waits until the command succeeds.
+# until_true SECONDS COMMAND…: waits until the command succeeds; looks every $POLL seconds.
 until_true() {
     local deadline=$((SECONDS + $1))
     shift
     until "$@"; do
         ((SECONDS < deadline)) || return 1
-        sleep 0.05
+        sleep "${POLL:-0.05}"
     done
 }

@@ -18,7 +18,7 @@ public final class FailingFiles: FileOperations {
     private let real = SystemFiles()
     private let fault: Fault
     private var stopped = false
-    private var paths: [FileDescriptor: String] = [:]
+    private var paths: [OpenFile: String] = [:]
     private var unsynchronized: [String] = []
     /// How long a file was when it was synchronized last.
     private var safeCounts: [String: Int] = [:]
@@ -28,7 +28,7 @@ public final class FailingFiles: FileOperations {
 
     public init(_ fault: Fault = .none) { self.fault = fault }
 
-    public func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> FileDescriptor {
+    public func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> OpenFile {
         try step("open", path)
         let isNew = purpose != .reading && access(path, F_OK) != 0
         let file = try real.open(path, for: purpose)
@@ -39,13 +39,13 @@ public final class FailingFiles: FileOperations {
     }
 
     public func read(
-        _ file: FileDescriptor, at offset: Int, count: Int
+        _ file: OpenFile, at offset: Int, count: Int
     ) throws(FileError) -> [UInt8] {
         try step("pread", "")
         return try real.read(file, at: offset, count: count)
     }
 
-    public func permissions(of file: FileDescriptor) throws(FileError) -> UInt32 {
+    public func permissions(of file: OpenFile) throws(FileError) -> UInt32 {
         try step("fstat", "")
         return try real.permissions(of: file)
     }
@@ -60,26 +60,25 @@ public final class FailingFiles: FileOperations {
         return try real.list(directory)
     }
 
-    public func read(_ file: FileDescriptor, count: Int) throws(FileError) -> [UInt8] {
+    public func read(_ file: OpenFile, count: Int) throws(FileError) -> [UInt8] {
         try step("read", "")
         return try real.read(file, count: count)
     }
 
-    public func write(_ bytes: ArraySlice<UInt8>, to file: FileDescriptor) throws(FileError) -> Int
-    {
+    public func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(FileError) -> Int {
         try step("write", "")
         if let path = paths[file], !unsynchronized.contains(path) { unsynchronized.append(path) }
         return try real.write(bytes, to: file)
     }
 
-    public func synchronize(_ file: FileDescriptor) throws(FileError) {
+    public func synchronize(_ file: OpenFile) throws(FileError) {
         try step("fsync", "")
         try real.synchronize(file)
         if let path = paths[file] { safeCounts[path] = size(path) }
         unsynchronized.removeAll { $0 == paths[file] }
     }
 
-    public func close(_ file: FileDescriptor) {
+    public func close(_ file: OpenFile) {
         paths[file] = nil
         real.close(file)
     }

@@ -75,8 +75,9 @@ build_packages() {
 
 # Machines: whole Debian systems in systemd-nspawn, each on a throwaway layer above a root that is made once.
 # In each release's root lies what our packages depend on, so that apt needs no network.
-MACHINE_PACKAGES=systemd,systemd-sysv,dbus,udev,procps,iproute2,openssh-server,libavahi-client3,libqrencode4,libsqlite3-0,libyaml-0-2,libstdc++6
-declare -A RELEASE_PACKAGES=([bookworm]=libssl3,libgpiod2 [trixie]=libssl3t64,libgpiod3)
+MACHINE_PACKAGES=systemd,systemd-sysv,dbus,udev,procps,iproute2,openssh-server,libavahi-client3,libqrencode4,libsqlite3-0,libyaml-0-2,libstdc++6,libpq5,libmosquitto1
+declare -A RELEASE_PACKAGES=([bookworm]=libssl3,libgpiod2,libcurl4,libnats3.4,libmicrohttpd12
+    [trixie]=libssl3t64,libgpiod3,libcurl4t64,libnats3.10,libmicrohttpd12t64)
 
 # machine_root RELEASE: half a minute the first time.
 machine_root() {

@@ -47,7 +47,7 @@ count_cases() {
             not_run=$((not_run + 1))
         else
             failed=$((failed + 1))
-            grep -q "^FAILED $name\$" "$log" || echo "FAILED $name (it did not come to an end)"
+            grep -q "^FAILED $name\$" "$log" && echo "FAILED $name" || echo "FAILED $name (it did not come to an end)"
         fi
     done
 }
@@ -71,7 +71,7 @@ run_in_guest() {
         [ "$attempt" = 1 ] || echo "again, in a fresh machine: $(basename -s .sh -a "${left[@]}" | paste -sd ' ')"
         as_root env "BIN=$BIN" bash Tests/Lab/boot.sh ${BOOT:-} -t $((60 + 240 * ${#left[@]})) -- \
             env "BIN=$BIN" "LAB_CACHE=$CACHE" bash Tests/Lab/cases.sh "${left[@]}" 2>&1 |
-            tee -a "$log"
+            tee -a "$log" | sed -u 's/^FAILED /missed: /'
         again=() crashed=()
         for file in "${left[@]}"; do
             name=$(basename "$file" .sh)
@@ -93,12 +93,14 @@ run_in_guest() {
 
 # run_group GROUP
 run_group() {
-    local group=$1 file in_guest=() in_memory=() on_host=()
+    local group=$1 file in_guest=() in_memory=() on_host=() last=()
     for file in Tests/Lab/cases/"$group"-*.sh; do
         [ -e "$file" ] || { not_run "$group" "there are no cases"; return; }
         case $(head -n 3 "$file") in
             *'# on the host'*) on_host+=("$file") ;;
             *'# in memory'*) in_memory+=("$file") ;;
+            # What may take the machine with it.
+            *'# comes last'*) last+=("$file") ;;
             *) in_guest+=("$file") ;;
         esac
     done
@@ -111,6 +113,7 @@ run_group() {
             tee "$CACHE/$group.log"
         count_cases "$CACHE/$group.log" "${on_host[@]}"
     fi
+    in_guest+=("${last[@]}")
     [ ${#in_guest[@]} -eq 0 ] || run_in_guest "$group" "${in_guest[@]}"
     [ ${#in_memory[@]} -eq 0 ] || BOOT=-m run_in_guest "$group-in-memory" "${in_memory[@]}"
 }

@@ -297,7 +297,7 @@ public final class Simulator {
         case .application(let event): host.told.append(event)
         case .echo(let answer, let node, let hops, let time):
             host.echoes[answer.token] = .init(answer: answer, node: node, hops: hops, time: time)
-        case .peer, .notice: break
+        case .peer, .diagnostic: break
         }
     }
 

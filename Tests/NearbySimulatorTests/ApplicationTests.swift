@@ -31,14 +31,14 @@ struct ApplicationTests {
         } == true
     }
 
-    private func call(_ simulator: Simulator, _ host: Int, _ peer: Int) {
-        simulator.tell(.application(.call(simulator.hosts[peer].peer)), to: host)
+    private func dial(_ simulator: Simulator, _ host: Int, _ peer: Int) {
+        simulator.tell(.application(.dial(simulator.hosts[peer].peer)), to: host)
     }
 
     @Test func onePeerCallsAnotherOverTheMesh() {
         let simulator = started(Self.row)
         #expect(!hasChannel(simulator, 0, 2))
-        call(simulator, 0, 2)
+        dial(simulator, 0, 2)
         simulator.run(for: .seconds(3))
         #expect(hasChannel(simulator, 0, 2))
         #expect(channelRuns(simulator, at: 0, with: 2) == [simulator.hosts[2].run])
@@ -52,9 +52,9 @@ struct ApplicationTests {
     /// Whatever crosses on the way, both end with one channel, and keep it.
     @Test(arguments: 1...30) func bothMayCallAtOnce(seed: UInt64) {
         let simulator = started(Self.row, seed: seed)
-        call(simulator, 0, 2)
+        dial(simulator, 0, 2)
         if seed.isMultiple(of: 3) { simulator.run(for: .milliseconds(Int64(seed))) }
-        call(simulator, 2, 0)
+        dial(simulator, 2, 0)
         simulator.run(for: .seconds(8))
         let before = [(0, 2), (2, 0)].map { channelRuns(simulator, at: $0, with: $1).count }
         #expect(before.allSatisfy { (1...2).contains($0) })
@@ -67,18 +67,40 @@ struct ApplicationTests {
         #expect(simulator.hosts.map { $0.node?.dropCounters[.frameUnknownChannel] } == unknown)
         for (host, peer) in [(0, 2), (2, 0)] {
             let (node, id) = (simulator.hosts[host].node, simulator.hosts[peer].peer)
-            #expect(node.map { ApplicationCalls.queuedReliableBytes(for: id, at: $0) } == 0)
+            #expect(node.map { ApplicationDials.queuedReliableBytes(for: id, at: $0) } == 0)
             #expect(hasChannel(simulator, host, peer))
         }
         let after = [(0, 2), (2, 0)].map { channelRuns(simulator, at: $0, with: $1).count }
         #expect(after == before)
     }
 
+    /// Programs choose by the info whom they invite.
+    @Test func aCrowdIsSeenWithWhatItSaysOfItself() throws {
+        let count = 24
+        let simulator = Simulator(
+            seed: 1, world: World.lan([Role](repeating: .relay, count: count)))
+        simulator.trafficInterval = nil
+        for host in simulator.hosts { host.application = ApplicationTerms() }
+        simulator.boot(within: .milliseconds(200))
+        simulator.run(for: .milliseconds(200))
+        let info = try DiscoveryInfo([(key: "room", value: "kitchen")])
+        for host in 0..<count { simulator.tell(.application(.advertise(info)), to: host) }
+        simulator.run(for: .seconds(7))
+        let seen = simulator.hosts[0].told.compactMap { event -> Sighting? in
+            guard case .sighted(let sighting) = event, !sighting.flags.contains(.hidden) else {
+                return nil
+            }
+            return sighting
+        }
+        #expect(Set(seen.map(\.peer)).count == count - 1)
+        #expect(seen.allSatisfy { $0.info == info })
+    }
+
     @Test func aCallStandsUntilThePeerComes() {
         let simulator = started(Self.row)
         simulator.crash(host: 2)
         simulator.run(for: .seconds(20))
-        call(simulator, 0, 2)
+        dial(simulator, 0, 2)
         simulator.run(for: .seconds(60))
         simulator.boot(host: 2)
         simulator.run(for: .seconds(15))
@@ -87,7 +109,7 @@ struct ApplicationTests {
 
     @Test func aRestartIsTold() {
         let simulator = started(Self.row)
-        call(simulator, 0, 2)
+        dial(simulator, 0, 2)
         simulator.run(for: .seconds(3))
         let first = simulator.hosts[2].run
         simulator.crash(host: 2)
@@ -101,7 +123,7 @@ struct ApplicationTests {
 
     @Test func whoIsCalledBecomesANeighbourHoweverManyThereAre() {
         let simulator = started(.lan(Array(repeating: Role.relay, count: 14)))
-        for peer in 1..<14 { call(simulator, 0, peer) }
+        for peer in 1..<14 { dial(simulator, 0, peer) }
         simulator.run(for: .seconds(10))
         #expect(simulator.hosts[0].node?.neighbourStatus.count == 13)
     }
@@ -112,7 +134,7 @@ struct ApplicationTests {
         simulator.hosts[0].application = ApplicationTerms()
         simulator.boot(within: .milliseconds(500))
         simulator.run(for: .seconds(10))
-        call(simulator, 0, 2)
+        dial(simulator, 0, 2)
         simulator.run(for: .seconds(10))
         #expect(!hasChannel(simulator, 0, 2))
         #expect(simulator.hosts[2].node?.dropCounters[.invitationOverMesh] ?? 0 > 0)

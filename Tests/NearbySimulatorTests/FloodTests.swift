@@ -189,7 +189,7 @@ struct FloodTests {
     }
 
     private func isAlarm(_ output: Node.Output) -> Bool {
-        if case .event(.notice(.ownIdentityElsewhere)) = output { true } else { false }
+        if case .event(.diagnostic(.ownIdentityElsewhere)) = output { true } else { false }
     }
 
     @Test func aReplayOfOurOwnPastRaisesNoAlarm() {
@@ -205,7 +205,7 @@ struct FloodTests {
         }
         #expect(!outputs.contains(where: isAlarm))
         #expect(
-            !outputs.contains { if case .event(.notice) = $0 { true } else { false } })
+            !outputs.contains { if case .event(.diagnostic) = $0 { true } else { false } })
         // Five handshakes, at 0, 10, 30, 70 and 150 s, each with its repetitions.
         let sent = outputs.count {
             guard case .transmit(.unicast(let bytes, Self.at(9))) = $0 else { return false }

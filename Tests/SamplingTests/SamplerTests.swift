@@ -87,7 +87,7 @@ struct SamplerTests {
         let refused = sampler.takeRefused()
         #expect(refused == [.init(channel: "t", unit: "Cel", wanted: "m")])
         #expect(
-            refused.first?.description == "t is in Cel, which cannot be changed into m, and is "
+            refused.first?.description == "t is in Cel, which cannot be converted to m, and is "
                 + "given as it is; correct or leave out unit of t under channels")
         #expect(sampler.shape([value, Measurement("u", "Pa", 5)], now: .zero).count == 2)
         #expect(sampler.takeRefused() == [])

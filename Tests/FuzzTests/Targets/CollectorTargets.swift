@@ -101,9 +101,9 @@ private struct BesetCollector {
                 precondition(message != nil, "it sends what nobody understands")
                 if case .receipt = message { precondition(isDurable, "a viewer gives a receipt") }
             case .commit(let new): write(new)
-            case .notice(.clock(let notice)):
-                precondition(!notice.text.isEmpty, "a notice says nothing")
-            case .notice: break
+            case .diagnostic(.clock(let diagnostic)):
+                precondition(!diagnostic.text.isEmpty, "a notice says nothing")
+            case .diagnostic: break
             case .drop(_, let count): precondition(count > 0, "nothing is dropped")
             }
         }
@@ -141,7 +141,7 @@ private struct BesetCollector {
     /// No name of an agent's may move the cursor, or begin another line.
     private mutating func show(_ window: Window) {
         guard !window.rows.isEmpty else { return }
-        let clock = WallClock(unixOffset: machine.unixOffset ?? .zero)
+        let clock = ShownClock(unixOffset: machine.unixOffset ?? .zero)
         switch printer {
         case 0:
             let text = JSONPrinter().print(window, clock: clock)

@@ -1,3 +1,4 @@
+import CollectorConfiguration
 import NearbyCore
 import NearbyLinux
 import Setup
@@ -7,7 +8,7 @@ import Spool
 
 extension FuzzTarget {
     static let yaml = FuzzTarget("yaml") { bytes in
-        switch Settings.decode(bytes, file: "fuzz.yaml") {
+        switch CollectorSettings.decode(bytes, file: "fuzz.yaml") {
         case .good: break
         case .bad(let mistakes):
             precondition(!mistakes.isEmpty, "refused without a word")

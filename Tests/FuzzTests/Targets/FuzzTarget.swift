@@ -9,7 +9,7 @@ public struct FuzzTarget: Sendable {
         [
             network, radio, [yaml, secret, joinLine, address], sensors, advertisements,
             [serial, linePattern, i2c], kernel, stored, shaping, local,
-            transfers, [collector, telemeter, node],
+            transfers, groups, [collector, telemeter, node],
         ].flatMap { (group: [FuzzTarget]) -> [FuzzTarget] in group }
 
     /// Nil if there is none of this name.

@@ -75,8 +75,8 @@ extension FuzzTarget {
         files.contents["/proc/device-tree/serial-number"] = Array(halves[0])
         files.contents["/state/identity.pem"] = Array(halves[1])
         do throws(IdentityError) {
-            let adopted = try Identity.adopt(stateDirectory: "/state", through: files)
-            let again = try? Identity.load(
+            let adopted = try NodeIdentity.adopt(stateDirectory: "/state", through: files)
+            let again = try? NodeIdentity.load(
                 stateDirectory: "/state", rule: .refuse, through: files)
             precondition(again?.peer == adopted.peer, "it is not what was kept")
         } catch {

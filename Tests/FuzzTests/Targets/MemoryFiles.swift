@@ -7,24 +7,24 @@ final class MemoryFiles: FileOperations {
     private var open: [Int32: (path: String, offset: Int)] = [:]
     private var last: Int32 = 0
 
-    func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> FileDescriptor {
+    func open(_ path: String, for purpose: FilePurpose) throws(FileError) -> OpenFile {
         if purpose != .reading { contents[path] = [] }
         guard contents[path] != nil else {
             throw FileError(operation: "open", path: path, code: ENOENT)
         }
         last += 1
         open[last] = (path, 0)
-        return FileDescriptor(number: last)
+        return OpenFile(number: last)
     }
 
-    func read(_ file: FileDescriptor, count: Int) throws(FileError) -> [UInt8] {
+    func read(_ file: OpenFile, count: Int) throws(FileError) -> [UInt8] {
         let bytes = try read(file, at: open[file.number]?.offset ?? 0, count: count)
         open[file.number]?.offset += bytes.count
         return bytes
     }
 
     func read(
-        _ file: FileDescriptor, at offset: Int, count: Int
+        _ file: OpenFile, at offset: Int, count: Int
     ) throws(FileError) -> [UInt8] {
         guard let path = open[file.number]?.path, let bytes = contents[path] else {
             throw FileError(operation: "pread", path: "", code: EBADF)
@@ -32,7 +32,7 @@ final class MemoryFiles: FileOperations {
         return Array(bytes.dropFirst(offset).prefix(count))
     }
 
-    func write(_ bytes: ArraySlice<UInt8>, to file: FileDescriptor) throws(FileError) -> Int {
+    func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(FileError) -> Int {
         guard let path = open[file.number]?.path else {
             throw FileError(operation: "write", path: "", code: EBADF)
         }
@@ -40,7 +40,7 @@ final class MemoryFiles: FileOperations {
         return bytes.count
     }
 
-    func permissions(of file: FileDescriptor) throws(FileError) -> UInt32 { 0o600 }
+    func permissions(of file: OpenFile) throws(FileError) -> UInt32 { 0o600 }
 
     func truncate(_ path: String, to byteCount: Int) throws(FileError) {
         contents[path] = contents[path].map { Array($0.prefix(byteCount)) }
@@ -58,9 +58,9 @@ final class MemoryFiles: FileOperations {
 
     func remove(_ path: String) throws(FileError) { contents[path] = nil }
 
-    func close(_ file: FileDescriptor) { open[file.number] = nil }
+    func close(_ file: OpenFile) { open[file.number] = nil }
 
-    func synchronize(_ file: FileDescriptor) throws(FileError) {}
+    func synchronize(_ file: OpenFile) throws(FileError) {}
 
     func synchronizeDirectory(_ path: String) throws(FileError) {}
 

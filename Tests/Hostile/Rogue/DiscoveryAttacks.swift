@@ -103,7 +103,7 @@ enum DiscoveryAttacks {
         let state = try options.text("state")
         let isLow = try options.text("half") == "low"
         for _ in 0..<100 {
-            let peer = try Identity.load(stateDirectory: state, rule: .makeNew).peer
+            let peer = try NodeIdentity.load(stateDirectory: state, rule: .makeNew).peer
             if (peer.high >> 63 == 0) == isLow { return }
             unlink("\(state)/identity.pem")
         }

@@ -18,7 +18,7 @@ final class Member {
         network = try Network(options)
         var identity =
             state.isEmpty
-            ? .makeEphemeral() : try Identity.load(stateDirectory: state, rule: .makeNew)
+            ? .makeEphemeral() : try NodeIdentity.load(stateDirectory: state, rule: .makeNew)
         if !anchors.isEmpty {
             identity = identity.certified(
                 by: try Authority.load(

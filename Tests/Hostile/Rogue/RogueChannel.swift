@@ -43,7 +43,7 @@ final class RogueChannel {
 
     /// - Parameter transmit: one datagram on its way to the node.
     init(
-        _ network: Network, as identity: Identity = .makeEphemeral(), role: Role,
+        _ network: Network, as identity: NodeIdentity = .makeEphemeral(), role: Role,
         name: String = "rogue", isOnLink: Bool = true, transmit: @escaping ([UInt8]) -> Void
     ) {
         self.identity = OpenSSLCryptography(identity: identity)

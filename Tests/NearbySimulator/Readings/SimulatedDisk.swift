@@ -175,6 +175,6 @@ struct SimulatedDisk {
                 endedInOrder: false)
         }
         lastRun = run
-        return .opened(runs, previous, notices: [])
+        return .opened(runs, previous, diagnostics: [])
     }
 }

@@ -59,7 +59,7 @@ struct SimulatedStore {
             let boots = Set(runs.values.map(\.birth.boot))
             clocks = clocks.filter { boots.contains($0.key) }
             let mappings = clocks.sorted { $0.key < $1.key }.map(\.value)
-            answer = .opened(order.compactMap { runs[$0] }, mappings, notices: [])
+            answer = .opened(order.compactMap { runs[$0] }, mappings, diagnostics: [])
         case .commit(let batch, _):
             let isRefused =
                 !isCalm && faults.refusalPercent > 0
