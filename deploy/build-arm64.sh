@@ -13,7 +13,7 @@ what=${1:-programs}
 OUT=$TOP/.build-arm64
 SYSROOT=$OUT/sysroot
 # The C libraries that the programs and the runtime are linked with. Changed: the sysroot is made anew.
-SYSROOT_PACKAGES=libc6-dev,libstdc++-14-dev,libgcc-14-dev,libswiftlang,libssl-dev,libyaml-dev,libsqlite3-dev,libqrencode-dev,libavahi-client-dev,libbluetooth-dev,libgpiod-dev,zlib1g-dev,libcurl4-openssl-dev,libxml2-dev
+SYSROOT_PACKAGES=libc6-dev,libstdc++-14-dev,libgcc-14-dev,libswiftlang,libssl-dev,libyaml-dev,libsqlite3-dev,libqrencode-dev,libavahi-client-dev,libbluetooth-dev,libgpiod-dev,libpq-dev,libnats-dev,libmosquitto-dev,libmicrohttpd-dev,zlib1g-dev,libcurl4-openssl-dev,libxml2-dev
 
 # make_sysroot: C libraries and headers, and of the Swift package its modules and static archives only.
 make_sysroot() {

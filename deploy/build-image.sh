@@ -19,6 +19,7 @@ ROOT_PACKAGES=systemd-sysv,udev,dbus,kmod,initramfs-tools,zstd,linux-image-arm64
 ROOT_PACKAGES+=,bluez-firmware,wireless-regdb,wpasupplicant,systemd-resolved,systemd-timesyncd,openssh-server
 ROOT_PACKAGES+=,iproute2,fdisk,dosfstools,e2fsprogs,login
 ROOT_PACKAGES+=,libavahi-client3,libssl3t64,libyaml-0-2,libsqlite3-0,libqrencode4,libstdc++6,libgpiod3
+ROOT_PACKAGES+=,libcurl4t64,libpq5,libnats3.10,libmosquitto1,libmicrohttpd12t64
 # Sizes in MiB. Kernels are twice on the boot partition while one follows the other.
 BOOT_SIZE=256
 SPARE_ROOT=400

@@ -71,7 +71,8 @@ SWIFT_LIBRARIES=(libcurl4 libedit2 libncurses6 libsqlite3-0 libxml2 zlib1g tzdat
 
 # What building needs.
 BUILD_PACKAGES=(git g++ libc6-dev pkgconf libssl-dev libyaml-dev libsqlite3-dev libqrencode-dev
-    libavahi-client-dev libbluetooth-dev libgpiod-dev)
+    libavahi-client-dev libbluetooth-dev libgpiod-dev
+    libcurl4-openssl-dev libpq-dev libnats-dev libmosquitto-dev libmicrohttpd-dev)
 # What namespaces and their tests need.
 NETWORK_PACKAGES=(mount e2fsprogs iproute2 nftables procps openssl sqlite3 qrencode avahi-daemon
     avahi-utils dbus)

@@ -7,7 +7,7 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 ROOT=$TOP/.build-debian13/root
-PACKAGES=swiftlang,lld,libc6-dev,libstdc++-14-dev,g++,git,ca-certificates,pkgconf,libssl-dev,libyaml-dev,libsqlite3-dev,libqrencode-dev,libavahi-client-dev,libbluetooth-dev,libgpiod-dev,iproute2,procps,openssl
+PACKAGES=swiftlang,lld,libc6-dev,libstdc++-14-dev,g++,git,ca-certificates,pkgconf,libssl-dev,libyaml-dev,libsqlite3-dev,libqrencode-dev,libavahi-client-dev,libbluetooth-dev,libgpiod-dev,libcurl4-openssl-dev,libpq-dev,libnats-dev,libmosquitto-dev,libmicrohttpd-dev,iproute2,procps,openssl
 
 # All mounts below are made in a mount namespace of this script's own: they are gone when it ends, however
 # it ends, and nothing of the machine can be reached through a root that is being deleted.

@@ -20,6 +20,6 @@ release_build rivulet-agent rivulet
 
 # From here on as root: namespaces need it.
 if [ "$(id -u)" != 0 ]; then
-    exec sudo "BIN=$BIN" "KEEP=$keep" bash "$TOP/deploy/demo-network.sh"
+    exec sudo "BIN=$BIN" "KEEP=$keep" "LAB=${LAB:-}" bash "$TOP/deploy/demo-network.sh"
 fi
 BIN=$BIN KEEP=$keep exec bash "$TOP/deploy/demo-network.sh"

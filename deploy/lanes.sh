@@ -24,32 +24,44 @@ expect() {
 }
 
 # side_by_side CHAIN…: at once, each a list of lanes with commas that run one after the other. What a lane said
-# is printed when it ended. Those that only compute stand back for those that wait for a moment to come.
+# is printed when it ended.
 side_by_side() {
-    local chain lane reason
+    local chain lane running=()
     for chain; do
-        case $chain in debian13* | simulate* | arm64*) patience=10 ;; *) patience=0 ;; esac
-        (
-            renice -n "$patience" -p "$BASHPID" >/dev/null
-            for lane in ${chain//,/ }; do alone "$lane"; done
-        ) &
+        start_chain "$chain"
+        running+=($!)
     done
-    wait
-    for lane in ${*//,/ }; do
-        if [ ! -s "$logs/$lane.sum" ]; then
-            count 0 1
-            continue
-        fi
-        count $(head -n 1 "$logs/$lane.sum")
-        while read -r reason; do not_run+=("$reason"); done < <(tail -n +2 "$logs/$lane.sum")
-    done
+    wait "${running[@]}"
+    for lane in ${*//,/ }; do add_sum "$lane"; done
+}
+
+# start_chain CHAIN: in the background. Lanes that only compute stand back for those that wait for a moment to come.
+start_chain() {
+    local chain=$1 patience=0 lane
+    case $chain in debian13* | simulate* | arm64*) patience=10 ;; esac
+    for lane in ${chain//,/ }; do rm -f "$logs/$lane.sum"; done
+    (
+        renice -n "$patience" -p "$BASHPID" >/dev/null
+        for lane in ${chain//,/ }; do alone "$lane"; done
+    ) &
+}
+
+# add_sum LANE: what it counted; a lane that did not come to its end is a failure.
+add_sum() {
+    local reason
+    if [ ! -s "$logs/$1.sum" ]; then
+        echo "FAILED lane $1: it did not come to its end"
+        count 0 1
+        return
+    fi
+    count $(head -n 1 "$logs/$1.sum")
+    while read -r reason; do not_run+=("$reason"); done < <(tail -n +2 "$logs/$1.sum")
 }
 
 # alone LANE: beside others; leaves what it counted in $logs/LANE.sum.
 alone() {
     local lane=$1 started=$SECONDS reason
     passed=0 failed=0 not_run=()
-    rm -f "$logs/$lane.sum"
     "lane_$lane" >"$logs/$lane.out" 2>&1
     {
         echo "$passed $failed"
@@ -70,12 +82,13 @@ count_swift_testing() {
     total=$(sed -n 's/.*Test run with \([0-9]*\) tests\{0,1\}.*/\1/p' "$1" | tail -1)
     issues=$(grep -cE '^. Test [^ ]+.* failed after' "$1")
     if [ -z "$total" ]; then
+        echo "FAILED $(basename "$1"): the tests did not come to their end"
         tail -n 40 "$1"
         count 0 1
         return
     fi
     [ "$2" = 0 ] || [ "$issues" -gt 0 ] || issues=1
-    [ "$issues" = 0 ] || grep -E '✘|error:|recorded an issue' "$1" | head -60
+    [ "$issues" = 0 ] || { echo "FAILED $(basename "$1")" && grep -E '✘|error:|recorded an issue' "$1" | head -60; }
     count $((total - issues)) "$issues"
     echo "   $((total - issues)) passed, $issues failed"
 }
@@ -101,12 +114,29 @@ nothing_built_is_committed() {
     ! git ls-files | grep -E '^\.build|Package\.resolved'
 }
 
-lane_unit() {
+# The debug build, which the tests and the examples are run from.
+lane_build() {
     swift build --build-tests --explicit-target-dependency-import-check error >"$logs/build" 2>&1
-    expect "build" [ $? = 0 ] || { tail -n 40 "$logs/build"; return; }
+    expect "build" [ $? = 0 ] || { tail -n 40 "$logs/build"; return 1; }
     expect "no warnings" no_warnings "$logs/build"
+    built=1
+}
+
+lane_unit() {
+    [ -n "${built:-}" ] || lane_build || return
     swift test --skip-build --disable-xctest >"$logs/unit" 2>&1
     count_swift_testing "$logs/unit" $?
+    documentation
+}
+
+# DocC's opinion of the build just made, in seconds. Debian's Swift has no docc.
+documentation() {
+    if ! command -v docc >/dev/null; then
+        not_run+=("documentation: no docc on PATH; it comes with Swift from swift.org")
+        return
+    fi
+    deploy/docs.sh >"$logs/docs" 2>&1
+    expect "documentation" [ $? = 0 ] || tail -n 40 "$logs/docs"
 }
 
 # build_release: rivulet and rivulet-agent into $BIN, as release_build; a failure ends the lane, not the run.
@@ -116,7 +146,12 @@ build_release() { BIN=${BIN:-$(release_build >&2 && echo "$BIN")} && [ -n "$BIN"
 summary() {
     local line
     line=$(grep -E "$SUMMARY" "$logs/$1" | tail -1)
-    if [ -z "$line" ]; then count 0 1; else count_line "$line"; fi
+    if [ -n "$line" ]; then
+        count_line "$line"
+    else
+        echo "FAILED lane $1: it did not come to its sum"
+        count 0 1
+    fi
     while read -r line; do
         not_run+=("$1: ${line#not run }")
     done < <(grep '^not run ' "$logs/$1")
@@ -143,14 +178,6 @@ lane_network() {
     summary network
 }
 
-# The systems of Examples/, as people use them.
-lane_examples() {
-    swift build >"$logs/examples-build" 2>&1
-    expect "build of the examples" [ $? = 0 ] || { tail -n 40 "$logs/examples-build"; return; }
-    as_root env "BIN=$(swift build --show-bin-path)" Examples/run.sh 2>&1 | tee "$logs/examples"
-    summary examples
-}
-
 # Rogue members and outsiders against real processes.
 lane_hostile() {
     expect "release build for the rogue" build_release || return
@@ -163,6 +190,13 @@ lane_lab() {
     expect "release build for the lab" build_release || return
     timeout -k 10 1800 Tests/Lab/run.sh bluetooth relay sensors wifi 2>&1 | tee "$logs/lab"
     summary lab
+}
+
+# What stands behind a collector: real servers, brokers, databases, a browser.
+lane_behind() {
+    expect "release build for what stands behind" build_release || return
+    as_root env "BIN=$BIN" Tests/Behind/run.sh 2>&1 | tee "$logs/behind"
+    summary behind
 }
 
 # Packages, images and updates on whole systems.
@@ -187,11 +221,14 @@ lane_soak() {
 
 # The first of README's two commands, as a user runs it.
 lane_demo() {
-    deploy/demo.sh >"$logs/demo" 2>&1
+    # Its own folder: other lanes have agents at work.
+    local folder
+    folder=$(mktemp -d /tmp/rivulet.XXXXXX)
+    LAB=$folder deploy/demo.sh >"$logs/demo" 2>&1
     expect "the demo ends well" [ $? = 0 ]
     expect "at least three tables" [ "$(grep -cE 'NODE +CHANNEL' "$logs/demo")" -ge 3 ]
     expect "south is read through the relay" grep -qE '^ *south ' "$logs/demo"
-    expect "nothing is left running" [ -z "$(pgrep -f '/tmp/rivulet\..*\.yaml')" ]
+    expect "nothing is left running" [ -z "$(pgrep -f "$folder/.*\.yaml")" ]
 }
 
 # The tests that know of the processor, cross-compiled, as arm64 programs in Debian 13's root.

@@ -1,24 +1,26 @@
 #!/usr/bin/env bash
 # Installs what the tests need and runs all of them. The last line counts: N passed, N failed.
-# Before it stands what could not be run here, and why. Lanes by name: deploy/test.sh [format]
-# [unit] [simulate] [footprint] [network] [examples] [hostile] [soak] [demo] [lab] [debian13] [image] [arm64];
+# Before it stands what could not be run here, and why. Lanes by name: deploy/test.sh [format] [build]
+# [unit] [simulate] [footprint] [network] [examples] [hostile] [soak] [demo] [lab] [behind] [debian13] [image] [arm64];
 # without names, all of these. `deploy/test.sh quick` is for the inner loop: format, the tests that take no time
 # and a few random worlds, in under three minutes where the last build is there.
-# Chains of lanes that are joined by + run side by side: most of them wait more than they compute.
+# Chains of lanes that are joined by + run side by side: most of them wait more than they compute. A chain that
+# begins with & runs beside all that comes after it.
 set -uo pipefail
 . "$(dirname "$0")/common.sh"
 . deploy/lanes.sh
 
 lanes=("$@")
-[ ${#lanes[@]} -gt 0 ] || lanes=(format unit footprint network,examples,hostile,soak,demo,image+lab+debian13,simulate,arm64)
-for lane in $(tr '+,' '  ' <<<"${lanes[*]}"); do
+[ ${#lanes[@]} -gt 0 ] || lanes=(format '&debian13,simulate,arm64' build unit+footprint network,examples,hostile,soak,demo,image+lab,behind)
+for lane in $(tr '&+,' '   ' <<<"${lanes[*]}"); do
     [ "$(type -t "lane_$lane")" = function ] || die "no lane is called $lane; see the head of deploy/test.sh"
 done
-passed=0 failed=0 not_run=()
+passed=0 failed=0 not_run=() behind_all=()
 # How many random worlds the simulator runs.
 SEEDS=${SEEDS:-500}
 logs=$TOP/.build-logs
 mkdir -p "$logs"
+rm -f "$logs"/*.out
 
 need "${BUILD_PACKAGES[@]}" "${NETWORK_PACKAGES[@]}"
 need_swift
@@ -28,11 +30,21 @@ for lane in "${lanes[@]}"; do
     started=$SECONDS
     echo "== $lane"
     case $lane in
+        '&'*)
+            start_chain "${lane#&}"
+            behind_all+=("${lane#&}")
+            ;;
         *[+,]*) side_by_side ${lane//+/ } ;;
         *) "lane_$lane" || true ;;
     esac
     echo "   $((SECONDS - started)) s"
 done
+
+wait
+for lane in $(tr ',' ' ' <<<"${behind_all[*]}"); do add_sum "$lane"; done
+
+# What failed in chains, once more, so that it is found at the end of a long output.
+grep -H '^FAILED' "$logs"/*.out 2>/dev/null | sed 's|.*/\([^/]*\)\.out:FAILED|failed in \1:|'
 
 for reason in "${not_run[@]}"; do echo "not run: $reason"; done
 echo "$passed passed, $failed failed"
