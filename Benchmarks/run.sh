@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store|journal|session …]: measures on this machine, in network
+# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store|journal|session|scale|pages|join …]: measures on this machine, in network
 # namespaces, and prints a line each: `name: value unit` (median of several runs, the worst in brackets).
 # As root. Builds in release first, unless BIN names a folder with a build.
 set -euo pipefail
@@ -89,15 +89,39 @@ for what in "${@:-connect}"; do
             awk '{ print $1 }' <<<"$results" | median "a stream, one way over $relays relays, p50" µs
             awk '{ print $2 }' <<<"$results" | median "a stream, one way over $relays relays, p99" µs
         done
+        for relays in 0 1; do
+            results=$(session beside "$relays")
+            where="over $relays relays"
+            awk '{ print $1 }' <<<"$results" | median "a reading $where, p50" µs
+            awk '{ print $3 }' <<<"$results" | median "a reading $where beside a resource of 1 GiB, p50" µs
+            awk '{ print $2 }' <<<"$results" | median "a reading $where, p99" µs
+            awk '{ print $4 }' <<<"$results" | median "a reading $where beside a resource of 1 GiB, p99" µs
+            awk '{ print $5 }' <<<"$results" | fastest "that resource meanwhile" MB/s
+        done
         session invite | median "invitation to connected" ms
-        # Once: they take half a minute.
-        results=$(RUNS=1 session crowd 40)
-        awk '{ print $1 }' <<<"$results" | median "a process with 40 connected peers, resident" kB
-        awk '{ print $2 }' <<<"$results" | median "a process with 40 connected peers, private dirty" kB
+        # Once: they take minutes, as each of them hears all others.
+        results=$(RUNS=1 session crowd 100)
+        awk '{ print $1 }' <<<"$results" | median "a process with 100 connected peers, resident" kB
+        awk '{ print $2 }' <<<"$results" | median "a process with 100 connected peers, private dirty" kB
         # From the import to the first message, without comments and blank lines.
         awk '/^import Nearby/ { on = 1 } on && !/^ *(\/\/|$)/ { count++ } /session\.send\(/ && on { exit }
             END { print "from import to the first message: " count " lines" }' Examples/hello/*.swift
         ;;
-    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store|journal|session …]" ;;
+    pages)
+        need jq curl python3
+        bash Benchmarks/pages.sh 1000 20 100
+        ;;
+    scale)
+        need nftables sqlite3 jq curl
+        # Agents that the two sides' processors still carry; SCALE="1000" tries what one likes, COLLECTORS=4
+        # POSTGRES=1 several collectors that share a database.
+        [ -z "${POSTGRES:-}" ] || need postgresql
+        for agents in ${SCALE:-50 200}; do bash Benchmarks/scale.sh "$agents" 20 1000 "${SCALE_SECONDS:-90}"; done
+        ;;
+    join)
+        need nftables
+        for agents in ${JOIN:-200 1000}; do bash Benchmarks/join.sh "$agents"; done
+        ;;
+    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store|journal|session|scale|pages|join …]" ;;
     esac
 done

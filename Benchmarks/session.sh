@@ -2,6 +2,8 @@
 # One run of one measurement of sessions; prints its numbers. Started by run.sh, with BIN.
 #   resource|tls|tcp RELAYS: MB/s of one file, over so many relays
 #   stream RELAYS: one-way times of a stream, p50 and p99, µs
+#   beside RELAYS: one-way times of readings alone, then beside a resource of 1 GiB: p50 and p99 of each, µs, and the
+#     resource's MB/s meanwhile
 #   invite: milliseconds from an invitation to connected
 #   crowd COUNT: kB resident, and private and written, of a process with so many connected peers
 set -euo pipefail
@@ -53,6 +55,13 @@ stream)
     in_host a "$BIN/session-bench" stream bench server || fail
     until_true 5 [ -s "$LAB/serve.out" ] || fail
     cat "$LAB/serve.out"
+    ;;
+beside)
+    sessions
+    truncate -s 1GiB "$FAST/data"
+    speed=$(in_host a "$BIN/session-bench" beside bench server "$FAST/data") || fail
+    until_true 5 awk 'END { exit NR < 2 }' "$LAB/serve.out" || fail
+    awk -v speed="$speed" '{ printf "%s %s ", $1, $2 } END { print speed }' "$LAB/serve.out"
     ;;
 invite)
     sessions

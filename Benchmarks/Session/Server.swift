@@ -28,8 +28,10 @@ struct Server {
     }
 
     private func serve(_ session: Session) async {
+        var readings = Readings()
         for await event in session.events {
             switch event {
+            case .message(let bytes, _, _): readings.take(bytes)
             case .resource(let resource): Task { _ = try? await resource.file() }
             case .stream(let stream, _, _): Task { try await measure(stream) }
             default: break
@@ -56,4 +58,24 @@ struct Server {
     }
 
     private static let groupSize = 5
+}
+
+/// One-way times of messages, by the phase that their first byte names.
+struct Readings {
+    private var times: [UInt8: [Double]] = [:]
+
+    /// The one that ends a phase is shorter: p50 and p99 of it, microseconds.
+    mutating func take(_ message: [UInt8]) {
+        let now = (MonotonicClock.now() - .zero) / .nanoseconds(1)
+        guard let phase = message.first else { return }
+        guard message.count > Stamp.byteCount else {
+            let all = (times[phase] ?? []).sorted()
+            guard !all.isEmpty else { return }
+            print(Int(all[all.count / 2]), Int(all[all.count * 99 / 100]), all.count)
+            fflush(nil)
+            return
+        }
+        let sent = Stamp.time(message[1...Stamp.byteCount])
+        times[phase, default: []].append((now - sent) / 1_000)
+    }
 }

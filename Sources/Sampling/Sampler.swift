@@ -6,7 +6,7 @@ import Telemetry
 /// A null is always given, once for its reason and again after `silence`: that a sensor fails must
 /// be seen at once, and that it works again too.
 ///
-/// A channel whose unit cannot be changed into the one that is wanted is given in its own; that is
+/// A channel whose unit cannot be converted to the one that is wanted is given in its own; that is
 /// to be told, once.
 public struct Sampler: Sendable {
     /// A wish for a unit of another quantity.
@@ -18,7 +18,7 @@ public struct Sampler: Sendable {
 
         public var description: String {
             let what = unit == "1" ? "has no unit" : "is in \(unit)"
-            return "\(channel) \(what), which cannot be changed into \(wanted), and is given as it "
+            return "\(channel) \(what), which cannot be converted to \(wanted), and is given as it "
                 + "is; correct or leave out unit of \(channel) under channels"
         }
     }
