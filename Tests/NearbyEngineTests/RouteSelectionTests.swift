@@ -108,6 +108,20 @@ struct RouteSelectionTests {
         #expect(seqnoToRequest == nil)
     }
 
+    /// Others have told of their ways, or have none.
+    @Test mutating func whereAllWhoOfferAreSuspectNobodyIsAsked() {
+        offer(1, 300, by: one)
+        use()
+        costs[one] = .max
+        use()
+        #expect(destination.isStarving)
+        #expect(seqnoToRequest == nil)
+        offer(1, 400, by: two)
+        use()
+        #expect(destination.isStarving)
+        #expect(seqnoToRequest == 2)
+    }
+
     @Test mutating func aLeapIsBelievedWhereNothingElseIsFeasibleAndOnceInAWhile() {
         offer(1, 300, by: one)
         use()

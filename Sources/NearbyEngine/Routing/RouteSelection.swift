@@ -50,9 +50,16 @@ extension Destination {
     /// The seqno to ask for, if any: where every route that is offered may be a loop (RFC 8966
     /// §3.8.2.1, avoiding starvation), and where only the feasibility distance keeps us from a
     /// clearly cheaper one (§3.8.2.2). There an offer with an older seqno is about to be renewed.
+    /// Who has a way that does not lead through us has told us of it: where all who offer one are
+    /// suspect, nobody is asked, or a collector would ask hundreds for each that answers slowly.
     func seqnoToRequest(cost: (PeerID) -> UInt16) -> UInt32? {
         guard let distance = source.distance else { return nil }
-        if selected.hop == nil { return candidates.isEmpty ? nil : distance.seqno &+ 1 }
+        if selected.hop == nil {
+            let isOffered = candidates.contains { hop, candidate in
+                candidate.metric.adding(cost(hop)) != RoutingMessage.metricInfinite
+            }
+            return isOffered ? distance.seqno &+ 1 : nil
+        }
         let ownWord = ownWord(cost: cost)
         let isCheaperBeyond = candidates.contains { hop, candidate in
             candidate.seqno == distance.seqno

@@ -9,7 +9,7 @@ extension RoutingMachine {
         _ id: PeerID, _ kind: DestinationKind, by peer: PeerID, _ now: Instant
     ) -> DropReason? {
         if let reason = refusal(of: id, from: peer, now) {
-            neighbours[peer]?.hasRefused = true
+            neighbours.change(peer) { $0.hasRefused = true }
             collect(by: now + Limits.refusedRouteRetry)
             return reason
         }
@@ -140,13 +140,16 @@ extension RoutingMachine {
         collect(by: now + Limits.refusedRouteRetry)
         if destinations.count + Limits.roomAsked > Limits.routesMax { makeRoom(now) }
         guard destinations.count + Limits.roomAsked <= Limits.routesMax else { return }
-        for (peer, neighbour) in neighbours.sorted(by: { $0.key < $1.key }) {
-            guard neighbour.hasRefused, now >= neighbour.asksForAllFrom ?? now,
+        for peer in neighbours.sortedPeers {
+            guard let neighbour = neighbours[peer], neighbour.hasRefused,
+                now >= neighbour.asksForAllFrom ?? now,
                 destinations.share(of: peer) + Limits.roomAsked <= Limits.routingShareMax
             else { continue }
-            neighbours[peer]?.hasRefused = false
-            neighbours[peer]?.asksForAllFrom = now + Limits.everythingPause
-            neighbours[peer]?.requests[.everything] = .init(seqno: 0, hopLimit: 1)
+            neighbours.change(peer) {
+                $0.hasRefused = false
+                $0.asksForAllFrom = now + Limits.everythingPause
+                $0.requests[.everything] = .init(seqno: 0, hopLimit: 1)
+            }
         }
     }
 

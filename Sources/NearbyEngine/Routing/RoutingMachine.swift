@@ -57,7 +57,7 @@ public struct RoutingMachine: Sendable {
     private(set) var ownSeqno: OwnSeqno
     /// A destination's candidates are offers of `neighbours` only.
     var destinations = DestinationTable()
-    var neighbours: [PeerID: RoutingNeighbour] = [:]
+    var neighbours = RoutingNeighbourTable()
     private var requests = SeqnoRequests()
     /// After a restart nothing of others passes through us until every neighbour's old routes
     /// through us are gone: our feasibility distances were lost.
@@ -69,8 +69,6 @@ public struct RoutingMachine: Sendable {
     /// Grows with every change of a next hop.
     public private(set) var version: UInt64 = 0
     var nextCollection: Instant?
-    /// The next message to a neighbour that is repeated unless it is acknowledged.
-    private var nextResend = Instant.distantFuture
     /// Until then nothing is forgotten to make room.
     var roomSearchFrom: Instant?
     private let forwards: Bool
@@ -102,7 +100,7 @@ public struct RoutingMachine: Sendable {
     }
 
     public var nextDeadline: Instant? {
-        let earliest = min(nextCollection ?? .distantFuture, nextResend)
+        let earliest = min(nextCollection ?? .distantFuture, neighbours.nextResend)
         return earliest == .distantFuture ? nil : earliest
     }
 
@@ -167,12 +165,12 @@ public struct RoutingMachine: Sendable {
         var neighbour = RoutingNeighbour(cost: cost, number: number)
         neighbour.changed = destinations.ids.union([own])
         neighbour.known = destinations[destinations.known(as: peer)]?.seqnosToTell ?? []
-        neighbours[peer] = neighbour
+        neighbours.add(neighbour, as: peer)
         return lost
     }
 
     private mutating func neighbourDown(_ peer: PeerID, _ now: Instant) -> [Output] {
-        guard let lost = neighbours.removeValue(forKey: peer) else { return [] }
+        guard let lost = neighbours.remove(peer) else { return [] }
         lastLoss = now
         holdBelieved(by: lost, now)
         var outputs: [Output] = []
@@ -187,8 +185,7 @@ public struct RoutingMachine: Sendable {
     private mutating func costChanged(
         _ peer: PeerID, _ cost: UInt16, _ now: Instant
     ) -> [Output] {
-        guard neighbours[peer] != nil else { return [] }
-        neighbours[peer]?.cost = cost
+        guard neighbours.change(peer, { $0.cost = cost }) != nil else { return [] }
         var outputs: [Output] = []
         for id in destinations.ids(offeredBy: peer) {
             let changes = select(id, now)
@@ -202,11 +199,12 @@ public struct RoutingMachine: Sendable {
     private mutating func received(
         _ message: RoutingMessage, from peer: PeerID, isOvertaken: Bool, _ now: Instant
     ) -> [Output] {
-        guard neighbours[peer] != nil else { return [.drop(.routingMalformed)] }
+        guard neighbours.contains(peer) else { return [.drop(.routingMalformed)] }
         let order =
             message.number == 0
-            ? .next : neighbours[peer]?.order(of: message.number, isOvertaken: isOvertaken)
-        if !isOvertaken { neighbours[peer]?.acknowledge(message.acknowledged) }
+            ? .next
+            : neighbours.change(peer) { $0.order(of: message.number, isOvertaken: isOvertaken) }
+        if !isOvertaken { neighbours.change(peer) { $0.acknowledge(message.acknowledged) } }
         if order == .old { return [] }
         var outputs = order == .anew ? takenUpAnew(by: peer, message, now) : []
         for item in message.items {
@@ -228,7 +226,7 @@ public struct RoutingMachine: Sendable {
     ) -> [Output] {
         var told: Set<PeerID> = []
         for case .update(let update) in message.items { told.insert(update.destination) }
-        neighbours[peer]?.tellAnew(destinations.ids.union([own]))
+        neighbours.change(peer) { $0.tellAnew(destinations.ids.union([own])) }
         var outputs: [Output] = []
         for id in destinations.ids(offeredBy: peer) {
             guard let named = destinations[id]?.candidates[peer]?.peer, !told.contains(named) else {
@@ -277,7 +275,7 @@ public struct RoutingMachine: Sendable {
         let changes = select(id, now)
         // Whom others announce beyond its own word is told, and goes there: a lie becomes stale.
         if let word = destination.candidates[id]?.seqno, seqno.isNewer(than: word) {
-            neighbours[id]?.requests[id] = .init(seqno: seqno, hopLimit: 1)
+            neighbours.change(id) { $0.requests[id] = .init(seqno: seqno, hopLimit: 1) }
         }
         switch standing {
         case .feasible: return changes
@@ -293,18 +291,20 @@ public struct RoutingMachine: Sendable {
     ) {
         if id == .everything {
             guard now >= neighbours[peer]?.isToldAllFrom ?? now else { return }
-            neighbours[peer]?.isToldAllFrom = now + Limits.tellAllPause
-            neighbours[peer]?.tellAnew(destinations.ids.union([own]))
+            neighbours.change(peer) {
+                $0.isToldAllFrom = now + Limits.tellAllPause
+                $0.tellAnew(destinations.ids.union([own]))
+            }
             return
         }
         if id.short == own.short {
-            if ownSeqno.value.isAtLeast(seqno) { neighbours[peer]?.announce(own) }
+            if ownSeqno.value.isAtLeast(seqno) { neighbours.change(peer) { $0.announce(own) } }
             return follow(ownSeqno.raise(to: seqno, now: now))
         }
         let id = destinations.known(as: id)
         guard let selected = destinations[id]?.selected else { return }
         if selected.hop != nil, selected.seqno.isAtLeast(seqno) {
-            neighbours[peer]?.announce(id)
+            neighbours.change(peer) { $0.announce(id) }
             return
         }
         guard hopLimit > 1 else { return }
@@ -351,10 +351,7 @@ public struct RoutingMachine: Sendable {
         return announce(destination.selected, instead: before.selected, of: id)
     }
 
-    /// Infinite for who is no neighbour.
-    private func cost(of neighbour: PeerID) -> UInt16 {
-        neighbours[neighbour]?.cost ?? RoutingMessage.metricInfinite
-    }
+    private func cost(of neighbour: PeerID) -> UInt16 { neighbours.cost(of: neighbour) }
 
     /// A destination without a way is kept for `sourceTime` (RFC 8966 §3.2.5), because its
     /// feasibility distance still protects others; meanwhile it is asked for again.
@@ -371,8 +368,10 @@ public struct RoutingMachine: Sendable {
         _ id: PeerID, _ seqno: UInt32, hopLimit: UInt8, except: PeerID?, _ now: Instant
     ) {
         guard requests.add(id, seqno: seqno, now: now) else { return }
-        for peer in neighbours.keys where peer != except {
-            neighbours[peer]?.requests[id] = .init(seqno: seqno, hopLimit: hopLimit)
+        neighbours.changeAll { peer, neighbour in
+            if peer != except {
+                neighbour.requests[id] = .init(seqno: seqno, hopLimit: hopLimit)
+            }
         }
     }
 
@@ -389,33 +388,29 @@ public struct RoutingMachine: Sendable {
     }
 
     mutating func markChanged(_ id: PeerID) {
-        for peer in neighbours.keys { neighbours[peer]?.changed.insert(id) }
+        neighbours.changeAll { _, neighbour in neighbour.changed.insert(id) }
     }
 
     // MARK: Emission
 
     /// Sends each neighbour what it has still to be told (RFC 8966 §3.7).
     private mutating func sendDue(_ now: Instant) -> [Output] {
-        var outputs: [Output] = []
-        let talking = neighbours.filter { $0.value.hasWord(now) }
-        for (peer, neighbour) in talking.sorted(by: { $0.key < $1.key }) {
-            var neighbour = neighbour
-            let message = neighbour.nextMessage(now: now) { update($0, for: peer) }
-            neighbours[peer] = neighbour
-            if let message { outputs.append(.send(message, to: peer)) }
+        let facts = (destinations: destinations, own: own, seqno: ownSeqno.value, kind: kind)
+        let messages = neighbours.takeMessages(now: now) { id, peer in
+            id == facts.own
+                ? .init(destination: id, seqno: facts.seqno, metric: 0, kind: facts.kind)
+                : facts.destinations.update(id, for: peer)
         }
-        nextResend = neighbours.values.compactMap(\.nextDeadline).min() ?? .distantFuture
-        return outputs
+        return messages.map { .send($0.message, to: $0.peer) }
     }
+}
 
+extension DestinationTable {
     /// What a neighbour is told of a destination: that there is no way, if ours goes through it
     /// (RFC 8966 §3.7.4, split horizon with poisoned reverse).
-    private func update(_ id: PeerID, for peer: PeerID) -> RoutingMessage.RouteUpdate? {
-        if id == own {
-            return .init(destination: own, seqno: ownSeqno.value, metric: 0, kind: kind)
-        }
+    fileprivate func update(_ id: PeerID, for peer: PeerID) -> RoutingMessage.RouteUpdate? {
         if id == peer { return nil }
-        guard let selected = destinations[id]?.selected else {
+        guard let selected = self[id]?.selected else {
             // It is called otherwise now.
             return .init(
                 destination: id, seqno: 0, metric: RoutingMessage.metricInfinite, kind: .node)

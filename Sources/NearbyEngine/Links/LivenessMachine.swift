@@ -5,12 +5,15 @@ import NearbyWire
 ///
 /// While data flows: who receives data answers within 25 ms with any frame; after one unanswered
 /// frame the sender probes every 50 ms, and some unanswered probes later the neighbour is suspect.
-/// Idle: a hello a second each way, and three silent seconds are the end.
+/// Idle: a hello a second each way, and three silent seconds are the end. Where the other host says
+/// that nobody is there, and that is proved, the neighbour is suspect at once.
 public struct LivenessMachine: Sendable, Hashable {
     public enum Input: Equatable, Sendable {
         case frameSent(isData: Bool)
         case frameReceived(isData: Bool)
         case received(LivenessFrame)
+        /// It is proved that nobody is there now.
+        case nobodyThere
         case deadlineReached
     }
 
@@ -72,6 +75,7 @@ public struct LivenessMachine: Sendable, Hashable {
         case .received(.probe):
             return heard(isData: false, now) + [.send(LivenessFrame.answer.bytes)]
         case .received: return heard(isData: false, now)
+        case .nobodyThere: return suspect(now)
         case .deadlineReached: return deadlineReached(now)
         }
     }
@@ -159,14 +163,17 @@ public struct LivenessMachine: Sendable, Hashable {
     private mutating func unanswered(_ count: Int, _ now: Instant) -> [Output] {
         if count == 1 { usualLoss = loss }
         loss += (65_536 - loss) / 16
-        guard count <= unansweredMax else {
-            state = .suspect(
-                answers: 0, isAnswered: false, next: now + Limits.suspectProbeInterval * slowness)
-            announcedCost = RoutingMessage.metricInfinite
-            return [.suspected, .send(LivenessFrame.probe.bytes)]
-        }
+        guard count <= unansweredMax else { return suspect(now) }
         state = .probing(unanswered: count, next: now + Limits.probeInterval * slowness)
         return [.send(LivenessFrame.probe.bytes)]
+    }
+
+    private mutating func suspect(_ now: Instant) -> [Output] {
+        if case .suspect = state { return [] }
+        state = .suspect(
+            answers: 0, isAnswered: false, next: now + Limits.suspectProbeInterval * slowness)
+        announcedCost = RoutingMessage.metricInfinite
+        return [.suspected, .send(LivenessFrame.probe.bytes)]
     }
 
     /// Probes: three on a good link; more where frames are lost as a matter of course.
