@@ -13,6 +13,7 @@
 #include <sys/signalfd.h>
 
 // NearbyLinux: sockets, netlink, clocks.
+#include <linux/errqueue.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>

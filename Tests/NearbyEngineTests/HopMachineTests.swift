@@ -51,6 +51,22 @@ struct HopMachineTests {
         #expect(onTheSame == [.send(LivenessFrame.answer.bytes)])
     }
 
+    @Test func whereNobodyIsProvedToBeItIsRoutedAroundAtOnce() {
+        var hop = hop(wifi)
+        let outputs = hop.handle(.nobodyThere, now: .zero)
+        #expect(outputs.contains(.costChanged(RoutingMessage.metricInfinite)))
+        #expect(outputs.contains(.send(LivenessFrame.probe.bytes)))
+        #expect(hop.handle(.nobodyThere, now: .zero) == [])
+    }
+
+    @Test func whereNobodyIsProvedToBeAStandbyTakesOverAtOnce() {
+        var hop = hop(wifi)
+        #expect(hop.handle(.answered(bluetooth), now: .zero) == [])
+        let outputs = hop.handle(.nobodyThere, now: .zero)
+        #expect(outputs.contains(.moved(bluetooth)))
+        #expect(hop.endpoint == bluetooth.endpoint)
+    }
+
     @Test func aLinkThatGoesDownWithoutAnotherIsTheEnd() {
         var hop = hop(wifi)
         #expect(hop.handle(.linkDown(bluetooth.endpoint.link), now: .zero) == [])

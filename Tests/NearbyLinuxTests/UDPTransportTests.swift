@@ -60,6 +60,54 @@ private let loopback = LinkID(value: if_nametoindex("lo"))
         #expect(Inbox(one).next()?.bytes == [2])
     }
 
+    /// And what is sent meanwhile to others goes out, whatever error the kernel has to tell.
+    @Test(arguments: [
+        TransportAddress.ipv4(address: 0x7f00_0001, port: 0), .ipv6(high: 0, low: 1, port: 0),
+    ])
+    func aDatagramForAPortWhereNobodyListensComesBack(host: TransportAddress) throws {
+        let (one, other) = (try UDPTransport(), try UDPTransport())
+        let nobody = host.with(port: try UDPTransport().port)
+        let target = Endpoint(link: loopback, address: host.with(port: other.port))
+        let sent = [UInt8](0..<200)
+        #expect(one.send(sent, to: Endpoint(link: loopback, address: nobody)) == .sent)
+        #expect(one.send([7], to: target) == .sent)
+        #expect(Inbox(other).next()?.bytes == [7])
+        var returned: [ReturnedDatagram] = []
+        _ = eventually {
+            for descriptor in one.descriptors {
+                one.receive(from: descriptor, { _ in }, returned: { returned.append($0) })
+            }
+            return !returned.isEmpty
+        }
+        let first = try #require(returned.first)
+        #expect(first.endpoint.address == nobody)
+        #expect(first.quote == Array(sent.prefix(Limits.quotedBytesMax)))
+        #expect(returned.count == 1)
+        #expect(one.drops == DropCounters())
+    }
+
+    /// A train to many is not given up for an error of an earlier datagram.
+    @Test func errorsOfEarlierDatagramsStopNoTrain() throws {
+        let (one, other) = (try UDPTransport(), try UDPTransport())
+        let host = TransportAddress.ipv4(address: 0x7f00_0001, port: 0)
+        let nobody = Endpoint(link: loopback, address: host.with(port: try UDPTransport().port))
+        let target = Endpoint(link: loopback, address: host.with(port: other.port))
+        for _ in 0..<3 {
+            one.send([0], to: nobody)
+            for number in UInt8(0)..<10 {
+                one.sendSoon([UInt8](repeating: number, count: 9), to: target)
+            }
+            one.sendWaiting()
+        }
+        var count = 0
+        _ = eventually {
+            other.receive { _ in count += 1 }
+            return count == 30
+        }
+        #expect(count == 30)
+        #expect(one.drops == DropCounters())
+    }
+
     @Test func theKernelsChoiceIsOnePortForBothVersions() throws {
         let transport = try UDPTransport()
         #expect(transport.port != 0)

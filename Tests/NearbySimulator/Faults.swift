@@ -18,6 +18,10 @@ public struct Faults: Sendable {
     /// Parts in a million by which a node's clock may be fast or slow.
     public var clockDriftPPM: Int64 = 0
 
+    /// A datagram to a host whose process is down comes back, as an operating system returns it;
+    /// and of each fifty others one seems to.
+    public var returnsDatagrams = false
+
     public init() {}
 
     /// Some of everything; each class present in half of the seeds.

@@ -7,6 +7,7 @@ import NearbyWire
 public final class Simulator {
     enum Event {
         case datagram([UInt8], to: Int, from: Endpoint, isMulticast: Bool)
+        case returned([UInt8], to: Int, of: Endpoint)
         case deadline(host: Int, generation: Int)
         case traffic(host: Int)
         case crash(host: Int)
@@ -39,6 +40,8 @@ public final class Simulator {
     private var cuts: [Cut] = []
     private var random: SeededGenerator
     private var isFaulty = true
+    /// The unicast datagram before the present one.
+    private var lastSent: [UInt8]?
     /// Journals and stores, if this run has them: then readings are what flows.
     public private(set) var readings: ReadingsWorld?
 
@@ -203,9 +206,14 @@ public final class Simulator {
     private func perform(_ event: Event) {
         switch event {
         case .datagram(let bytes, let number, let source, let isMulticast):
-            guard hosts[number].isUp else { return }
+            guard hosts[number].isUp else {
+                return isMulticast ? () : giveBack(bytes, to: source, from: number)
+            }
             mix(bytes, number)
             handle(.network(.datagram(bytes, from: source, isMulticast: isMulticast)), at: number)
+        case .returned(let quote, let number, let endpoint):
+            guard hosts[number].isUp else { return }
+            handle(.network(.returned(quote, of: endpoint)), at: number)
         case .deadline(let number, let generation):
             // A deadline that was brought forward fires once, at its new time.
             guard hosts[number].isUp, hosts[number].generation == generation,
@@ -326,6 +334,21 @@ public final class Simulator {
         guard members.contains(sender), members.contains(Int(number)) else { return }
         tap?(bytes, Int(number))
         deliver(bytes, from: sender, to: Int(number), on: endpoint.link, isMulticast: false)
+        // Somebody who has seen other datagrams says that this one came back.
+        if isFaulty, faults.returnsDatagrams, datagramCount.isMultiple(of: 50) {
+            let forged = lastSent ?? []
+            heap.insert(
+                .returned(forged, to: sender, of: endpoint), at: now + faults.delay.lowerBound)
+        }
+        lastSent = bytes
+    }
+
+    /// As the host's operating system does, which knows that nobody listens there.
+    private func giveBack(_ bytes: [UInt8], to source: Endpoint, from host: Int) {
+        guard faults.returnsDatagrams, case .simulated(let sender) = source.address else { return }
+        let endpoint = Endpoint(link: source.link, address: .simulated(UInt64(host)))
+        heap.insert(
+            .returned(bytes, to: Int(sender), of: endpoint), at: now + faults.delay.lowerBound)
     }
 
     private func deliver(

@@ -153,13 +153,15 @@ final class ServiceNode {
     /// A message does not wait for what came of a resource before it.
     private func receiveData(from descriptor: Int32) {
         var (inputs, bulk): ([Node.Input], [Node.Input]) = ([], [])
-        transport.receive(from: descriptor) { datagram in
-            if SealedHeader.isBulk(datagram.bytes) {
-                bulk.append(Node.Input(datagram))
-            } else {
-                inputs.append(Node.Input(datagram))
-            }
-        }
+        transport.receive(
+            from: descriptor,
+            { datagram in
+                if SealedHeader.isBulk(datagram.bytes) {
+                    bulk.append(Node.Input(datagram))
+                } else {
+                    inputs.append(Node.Input(datagram))
+                }
+            }, returned: { inputs.append(.returned($0.quote, of: $0.endpoint)) })
         if !inputs.isEmpty { give(inputs, MonotonicClock.now()) }
         if !bulk.isEmpty { give(bulk, MonotonicClock.now()) }
     }

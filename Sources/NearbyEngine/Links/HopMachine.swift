@@ -12,6 +12,8 @@ struct HopMachine: Sendable {
         case frameSent(isData: Bool)
         /// It answered a question there.
         case answered(LinkPath)
+        /// It is proved that nobody is where it is addressed.
+        case nobodyThere
         /// Its new channel was opened there.
         case opened(LinkPath)
         /// Where discovery says that it may be, best first.
@@ -76,6 +78,7 @@ struct HopMachine: Sendable {
             let answer = frame == .probe ? probed(from: path, now) : []
             return answer + live(.received(frame), now)
         case .answered(let path): return choose(.answered(path), now)
+        case .nobodyThere: return live(.nobodyThere, now)
         case .opened(let path): return choose(.opened(path), now)
         case .candidates(let paths): return choose(.candidates(paths), now)
         case .linkDown(let link): return choose(.linkDown(link), now)

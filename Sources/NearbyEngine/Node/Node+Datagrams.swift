@@ -4,9 +4,7 @@ import NearbyWire
 /// What comes in, from the first byte of a datagram to the machine that it is for.
 extension Node {
     /// Every datagram enters here: from a link, or out of a mesh packet addressed to us.
-    func received(
-        _ bytes: [UInt8], _ arrival: Arrival, isMulticast: Bool, _ now: Instant
-    ) {
+    func received(_ bytes: [UInt8], _ arrival: Arrival, isMulticast: Bool, _ now: Instant) {
         guard let first = bytes.first else { return }
         switch DatagramKind(firstByte: first) {
         case .discovery:
@@ -34,9 +32,7 @@ extension Node {
 
     // MARK: Sealed frames
 
-    private func sealedFrameReceived(
-        _ bytes: [UInt8], _ arrival: Arrival, _ now: Instant
-    ) {
+    private func sealedFrameReceived(_ bytes: [UInt8], _ arrival: Arrival, _ now: Instant) {
         switch channels.open(bytes, now: now) {
         case .frame(let payload, let channel, let header):
             var arrival = arrival

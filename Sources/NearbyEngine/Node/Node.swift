@@ -88,6 +88,8 @@ public final class Node {
             for neighbour in peers.neighbourList { tell(neighbour, .linkDown(link), now) }
         case .datagram(let bytes, let source, let isMulticast):
             received(bytes, Arrival(path: .link(source)), isMulticast: isMulticast, now)
+        case .returned(let quote, let endpoint):
+            ReturnedQuestions.take(quote, of: endpoint, at: self, now)
         case .staticPeers(let endpoints): tellDiscovery(.staticPeers(endpoints), now)
         case .rememberedPeers(let endpoints): tellDiscovery(.rememberedPeers(endpoints), now)
         case .advertisedPeers(let endpoints, let service):

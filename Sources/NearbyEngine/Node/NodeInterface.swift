@@ -59,6 +59,10 @@ public enum NodeInput: Sendable {
     /// The interface is gone, or has lost its carrier.
     case linkDown(LinkID)
     case datagram([UInt8], from: Endpoint, isMulticast: Bool)
+    /// The kernel says that a datagram of ours could not be delivered (ICMP: nobody listens at the
+    /// port, or no host is there), with its first bytes as they were quoted. The link may be
+    /// unknown.
+    case returned([UInt8], of: Endpoint)
     /// Addresses to try without having heard of anybody there.
     case staticPeers([Endpoint])
     /// Addresses where peers were admitted in earlier runs: tried where multicast is silent.

@@ -21,6 +21,8 @@ struct Outbox {
     private let rekeyFrames: UInt64
     private var outputs: [NodeOutput] = []
     private(set) var drops = DropCounters()
+    /// It sees each question as it leaves.
+    var returnedQuestions = ReturnedQuestions()
     /// Neighbours with frames waiting, in the order of their first frame; those before `head` have
     /// had their turn.
     private var waiting: [Neighbour] = []
@@ -70,6 +72,7 @@ struct Outbox {
         now: Instant
     ) {
         guard let datagram = seal(payload, on: channel, .control, view.peers, now) else { return }
+        if let endpoint = path.endpoint { returnedQuestions.sent(datagram, to: endpoint) }
         transmit(datagram, over: path, seeing: view)
     }
 

@@ -74,6 +74,11 @@ final class Peers {
     /// In the order of their PeerIDs.
     var neighbourList: [Neighbour] { neighbours.values.sorted { $0.peer < $1.peer } }
 
+    /// The one that is addressed there, over whatever link.
+    func neighbour(at address: TransportAddress) -> Neighbour? {
+        neighbours.values.filter { $0.endpoint.address == address }.min { $0.peer < $1.peer }
+    }
+
     func add(_ neighbour: Neighbour) { neighbours[neighbour.peer] = neighbour }
 
     func removeNeighbour(_ peer: PeerID) -> Neighbour? {

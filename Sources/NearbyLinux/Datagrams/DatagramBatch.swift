@@ -55,13 +55,13 @@ final class DatagramBatch {
     }
 
     /// Fills the buffers from a socket: how many datagrams came, at most `wanted` and the capacity.
-    /// Fewer than both: no more wait.
-    func fill(from file: FileDescriptor, _ wanted: Int) -> Int {
+    /// Fewer than both: no more wait. Nil: none came, for there is none or the socket has an error.
+    func fill(from file: FileDescriptor, _ wanted: Int) -> Int? {
         let wanted = min(wanted, capacity)
         prepare(used)
         let count = recvmmsg(file.raw, messages, UInt32(wanted), Int32(MSG_DONTWAIT), nil)
         used = max(0, Int(count))
-        return used
+        return count < 0 ? nil : used
     }
 
     private func prepare(_ count: Int) {

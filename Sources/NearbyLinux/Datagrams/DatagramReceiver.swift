@@ -18,10 +18,18 @@ final class DatagramReceiver {
         self.batch = batch
     }
 
-    func receive(_ body: (ReceivedDatagram) -> Void) {
+    /// - Parameter returned: told of datagrams of ours that could not be delivered.
+    func receive(
+        _ body: (ReceivedDatagram) -> Void, returned: (ReturnedDatagram) -> Void
+    ) {
         var rest = Limits.datagramsPerPassMax
         while rest > 0 {
-            let count = batch.fill(from: file, rest)
+            guard let count = batch.fill(from: file, rest) else {
+                // Nothing is there but, perhaps, the error of an earlier datagram. What waits
+                // behind it comes with the next pass.
+                file.takeReturned(returned)
+                return
+            }
             for index in 0..<count { take(index, body) }
             guard count == batch.capacity else { return }
             rest -= count

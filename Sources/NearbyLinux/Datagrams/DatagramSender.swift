@@ -43,10 +43,19 @@ final class DatagramSender {
                 message.msg_control = control
                 if link != 0 { choose(link, for: endpoint.address, in: &message) }
                 if let size { append(size, level: Self.udp, type: Self.segment, to: &message) }
-                return sendmsg(file.raw, &message, clinux_msg_nosignal())
+                return Self.send(&message, by: file)
             }
         }
         return count >= 0 ? .sent : Self.outcome(errno)
+    }
+
+    /// Past the errors of earlier datagrams, each of which the kernel tells once, whatever is sent.
+    private static func send(_ message: inout msghdr, by file: FileDescriptor) -> Int {
+        for _ in 0..<Limits.earlierErrorsMax {
+            let count = sendmsg(file.raw, &message, clinux_msg_nosignal())
+            guard count < 0, errno == ECONNREFUSED || errno == EHOSTUNREACH else { return count }
+        }
+        return sendmsg(file.raw, &message, clinux_msg_nosignal())
     }
 
     /// Names the link to leave by; the kernel takes the link's own address as source.
@@ -81,9 +90,15 @@ final class DatagramSender {
     private static func outcome(_ code: Int32) -> SendOutcome {
         switch code {
         case EAGAIN: .wouldBlock
-        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, ENODEV, ENXIO, EADDRNOTAVAIL: .unreachable
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, ENODEV, ENXIO, EADDRNOTAVAIL, ECONNREFUSED:
+            .unreachable
         case ENOBUFS, ENOMEM: .noBuffers
         default: .failed(code: code)
         }
     }
+}
+
+extension Limits {
+    /// Errors of earlier datagrams that one datagram gets past.
+    fileprivate static let earlierErrorsMax = 2
 }

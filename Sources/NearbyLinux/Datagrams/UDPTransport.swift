@@ -83,12 +83,17 @@ public final class UDPTransport {
     /// Hands over what has arrived, at most `Limits.datagramsPerPassMax` from each socket. `body`
     /// may send, but not receive.
     public func receive(_ body: (ReceivedDatagram) -> Void) {
-        for receiver in receivers { receiver.receive(body) }
+        for receiver in receivers { receiver.receive(body, returned: { _ in }) }
     }
 
-    /// The same from one of `descriptors`.
-    public func receive(from descriptor: Int32, _ body: (ReceivedDatagram) -> Void) {
-        for receiver in receivers where receiver.file.raw == descriptor { receiver.receive(body) }
+    /// The same from one of `descriptors`, with what could not be delivered of what was sent by it.
+    public func receive(
+        from descriptor: Int32, _ body: (ReceivedDatagram) -> Void,
+        returned: (ReturnedDatagram) -> Void = { _ in }
+    ) {
+        for receiver in receivers where receiver.file.raw == descriptor {
+            receiver.receive(body, returned: returned)
+        }
     }
 
     /// Sends from the data port, out of the endpoint's link, with that link's address as source.
@@ -201,6 +206,7 @@ public final class UDPTransport {
         do throws(SystemError) {
             guard let file = try FileDescriptor.datagramSocket(family) else { return nil }
             if family == AF_INET { try file.set(SO_BROADCAST, at: SOL_SOCKET, to: 1) }
+            file.keepReturnedDatagrams(family)
             if !file.trySet(SO_RCVBUFFORCE, at: SOL_SOCKET, to: Limits.receiveBufferBytes) {
                 file.trySet(SO_RCVBUF, at: SOL_SOCKET, to: Limits.receiveBufferBytes)
             }

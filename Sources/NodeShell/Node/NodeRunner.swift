@@ -159,7 +159,9 @@ public final class NodeRunner {
     private func receiveData(from descriptor: Int32) {
         let now = MonotonicClock.now()
         var inputs: [Node.Input] = []
-        transport.receive(from: descriptor) { inputs.append(.init($0)) }
+        transport.receive(
+            from: descriptor, { inputs.append(.init($0)) },
+            returned: { inputs.append(.returned($0.quote, of: $0.endpoint)) })
         owner?.handle(inputs, now: now)
     }
 

@@ -15,6 +15,7 @@ public struct ReadingsRun {
         if Int.random(in: 0..<3, using: &generator) == 0 { world.roles[1] = .collector }
         world.addViewers(&generator)
         var faults = Faults.swarm(&generator)
+        faults.returnsDatagrams = seed.isMultiple(of: 2)
         faults.crashes *= 2
         let readingFaults = ReadingFaults.swarm(&generator)
         let simulator = Simulator(seed: seed, world: world, faults: faults)
