@@ -71,4 +71,77 @@ latency)
     wait "$receive"
     cat "$LAB/receive.out"
     ;;
+relay)
+    # What one relay costs at 1 kHz, and what it passes on when more comes than it can carry.
+    host c r a
+    lan 1 c r
+    lan 2 r a
+    config c collector
+    config a agent
+    config r relay
+    agent r
+    start receive c "$BIN/latency" receive "$LAB/c.yaml" 5000
+    start send a "$BIN/latency" send "$LAB/a.yaml" 5000
+    sleep 3
+    before=$(cut -d ' ' -f 1 "/proc/$agent_r/schedstat")
+    sleep 2
+    spent=$(($(cut -d ' ' -f 1 "/proc/$agent_r/schedstat") - before))
+    wait "$receive"
+    start receive c "$BIN/latency" receive "$LAB/c.yaml" 2000000
+    start flood a "$BIN/latency" flood "$LAB/a.yaml" 500000
+    wait "$receive"
+    awk -v spent=$spent '{ printf "%.2f %d\n", spent / 2000 / 1000, $4 }' "$LAB/receive.out"
+    ;;
+start)
+    # The second start of an agent, which finds its key; the first one makes it.
+    pair_up
+    for _ in 1 2; do
+        began=$(now)
+        agent a
+        until_true 10 connected
+        at=$(status a | grep -o '"firstConnectedNanoseconds":[0-9]*' | grep -o '[0-9]*$')
+        printf '%s ' "$(awk -v ns=$((at - began)) 'BEGIN { printf "%.1f", ns / 1000000 }')"
+        kill "$agent_a"
+        wait "$agent_a" || true
+        sleep 2
+    done
+    echo
+    ;;
+recovery)
+    # Two relays side by side; the one that carries the messages goes away in the middle.
+    host c r1 r2 a
+    lan 1 c r1
+    lan 2 c r2
+    lan 3 r1 a
+    lan 4 r2 a
+    config c collector
+    config a agent
+    for relay in r1 r2; do
+        config $relay relay
+        agent $relay
+    done
+    start receive c "$BIN/latency" receive "$LAB/c.yaml" 8000
+    start send a "$BIN/latency" send "$LAB/a.yaml" 8000
+    carried() { in_host "$1" awk '/eth/ { sum += $2 } END { print sum }' /proc/net/dev; }
+    sleep 4
+    before1=$(carried r1) before2=$(carried r2)
+    sleep 0.5
+    active=r1
+    [ $(($(carried r1) - before1)) -gt $(($(carried r2) - before2)) ] || active=r2
+    id=agent_$active
+    case $2 in
+    killed) kill -KILL "${!id}" ;;
+    silent)
+        in_host $active nft 'add table inet silence; add chain inet silence out { type filter hook output priority 0; oifname != "lo" drop; }; add chain inet silence in { type filter hook input priority 0; iifname != "lo" drop; }'
+        ;;
+    carrier)
+        # The agent's own interface to it.
+        link=eth3
+        [ "$active" = r1 ] || link=eth4
+        in_host a ip link set "$link" down
+        ;;
+    esac
+    wait "$receive"
+    awk '{ printf "%.1f\n", $3 / 1000 }' "$LAB/receive.out"
+    ;;
 esac

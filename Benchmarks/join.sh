@@ -38,9 +38,9 @@ together() {
 }
 all_connected() { [ "$(together | tail -1 | cut -d' ' -f2)" = "$agents" ]; }
 
-# One loop carries 500 agents.
+# One loop carries the timers of 240 agents.
 cost=$("$BIN/crowd" handshakes 500)
-crowds=() processes=$(((agents + 499) / 500))
+crowds=() processes=$(((agents + 239) / 240))
 export CROWD_STOPS=1
 for ((number = 0; number < processes; number++)); do
     share=$((agents / processes + (number < agents % processes ? 1 : 0)))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store|journal|session|scale|pages|join …]: measures on this machine, in network
+# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|relay|recovery|idle|start|store|journal|session|scale|pages|join …]: measures on this machine, in network
 # namespaces, and prints a line each: `name: value unit` (median of several runs, the worst in brackets).
 # As root. Builds in release first, unless BIN names a folder with a build.
 set -euo pipefail
@@ -52,6 +52,30 @@ for what in "${@:-connect}"; do
                     for (i = 3; i < NF; i += 2) if ($i == part) printf "%.1f\n", $(i + 1) / 2000
                 }' "$scratch" | median "one way over $relays relays, $part, plain UDP in C" µs
             done
+        done
+        ;;
+    relay)
+        results=$(measure relay)
+        awk '{ print $1 }' <<<"$results" | median "a relay at 1 kHz, its CPU for a datagram" µs
+        awk '{ print $2 }' <<<"$results" | fastest "a relay with more than it can carry, delivered" datagrams/s
+        for _ in $(seq "$RUNS"); do sh Benchmarks/udp_forward.sh 2000; done |
+            sed -n 's/^relays 1 .* cpu //p' | awk '{ printf "%.2f\n", $1 / 1000 }' |
+            median "a forwarder in C at 1 kHz, its CPU for a datagram" µs
+        ;;
+    start)
+        results=$(measure start)
+        awk '{ print $1 }' <<<"$results" | median "start to connected, fresh identity" ms
+        awk '{ print $2 }' <<<"$results" | median "start to connected, kept identity" ms
+        ;;
+    idle)
+        results=$(for _ in $(seq "$RUNS"); do bash Benchmarks/footprint.sh idle; done)
+        awk '{ print $1 }' <<<"$results" | median "agent with 20 channels at 1 Hz, CPU a second" ms
+        awk '{ print $2 }' <<<"$results" | median "agent with 20 channels at 1 Hz, wakeups a second" times
+        ;;
+    recovery)
+        need nftables
+        for how in killed silent carrier; do
+            measure recovery $how | median "relay $how: longest gap" ms
         done
         ;;
     store)
@@ -122,6 +146,6 @@ for what in "${@:-connect}"; do
         need nftables
         for agents in ${JOIN:-200 1000}; do bash Benchmarks/join.sh "$agents"; done
         ;;
-    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|store|journal|session|scale|pages|join …]" ;;
+    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|relay|recovery|idle|start|store|journal|session|scale|pages|join …]" ;;
     esac
 done

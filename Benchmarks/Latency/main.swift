@@ -5,37 +5,53 @@ import NearbyEngine
 import NearbyLinux
 import NodeShell
 
-// latency send|receive CONFIG COUNT: a node that sends COUNT messages of 100 bytes, one a
-// millisecond, to its collector; or one that receives them and prints `p50 p99` of their one-way
-// times in microseconds. Both must run on one machine: they share its clock.
+// latency send|flood|receive CONFIG COUNT: a node that sends COUNT messages of 100 bytes to its
+// collector, one a millisecond or as many as it can; or one that receives them and prints
+//
+//     p50 p99 gap rate
+//
+// the one-way times and the longest gap between two that came in microseconds, and how many came a
+// second. All must run on one machine: they share its clock.
 
 /// Sends or receives stamped messages over a node of its own.
 final class Probe: NodeOwner {
     private(set) var node: Node
     private let program: NodeProgram
     private let isSender: Bool
+    /// Messages a turn; turns of one are a millisecond apart.
+    private let burst: Int
     private let count: Int
     private var collector: PeerID?
     private var sent = 0
     private var times: [Int64] = []
+    private var arrivals: (first: Int64, last: Int64)?
+    private var longestGap: Int64 = 0
     private var timer: EventLoop.TimerID?
 
-    init(_ settings: Settings, isSender: Bool, count: Int) throws(StartError) {
+    init(
+        _ settings: Settings, isSender: Bool, burst: Int, count: Int
+    ) throws(StartError) {
         program = try NodeProgram(
             settings, role: isSender ? .agent : .collector,
             log: StandardErrorLog(threshold: .warning))
         node = program.runner.makeNode()
         self.isSender = isSender
+        self.burst = burst
         self.count = count
         program.runner.owner = self
     }
 
     func run() throws(StartError) {
-        timer = program.loop.addTimer { [unowned self] in send($0) }
+        timer = program.loop.addTimer { [unowned self] in
+            if isSender { send($0) } else { program.loop.stop() }
+        }
         try program.serve(until: MonotonicClock.now() + .seconds(30))
-        guard !isSender, !times.isEmpty else { return }
+        guard !isSender, let arrivals, arrivals.last > arrivals.first else { return }
         let sorted = times.sorted()
-        print(sorted[sorted.count / 2] / 1_000, sorted[sorted.count * 99 / 100] / 1_000)
+        print(
+            sorted[sorted.count / 2] / 1_000, sorted[sorted.count * 99 / 100] / 1_000,
+            longestGap / 1_000,
+            Int64(times.count) * 1_000_000_000 / (arrivals.last - arrivals.first))
     }
 
     var nextDeadline: Instant? { node.nextDeadline }
@@ -67,12 +83,15 @@ final class Probe: NodeOwner {
 
     private func send(_ now: Instant) {
         guard let collector, let timer, sent < count else { return }
-        sent += 1
-        var writer = ByteWriter(reserving: 100)
-        writer.write(UInt64(bitPattern: MonotonicClock.now().nanoseconds))
-        writer.write(contentsOf: [UInt8](repeating: 0x55, count: 92))
-        program.runner.give(.sendUnreliable(writer.bytes, to: collector, .fresh), at: now)
-        program.loop.set(timer, to: now + .milliseconds(1))
+        sent += burst
+        let inputs = (0..<burst).map { _ in
+            var writer = ByteWriter(reserving: 100)
+            writer.write(UInt64(bitPattern: MonotonicClock.now().nanoseconds))
+            writer.write(contentsOf: [UInt8](repeating: 0x55, count: 92))
+            return Node.Input.sendUnreliable(writer.bytes, to: collector, .fresh)
+        }
+        handle(inputs, now: now)
+        program.loop.set(timer, to: burst == 1 ? now + .milliseconds(1) : now)
     }
 
     private func receive(_ bytes: [UInt8]) {
@@ -80,6 +99,10 @@ final class Probe: NodeOwner {
         var reader = ByteReader(bytes)
         guard bytes.count == 100, let stamp = try? reader.readUInt64() else { return }
         times.append(arrival - Int64(bitPattern: stamp))
+        if let last = arrivals?.last { longestGap = max(longestGap, arrival - last) }
+        arrivals = (arrivals?.first ?? arrival, arrival)
+        // What is lost does not keep it waiting.
+        if let timer { program.loop.set(timer, to: MonotonicClock.now() + .seconds(2)) }
         if times.count >= count * 95 / 100 { program.loop.stop() }
     }
 }
@@ -88,11 +111,14 @@ let arguments = CommandLine.arguments
 guard arguments.count == 4, let count = Int(arguments[3]),
     case .good(let settings) = Settings.load(arguments[2])
 else {
-    print("usage: latency send|receive CONFIG COUNT")
+    print("usage: latency send|flood|receive CONFIG COUNT")
     exit(64)
 }
 do {
-    try Probe(settings, isSender: arguments[1] == "send", count: count).run()
+    let isFlood = arguments[1] == "flood"
+    try Probe(
+        settings, isSender: isFlood || arguments[1] == "send", burst: isFlood ? 64 : 1, count: count
+    ).run()
 } catch {
     print(error)
     exit(1)
