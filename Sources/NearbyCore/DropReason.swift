@@ -43,8 +43,8 @@ public enum DropReason: String, CaseIterable, Sendable {
     case frameNotAdmitted = "frame-not-admitted"
     case frameUnknownType = "frame-unknown-type"
     case frameWrongLink = "frame-wrong-link"
-    /// An ICMP error about a datagram of ours that proves nothing: of no neighbour, not about the
-    /// question that is out, or cut too short.
+    /// An ICMP error about a datagram of ours that proves nothing: of no neighbour, or of one that
+    /// is suspect already; not about the question that is out; or cut too short.
     case datagramReturned = "datagram-returned"
     case admissionSecret = "admission-secret"
     case admissionVersion = "admission-version"

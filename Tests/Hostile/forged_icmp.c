@@ -1,5 +1,6 @@
 // Forged ICMP errors: forged_icmp VICTIM PEER PORT RATE SECONDS. Tells the victim, so many times a second, that what
-// its port sent to the same port of the peer could not be delivered, and quotes random bytes. IPv4; needs CAP_NET_RAW.
+// its port sent to the same port of the peer could not be delivered, and quotes random bytes: every other time for want
+// of the port, otherwise for want of the protocol, which is an error of another kind. IPv4; needs CAP_NET_RAW.
 
 #include <arpa/inet.h>
 #include <netinet/ip.h>
@@ -32,7 +33,7 @@ int main(int count, char **arguments) {
     if (count != 6) return 64;
     const int port = atoi(arguments[3]), rate = atoi(arguments[4]), seconds = atoi(arguments[5]);
     struct sockaddr_in victim = {.sin_family = AF_INET};
-    struct error error = {.icmp = {.type = ICMP_DEST_UNREACH, .code = ICMP_PORT_UNREACH}};
+    struct error error = {.icmp = {.type = ICMP_DEST_UNREACH}};
     inet_pton(AF_INET, arguments[1], &victim.sin_addr);
     error.ip.version = 4;
     error.ip.ihl = 5;
@@ -51,6 +52,7 @@ int main(int count, char **arguments) {
     }
     for (long sent = 0; sent < (long)rate * seconds; sent++) {
         for (int i = 0; i < QUOTED_BYTES; i++) error.quote[i] = (unsigned char)rand();
+        error.icmp.code = sent % 2 ? ICMP_PORT_UNREACH : ICMP_PROT_UNREACH;
         // As sealed frames of control begin.
         error.quote[0] = 0x80;
         error.icmp.checksum = 0;

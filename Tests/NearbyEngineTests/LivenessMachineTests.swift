@@ -72,6 +72,18 @@ struct LivenessMachineTests {
         #expect(side.machine.cost == RoutingMessage.metricInfinite)
     }
 
+    /// Also where data was sent just before, whose answer is still awaited.
+    @Test func whereNobodyIsThereItStaysSuspect() {
+        var side = Side()
+        _ = side.feed(.frameSent(isData: true), milliseconds(10))
+        let probe = side.feed(.nobodyThere, milliseconds(11))
+        #expect(probe == [LivenessFrame.probe.bytes])
+        side.runAlone(to: milliseconds(1_000))
+        #expect(side.events.map(\.output) == [.suspected])
+        #expect(side.machine.cost == RoutingMessage.metricInfinite)
+        #expect(side.machine.lossPercent == 0)
+    }
+
     @Test func aSuspectIsTrustedAgainAfterAnsweringAFewProbes() {
         var side = Side()
         _ = side.feed(.frameSent(isData: true), milliseconds(10))

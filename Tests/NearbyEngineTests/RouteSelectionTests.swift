@@ -154,8 +154,10 @@ struct RouteSelectionTests {
         offer(1, 100, by: one)
         use()
         #expect(destination.askAt == Instant.zero + Limits.requestTime)
+        destination.putOffAsking(isAsked: false, now: .zero)
+        #expect(destination.askAt == Instant.zero + Limits.requestTime)
         for seconds in [2, 4, 8, 16, 32, 32] as [Int64] {
-            destination.putOffAsking(now: .zero)
+            destination.putOffAsking(isAsked: true, now: .zero)
             #expect(destination.askAt == milliseconds(seconds * 1_000))
         }
         costs[one] = 100

@@ -19,7 +19,7 @@ public struct Faults: Sendable {
     public var clockDriftPPM: Int64 = 0
 
     /// A datagram to a host whose process is down comes back, as an operating system returns it;
-    /// and of each fifty others one seems to.
+    /// one in fifty of the others seems to.
     public var returnsDatagrams = false
 
     public init() {}

@@ -77,7 +77,9 @@ final class ServiceNode {
         timer = loop.addTimer { [unowned self] now in give([.deadlineReached], now) }
         do throws(SystemError) {
             for descriptor in transport.descriptors {
-                try loop.register(descriptor) { [unowned self] _ in receiveData(from: descriptor) }
+                try loop.register(descriptor) { [unowned self] readiness in
+                    receiveData(from: descriptor, readiness)
+                }
             }
             for descriptor in beacons?.descriptors ?? [] {
                 try loop.register(descriptor) { [unowned self] _ in receiveBeacons() }
@@ -151,10 +153,10 @@ final class ServiceNode {
     private func give(_ inputs: [Node.Input], _ now: Instant) { onInputs?(self, inputs, now) }
 
     /// A message does not wait for what came of a resource before it.
-    private func receiveData(from descriptor: Int32) {
+    private func receiveData(from descriptor: Int32, _ readiness: EventLoop.Readiness) {
         var (inputs, bulk): ([Node.Input], [Node.Input]) = ([], [])
         transport.receive(
-            from: descriptor,
+            from: descriptor, readiness: readiness,
             { datagram in
                 if SealedHeader.isBulk(datagram.bytes) {
                     bulk.append(Node.Input(datagram))

@@ -5,8 +5,8 @@ import NearbyWire
 ///
 /// While data flows: who receives data answers within 25 ms with any frame; after one unanswered
 /// frame the sender probes every 50 ms, and some unanswered probes later the neighbour is suspect.
-/// Idle: a hello a second each way, and three silent seconds are the end. Where the other host says
-/// that nobody is there, and that is proved, the neighbour is suspect at once.
+/// Idle: a hello a second each way, and three silent seconds are the end. Where an ICMP
+/// error says that nobody is there, and that is proved, the neighbour is suspect at once.
 public struct LivenessMachine: Sendable, Hashable {
     public enum Input: Equatable, Sendable {
         case frameSent(isData: Bool)
@@ -170,6 +170,7 @@ public struct LivenessMachine: Sendable, Hashable {
 
     private mutating func suspect(_ now: Instant) -> [Output] {
         if case .suspect = state { return [] }
+        answerExpected = nil
         state = .suspect(
             answers: 0, isAnswered: false, next: now + Limits.suspectProbeInterval * slowness)
         announcedCost = RoutingMessage.metricInfinite

@@ -72,7 +72,9 @@ struct Outbox {
         now: Instant
     ) {
         guard let datagram = seal(payload, on: channel, .control, view.peers, now) else { return }
-        if let endpoint = path.endpoint { returnedQuestions.sent(datagram, to: endpoint) }
+        if let endpoint = path.endpoint {
+            returnedQuestions.sent(datagram, on: channel.token, to: endpoint, now: now)
+        }
         transmit(datagram, over: path, seeing: view)
     }
 

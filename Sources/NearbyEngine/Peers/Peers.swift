@@ -74,9 +74,17 @@ final class Peers {
     /// In the order of their PeerIDs.
     var neighbourList: [Neighbour] { neighbours.values.sorted { $0.peer < $1.peer } }
 
-    /// The one that is addressed there, over whatever link.
-    func neighbour(at address: TransportAddress) -> Neighbour? {
-        neighbours.values.filter { $0.endpoint.address == address }.min { $0.peer < $1.peer }
+    /// The one that is addressed there and not suspect; the link may be unknown, 0.
+    func answeringNeighbour(at endpoint: Endpoint) -> Neighbour? {
+        var first: Neighbour?
+        for neighbour in neighbours.values
+        where neighbour.endpoint.address == endpoint.address
+            && (endpoint.link.value == 0 || neighbour.endpoint.link == endpoint.link)
+            && neighbour.hop.cost != RoutingMessage.metricInfinite
+        {
+            if first.map({ neighbour.peer < $0.peer }) ?? true { first = neighbour }
+        }
+        return first
     }
 
     func add(_ neighbour: Neighbour) { neighbours[neighbour.peer] = neighbour }

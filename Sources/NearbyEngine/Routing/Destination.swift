@@ -91,8 +91,8 @@ struct Destination: Sendable {
 
     /// Asking again is for requests that found nobody; what nobody answers is asked ever more
     /// seldom, or a thousand invented destinations would keep a network busy.
-    mutating func putOffAsking(now: Instant) {
-        askInterval = min(askInterval * 2, Limits.requestTimeMax)
+    mutating func putOffAsking(isAsked: Bool, now: Instant) {
+        if isAsked { askInterval = min(askInterval * 2, Limits.requestTimeMax) }
         askAt = now + askInterval
     }
 

@@ -50,8 +50,8 @@ extension Destination {
     /// The seqno to ask for, if any: where every route that is offered may be a loop (RFC 8966
     /// §3.8.2.1, avoiding starvation), and where only the feasibility distance keeps us from a
     /// clearly cheaper one (§3.8.2.2). There an offer with an older seqno is about to be renewed.
-    /// Who has a way that does not lead through us has told us of it: where all who offer one are
-    /// suspect, nobody is asked, or a collector would ask hundreds for each that answers slowly.
+    /// Whoever has a way that does not lead through us has told us of it: where all who offer one
+    /// are suspect, nobody is asked, or a collector would ask hundreds for each that is slow.
     func seqnoToRequest(cost: (PeerID) -> UInt16) -> UInt32? {
         guard let distance = source.distance else { return nil }
         if selected.hop == nil {

@@ -97,8 +97,9 @@ extension RoutingMachine {
         if let askAt = destination.askAt, now < askAt {
             collect(by: askAt)
         } else if !destination.candidates.isEmpty {
+            let isAsked = destination.seqnoToRequest { neighbours.cost(of: $0) } != nil
             destinations.change(id) {
-                $0.putOffAsking(now: now)
+                $0.putOffAsking(isAsked: isAsked, now: now)
                 if isForgettable { $0.forgetFeasibility() }
             }
             return select(id, now)

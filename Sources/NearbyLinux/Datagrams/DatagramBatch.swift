@@ -55,11 +55,15 @@ final class DatagramBatch {
     }
 
     /// Fills the buffers from a socket: how many datagrams came, at most `wanted` and the capacity.
-    /// Fewer than both: no more wait. Nil: none came, for there is none or the socket has an error.
+    /// Fewer than both: no more wait. Nil: none waits.
     func fill(from file: FileDescriptor, _ wanted: Int) -> Int? {
         let wanted = min(wanted, capacity)
         prepare(used)
-        let count = recvmmsg(file.raw, messages, UInt32(wanted), Int32(MSG_DONTWAIT), nil)
+        var count = recvmmsg(file.raw, messages, UInt32(wanted), Int32(MSG_DONTWAIT), nil)
+        // The error of a datagram that we sent, told once: what waits is behind it.
+        if count < 0, errno != EAGAIN {
+            count = recvmmsg(file.raw, messages, UInt32(wanted), Int32(MSG_DONTWAIT), nil)
+        }
         used = max(0, Int(count))
         return count < 0 ? nil : used
     }

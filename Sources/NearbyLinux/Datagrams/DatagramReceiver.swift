@@ -18,16 +18,20 @@ final class DatagramReceiver {
         self.batch = batch
     }
 
-    /// - Parameter returned: told of datagrams of ours that could not be delivered.
+    /// - Parameters:
+    ///   - hasErrors: the event loop says so.
+    ///   - returned: told of datagrams of ours that could not be delivered.
     func receive(
-        _ body: (ReceivedDatagram) -> Void, returned: (ReturnedDatagram) -> Void
+        hasErrors: Bool, _ body: (ReceivedDatagram) -> Void,
+        returned: (ReturnedDatagram) -> Void
     ) {
+        // After the datagrams: a flood of errors stops none of them.
+        var mayHaveErrors = hasErrors
+        defer { if mayHaveErrors { file.takeReturned(returned) } }
         var rest = Limits.datagramsPerPassMax
         while rest > 0 {
             guard let count = batch.fill(from: file, rest) else {
-                // Nothing is there but, perhaps, the error of an earlier datagram. What waits
-                // behind it comes with the next pass.
-                file.takeReturned(returned)
+                mayHaveErrors = true
                 return
             }
             for index in 0..<count { take(index, body) }

@@ -49,11 +49,12 @@ final class DatagramSender {
         return count >= 0 ? .sent : Self.outcome(errno)
     }
 
-    /// Past the errors of earlier datagrams, each of which the kernel tells once, whatever is sent.
+    /// Past the errors of earlier datagrams: the kernel tells the last of them with whatever call
+    /// comes next, and any ICMP message, forged ones too, may be one.
     private static func send(_ message: inout msghdr, by file: FileDescriptor) -> Int {
         for _ in 0..<Limits.earlierErrorsMax {
             let count = sendmsg(file.raw, &message, clinux_msg_nosignal())
-            guard count < 0, errno == ECONNREFUSED || errno == EHOSTUNREACH else { return count }
+            guard count < 0, ![EAGAIN, ENOBUFS, ENOMEM].contains(errno) else { return count }
         }
         return sendmsg(file.raw, &message, clinux_msg_nosignal())
     }

@@ -7,7 +7,7 @@ import NearbyCore
 public struct ReturnedDatagram: Sendable {
     /// Where it was sent to. Only a link-local address comes with its link, others with 0.
     public let endpoint: Endpoint
-    /// Its first bytes, as many as were quoted: at least none, at most `Limits.quotedBytesMax`.
+    /// Its first bytes, as many as were quoted: possibly none, at most `Limits.quotedBytesMax`.
     public let quote: [UInt8]
 }
 

@@ -83,16 +83,19 @@ public final class UDPTransport {
     /// Hands over what has arrived, at most `Limits.datagramsPerPassMax` from each socket. `body`
     /// may send, but not receive.
     public func receive(_ body: (ReceivedDatagram) -> Void) {
-        for receiver in receivers { receiver.receive(body, returned: { _ in }) }
+        for receiver in receivers { receiver.receive(hasErrors: false, body, returned: { _ in }) }
     }
 
     /// The same from one of `descriptors`, with what could not be delivered of what was sent by it.
+    ///
+    /// - Parameter readiness: as the event loop told it: `.hangup` means such errors.
     public func receive(
-        from descriptor: Int32, _ body: (ReceivedDatagram) -> Void,
-        returned: (ReturnedDatagram) -> Void = { _ in }
+        from descriptor: Int32, readiness: EventLoop.Readiness = .readable,
+        _ body: (ReceivedDatagram) -> Void, returned: (ReturnedDatagram) -> Void = { _ in }
     ) {
         for receiver in receivers where receiver.file.raw == descriptor {
-            receiver.receive(body, returned: returned)
+            receiver.receive(
+                hasErrors: readiness.contains(.hangup), body, returned: returned)
         }
     }
 

@@ -106,7 +106,9 @@ public final class NodeRunner {
         timer = loop.addTimer { [unowned self] now in owner?.deadlineReached(now: now) }
         do {
             for descriptor in transport.descriptors {
-                try loop.register(descriptor) { [unowned self] _ in receiveData(from: descriptor) }
+                try loop.register(descriptor) { [unowned self] readiness in
+                    receiveData(from: descriptor, readiness)
+                }
             }
             for descriptor in beaconSocket?.descriptors ?? [] {
                 try loop.register(descriptor) { [unowned self] _ in receiveBeacons() }
@@ -156,11 +158,11 @@ public final class NodeRunner {
 
     // MARK: Inputs
 
-    private func receiveData(from descriptor: Int32) {
+    private func receiveData(from descriptor: Int32, _ readiness: EventLoop.Readiness) {
         let now = MonotonicClock.now()
         var inputs: [Node.Input] = []
         transport.receive(
-            from: descriptor, { inputs.append(.init($0)) },
+            from: descriptor, readiness: readiness, { inputs.append(.init($0)) },
             returned: { inputs.append(.returned($0.quote, of: $0.endpoint)) })
         owner?.handle(inputs, now: now)
     }
