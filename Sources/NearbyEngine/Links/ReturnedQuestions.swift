@@ -17,6 +17,7 @@ struct ReturnedQuestions: Sendable {
     }
 
     fileprivate struct Question {
+        let endpoint: Endpoint
         /// Of the neighbour's channel: what others may have us say cannot be the question.
         let channel: ChannelToken
         let askedAt: Instant
@@ -24,8 +25,8 @@ struct ReturnedQuestions: Sendable {
         var datagram: [UInt8]?
     }
 
-    /// The last one at each address.
-    private var questions: [Endpoint: Question] = [:]
+    /// The last one at each address, oldest first.
+    private var questions: [Question] = []
 
     /// A datagram for a neighbour came back.
     ///
@@ -35,19 +36,18 @@ struct ReturnedQuestions: Sendable {
     mutating func returned(
         _ quote: [UInt8], of endpoint: Endpoint, on channel: ChannelToken, now: Instant
     ) -> Verdict {
-        if let question = questions[endpoint] {
-            let age = now - question.askedAt
-            if age < Limits.returnedQuestionTime, question.isQuoted(by: quote) {
-                questions[endpoint] = nil
-                return .nobodyThere
-            }
-            if age < Limits.challengeInterval { return .unproved }
+        if let index = questions.firstIndex(where: { $0.endpoint == endpoint }) {
+            let age = now - questions[index].askedAt
+            let isProof = age < Limits.returnedQuestionTime && questions[index].isQuoted(by: quote)
+            guard isProof || age >= Limits.challengeInterval else { return .unproved }
+            questions.remove(at: index)
+            if isProof { return .nobodyThere }
         }
         if questions.count >= Limits.routingNeighboursMax {
-            questions = questions.filter { now - $0.value.askedAt < Limits.challengeInterval }
-            guard questions.count < Limits.routingNeighboursMax else { return .unproved }
+            guard now - questions[0].askedAt >= Limits.challengeInterval else { return .unproved }
+            questions.removeFirst()
         }
-        questions[endpoint] = Question(channel: channel, askedAt: now)
+        questions.append(Question(endpoint: endpoint, channel: channel, askedAt: now))
         return .ask
     }
 
@@ -56,10 +56,11 @@ struct ReturnedQuestions: Sendable {
     mutating func sent(
         _ datagram: [UInt8], on channel: ChannelToken, to endpoint: Endpoint, now: Instant
     ) {
-        guard let question = questions[endpoint], question.datagram == nil,
-            question.channel == channel, now - question.askedAt < Limits.challengeInterval
-        else { return }
-        questions[endpoint]?.datagram = datagram
+        let index = questions.firstIndex {
+            $0.endpoint == endpoint && $0.channel == channel && $0.datagram == nil
+                && now - $0.askedAt < Limits.challengeInterval
+        }
+        if let index { questions[index].datagram = datagram }
     }
 }
 

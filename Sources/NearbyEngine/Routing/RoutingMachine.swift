@@ -396,12 +396,11 @@ public struct RoutingMachine: Sendable {
     /// Sends each neighbour what it has still to be told (RFC 8966 §3.7).
     private mutating func sendDue(_ now: Instant) -> [Output] {
         let facts = (destinations: destinations, own: own, seqno: ownSeqno.value, kind: kind)
-        let messages = neighbours.takeMessages(now: now) { id, peer in
+        return neighbours.sendDue(now: now) { id, peer in
             id == facts.own
                 ? .init(destination: id, seqno: facts.seqno, metric: 0, kind: facts.kind)
                 : facts.destinations.update(id, for: peer)
         }
-        return messages.map { .send($0.message, to: $0.peer) }
     }
 }
 

@@ -65,25 +65,25 @@ struct RoutingNeighbourTable: Sendable {
     /// What is to be sent now, in the order of the neighbours' PeerIDs (RFC 8966 §3.7).
     ///
     /// - Parameter current: what the second is told of the first.
-    mutating func takeMessages(
+    mutating func sendDue(
         now: Instant, current: (PeerID, PeerID) -> RoutingMessage.RouteUpdate?
-    ) -> [(message: RoutingMessage, peer: PeerID)] {
+    ) -> [RoutingMachine.Output] {
         let isResendDue = now >= nextResend
         guard isResendDue || !talking.isEmpty else { return [] }
-        var messages: [(message: RoutingMessage, peer: PeerID)] = []
+        var outputs: [RoutingMachine.Output] = []
         for peer in isResendDue ? sortedPeers : talking.sorted() {
             guard let index = all.index(forKey: peer), all.values[index].hasWord(now) else {
                 continue
             }
             let message = all.values[index].nextMessage(now: now) { current($0, peer) }
             nextResend = min(nextResend, all.values[index].nextDeadline ?? .distantFuture)
-            if let message { messages.append((message, peer)) }
+            if let message { outputs.append(.send(message, to: peer)) }
         }
         talking.removeAll(keepingCapacity: true)
         if isResendDue || count <= Self.fewCount {
             nextResend = values.compactMap(\.nextDeadline).min() ?? .distantFuture
         }
-        return messages
+        return outputs
     }
 
     /// So few are looked through for the next deadline each time: then it is never too early.
