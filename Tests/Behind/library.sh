@@ -36,9 +36,15 @@ answers() { status "$1" >/dev/null 2>&1; }
 # collector_down [SIGNAL]: TERM unless told otherwise.
 collector_down() { stop "$collect_c" "${1:-TERM}"; }
 
-# agent_up [NAME [SENSORS [MORE]]]: an agent (a) in the host of its name. Without SENSORS it counts: channel `count`
-# has 1, 2, 3… five times a second, channel `bench` always 21.5 °C.
+# agent_up [NAME [SENSORS [MORE]]]: an agent (a) in the host of its name, configured so.
 agent_up() {
+    agent_config "$@"
+    agent "${1:-a}"
+}
+
+# agent_config [NAME [SENSORS [MORE]]]: writes its configuration only. Without SENSORS it counts: channel `count`
+# has 1, 2, 3… five times a second, channel `bench` always 21.5 °C.
+agent_config() {
     local name=${1:-a}
     cat >"$LAB/count_$name.sh" <<SH
 n=\$((\$(cat "$LAB/count_$name" 2>/dev/null || echo 0) + 1))
@@ -51,7 +57,6 @@ SH
     config "$name" agent "${2:-$sensors}
 report: {wait: 0s}
 ${3:-}"
-    agent "$name"
 }
 
 # agent_down [NAME]: in order: what it has, it has delivered.

@@ -54,9 +54,17 @@ nats_request() {
     in_host c python3 Tests/Behind/nats/request.py 127.0.0.1 "${NATS_PORT:-4221}" rivulet right-word "$@"
 }
 
-# nats_messages [STREAM]: each message: `id TAB subject TAB payload`.
+# nats_messages [STREAM]: each message: `id TAB subject TAB payload`. A cluster that is just choosing a leader is asked
+# again.
 nats_messages() {
-    in_host c python3 Tests/Behind/nats/read_stream.py 127.0.0.1 "${NATS_PORT:-4221}" rivulet right-word "${1:-RIVULET}"
+    local messages
+    for _ in 1 2 3 4 5; do
+        messages=$(in_host c python3 Tests/Behind/nats/read_stream.py \
+            127.0.0.1 "${NATS_PORT:-4221}" rivulet right-word "${1:-RIVULET}") && break
+        sleep 1
+        messages=
+    done
+    [ -n "$messages" ] && printf '%s\n' "$messages"
 }
 
 # nats_values [STREAM]: every reading as `values` has them; one that is there twice is twice in it.
