@@ -123,9 +123,6 @@ public struct TransferMachine: Sendable {
     /// The smoothed round-trip time; RFC 9002's initial value before the first sample.
     public var roundTrip: Duration { path.rtt.smoothed }
 
-    /// Bytes that may be under way.
-    public var windowBytes: Int { path.window.size }
-
     /// Every table with its size and its limit.
     public var tableSizes: [(name: String, count: Int, limit: Int)] {
         [

@@ -107,8 +107,17 @@ final class BrokerSession {
                 + "(\(BrokerConnection.reason(code))); it is tried again")
     }
 
-    /// After a fault: the next use begins anew.
-    func drop() { connection = nil }
+    /// Without a connection after a fault, so that the next attempt begins anew.
+    func attempt<Result>(
+        _ body: () throws(OutputFault) -> Result
+    ) throws(OutputFault) -> Result {
+        do throws(OutputFault) {
+            return try body()
+        } catch {
+            connection = nil
+            throw error
+        }
+    }
 
     /// Says the last words and goodbye.
     func close(_ messages: [MQTTMessage]) {

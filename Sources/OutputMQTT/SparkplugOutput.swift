@@ -17,7 +17,7 @@ final class SparkplugOutput: OutputSink {
     }
 
     func deliver(_ batch: OutputBatch) throws(OutputFault) -> OutputReceipt {
-        try attempt { () throws(OutputFault) in
+        try session.attempt { () throws(OutputFault) in
             try connect()
             try look()
             var next = edge
@@ -33,7 +33,7 @@ final class SparkplugOutput: OutputSink {
     }
 
     func idle(_ fleet: FleetSnapshot) throws(OutputFault) {
-        try attempt { () throws(OutputFault) in
+        try session.attempt { () throws(OutputFault) in
             try connect()
             try look()
             var next = edge
@@ -47,17 +47,6 @@ final class SparkplugOutput: OutputSink {
     func close() { session.close([edge.death(utc: Self.utc)]) }
 
     // MARK: Connection
-
-    private func attempt<Result>(
-        _ body: () throws(OutputFault) -> Result
-    ) throws(OutputFault) -> Result {
-        do throws(OutputFault) {
-            return try body()
-        } catch {
-            session.drop()
-            throw error
-        }
-    }
 
     private func connect() throws(OutputFault) {
         guard session.connection == nil else { return }

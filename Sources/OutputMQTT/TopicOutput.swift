@@ -23,7 +23,7 @@ final class TopicOutput: OutputSink {
     }
 
     func deliver(_ batch: OutputBatch) throws(OutputFault) -> OutputReceipt {
-        try attempt { () throws(OutputFault) in
+        try session.attempt { () throws(OutputFault) in
             try connect()
             // A batch that fails comes again: nothing of it may count as published.
             var next = publisher
@@ -41,7 +41,7 @@ final class TopicOutput: OutputSink {
     }
 
     func idle(_ fleet: FleetSnapshot) throws(OutputFault) {
-        try attempt { () throws(OutputFault) in
+        try session.attempt { () throws(OutputFault) in
             try connect()
             try session.connection?.turn()
             look(for: false)
@@ -60,18 +60,6 @@ final class TopicOutput: OutputSink {
     func close() { session.close([publisher.availability(false)]) }
 
     // MARK: Connection
-
-    /// Without a connection after a fault, so that the next attempt begins anew.
-    private func attempt<Result>(
-        _ body: () throws(OutputFault) -> Result
-    ) throws(OutputFault) -> Result {
-        do throws(OutputFault) {
-            return try body()
-        } catch {
-            session.drop()
-            throw error
-        }
-    }
 
     /// Connects, reads what the broker remembers, and says that we are there.
     private func connect() throws(OutputFault) {

@@ -40,11 +40,6 @@ package struct SystemTree: Sendable {
         return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 
-    /// The last part of where a link leads: the name of a driver, or of a device.
-    func targetName(_ path: String) -> String? {
-        target(path)?.split(separator: "/").last.map(String.init)
-    }
-
     /// Names in a folder, hidden ones left out, numbers in names in their order (hwmon2 before
     /// hwmon10); empty if it cannot be read.
     func names(in path: String) -> [String] {

@@ -169,7 +169,6 @@ struct ControllerSettings: OptionSet, Equatable, Sendable {
     static let connectable = ControllerSettings(rawValue: 1 << 1)
     static let classic = ControllerSettings(rawValue: 1 << 7)
     static let lowEnergy = ControllerSettings(rawValue: 1 << 9)
-    static let staticAddress = ControllerSettings(rawValue: 1 << 15)
 }
 
 /// The answer to `readInformation`; the class of device and the names that follow are left out.

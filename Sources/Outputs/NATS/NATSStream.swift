@@ -49,7 +49,6 @@ public struct NATSStream: Hashable, Sendable {
 
 /// Codes of JetStream's errors that mean something to us (nats-server, errors.json).
 public enum NATSErrorCode {
-    public static let streamNotFound: Int32 = 10_059
     public static let nameInUse: Int32 = 10_058
     /// More than one replica without a cluster.
     public static let replicasNotSupported: Int32 = 10_074
