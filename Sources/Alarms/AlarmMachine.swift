@@ -132,7 +132,9 @@ public struct AlarmMachine: Sendable {
             nodes[peer]
             ?? AlarmNode(name: birth.node.name, peer: peer, rules: rules, now: now)
         channelCount -= node.channelCount
-        node.adopt(birth, of: peer, rules, words, room: Limits.alarmChannelsMax - channelCount)
+        overflowCount &+= UInt64(
+            node.adopt(
+                birth, of: peer, rules, words, room: Limits.alarmChannelsMax - channelCount))
         channelCount += node.channelCount
         nodes[peer] = node
     }

@@ -44,9 +44,10 @@ struct AlarmNode: Sendable {
         return other.number < birth.number
     }
 
+    /// - Returns: how many channels it has no room for.
     mutating func adopt(
         _ birth: Birth, of peer: PeerID, _ rules: [AlarmRule], _ words: FleetWords, room: Int
-    ) {
+    ) -> Int {
         let own = birth.node.name
         let newest = Dictionary(channels.values.map { ($0.name, $0.newest) }) { max($0, $1) }
         name = words.name(of: peer, named: own)
@@ -55,17 +56,23 @@ struct AlarmNode: Sendable {
         run = birth.run
         let mine = rules.indices.filter { Self.isMeant(rules[$0], peer, name) }
         channels = [:]
-        for channel in birth.channels where !mine.isEmpty && channels.count < room {
+        var leftOut = 0
+        for channel in birth.channels where !mine.isEmpty {
             let shown = words.channel(
                 of: peer, named: own, channel.name, channel.unit, scale: channel.scale)
             let watching = mine.filter {
                 rules[$0].condition != .silent && Glob(rules[$0].channel).matches(shown.name)
             }
             guard !watching.isEmpty else { continue }
+            guard channels.count < room else {
+                leftOut += 1
+                continue
+            }
             channels[channel.number] = Watched(
                 name: shown.name, unit: shown.unit, map: shown.map, rules: watching,
                 newest: newest[shown.name] ?? Instant(nanoseconds: .min))
         }
+        return leftOut
     }
 
     /// The channel that a reading is of, if a rule watches it and it is not older than others.

@@ -73,6 +73,14 @@ extension CollectorProgram {
 
     private var words: FleetWords { options.raw ? .none : fleet.words }
 
+    /// Above the node: of the readings, of what is shown, of the alarms.
+    var drops: DropCounters {
+        var drops = collector.drops
+        drops.count(.fleetChannelTableFull, fleet.hiddenChannelCount)
+        drops.count(.alarmTableFull, alarms.overflowCount)
+        return drops
+    }
+
     private var storeState: String { store == nil ? "none" : collector.storeFault ?? "good" }
 
     private var statusDetails: [(String, JSONValue)] {
@@ -88,7 +96,7 @@ extension CollectorProgram {
             (
                 "collectorDrops",
                 .object(
-                    collector.drops.all.filter { $0.count > 0 }
+                    drops.all.filter { $0.count > 0 }
                         .sorted { $0.reason.rawValue < $1.reason.rawValue }
                         .map { ($0.reason.rawValue, .integer($0.count)) })
             ),

@@ -131,6 +131,7 @@ public final class CollectorProgram: NodeOwner {
         page.start()
         defer { page.stop() }
         fleet.alarms = { [unowned self] in alarms.shown }
+        fleet.drops = { [unowned self] in drops }
         do throws(SystemError) {
             try alarms.start(start)
         } catch {

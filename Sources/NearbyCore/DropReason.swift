@@ -147,6 +147,10 @@ public enum DropReason: String, CaseIterable, Sendable {
     /// Its round trip is negative or longer than any can be.
     case timeAnswerAbsurd = "time-answer-absurd"
     case samplerQueueFull = "sampler-queue-full"
+    /// A channel that the page and `rivulet top` have no room for; it is stored all the same.
+    case fleetChannelTableFull = "fleet-channel-table-full"
+    /// A node, channel or condition that alarms have no room for.
+    case alarmTableFull = "alarm-table-full"
     // Shell
     case socketSendFailed = "socket-send-failed"
     case socketSendWouldBlock = "socket-send-would-block"

@@ -191,4 +191,13 @@ import Testing
         #expect(environment.contains { $0 == ("RIVULET_ALARM_NODE", "a\"b<") })
         #expect(environment.allSatisfy { !$0.value.contains("\n") && !$0.value.contains("\0") })
     }
+
+    @Test func agentsBeyondTheRoomAreCounted() throws {
+        var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30))])
+        for number in 1...UInt64(Limits.alarmNodesMax) { world.hear(number: number) }
+        #expect(world.machine.overflowCount == 0)
+        world.hear(number: UInt64(Limits.alarmNodesMax) + 1)
+        #expect(world.machine.overflowCount == 1)
+        #expect(world.read(31, at: 2).isEmpty)
+    }
 }

@@ -53,6 +53,14 @@ struct AlarmWorld {
         return changes(.delivered(delivery), seconds)
     }
 
+    /// Another agent, told apart by its number, with the same channels.
+    mutating func hear(number: UInt64) {
+        let peer = PeerID(high: 2, low: number)
+        let delivery = Delivery(
+            peer: peer, birth: birth, readings: [], arrival: Self.time(1))
+        _ = machine.handle(.delivered(delivery), now: Self.time(1))
+    }
+
     mutating func wait(until seconds: Double) -> [AlarmChange] {
         changes(.deadlineReached, seconds)
     }

@@ -149,4 +149,15 @@ struct FleetLedgerTests {
         #expect(nodes.count == Limits.fleetAgentsMax)
         #expect(!nodes.contains { $0.peer.description == PeerID(high: 1, low: 0).description })
     }
+
+    @Test mutating func channelsBeyondTheRoomAreCounted() throws {
+        let birth = try birth((0..<256).map { ("c\($0)", .none) })
+        for number in 1...(Limits.fleetChannelsMax / 256) {
+            _ = ledger.apply(
+                birth, of: PeerID(high: UInt64(number), low: 0), now: Instant(nanoseconds: 1))
+        }
+        #expect(ledger.hiddenChannelCount == 0)
+        _ = ledger.apply(birth, of: PeerID(high: 0, low: 1), now: Instant(nanoseconds: 1))
+        #expect(ledger.hiddenChannelCount == 256)
+    }
 }

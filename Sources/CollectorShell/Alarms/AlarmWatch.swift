@@ -26,6 +26,8 @@ final class AlarmWatch {
     private var settings: [AlarmSettings]
     private var words: [AgentWords]
     private var machine: AlarmMachine
+    /// Of the machines before this one.
+    private var formerOverflowCount: UInt64 = 0
     private var dispatch = AlarmDispatch()
     private var targets: [AlarmTarget] = []
     /// Of each rule, among `targets`.
@@ -65,6 +67,7 @@ final class AlarmWatch {
         self.settings = settings.alarms
         words = settings.agents
         book.nodes = machine.knownNodes
+        formerOverflowCount = overflowCount
         machine = AlarmMachine(
             rules: settings.alarms.map(AlarmRule.init), words: FleetWords(settings.agents))
         dispatch = AlarmDispatch()
@@ -78,6 +81,9 @@ final class AlarmWatch {
     var shown: [FleetAlarm] {
         machine.alarms(unixOffset: collector.shownOffset, now: MonotonicClock.now())
     }
+
+    /// Nodes, channels and conditions for which there was no room.
+    var overflowCount: UInt64 { formerOverflowCount &+ machine.overflowCount }
 
     func note(_ event: CollectorNode.Event, _ now: Instant) {
         guard !settings.isEmpty else { return }

@@ -15,6 +15,8 @@ final class FleetWatch {
     /// What others know; asked for each snapshot.
     var outputs: () -> [OutputStatus] = { [] }
     var alarms: () -> [FleetAlarm] = { [] }
+    /// Of all that stands above the node.
+    var drops: () -> DropCounters = { DropCounters() }
     /// Called with the links now and then, as far as they are surveyed, and with the time by UTC,
     /// nanoseconds.
     var onLinks: (([FleetLink], Int64) -> Void)?
@@ -29,6 +31,9 @@ final class FleetWatch {
     private var timer: EventLoop.TimerID?
     private var nextRecord: Instant?
     private var storeBytes: (count: UInt64, until: Instant)?
+
+    /// Channels for which there was no room on the page.
+    var hiddenChannelCount: UInt64 { ledger.hiddenChannelCount }
 
     /// - Parameter storePath: nil for a viewer, which surveys nothing.
     init(
@@ -148,7 +153,7 @@ final class FleetWatch {
         own.storeFault = collector.storeFault
         own.storeBytes = storeBytes(now)
         var drops = program.allDrops
-        drops.add(collector.drops)
+        drops.add(self.drops())
         own.drops = drops.all.filter { $0.count > 0 }
             .map { FleetCount(reason: $0.reason.rawValue, count: $0.count) }
             .sorted { $0.reason < $1.reason }
