@@ -154,6 +154,74 @@ struct LivenessMachineTests {
         #expect(costs.contains { $0 > LinkClass.wifi.cost })
     }
 
+    /// Frames with data, each answered after this time.
+    ///
+    /// - Returns: the time of the last answer.
+    private func converse(
+        _ side: inout Side, times: Int, answer: Duration, from start: Instant = .zero
+    ) -> Instant {
+        var now = start
+        for _ in 0..<times {
+            _ = side.feed(.frameSent(isData: true), now)
+            let end = now + answer
+            while let deadline = side.machine.nextDeadline, deadline < end {
+                now = max(now, deadline)
+                _ = side.feed(.deadlineReached, now)
+            }
+            now = end
+            _ = side.feed(.frameReceived(isData: false), now)
+        }
+        return now
+    }
+
+    /// From the last frame that it got until it is suspect.
+    private func timeUntilSuspect(_ side: inout Side, from now: Instant) -> Duration? {
+        side.events = []
+        _ = side.feed(.frameSent(isData: true), now)
+        side.runAlone(to: now + .milliseconds(1_000))
+        return side.events.first { $0.output == .suspected }.map { $0.at - now }
+    }
+
+    @Test func whoAlwaysAnswersInTimeIsMissedSoon() {
+        var side = Side()
+        let now = converse(&side, times: 20, answer: .milliseconds(26))
+        #expect(timeUntilSuspect(&side, from: now) == .milliseconds(95))
+    }
+
+    @Test func whoWasLateOnceGetsMoreTimeForHalfAMinute() {
+        var side = Side()
+        var now = converse(&side, times: 20, answer: .milliseconds(26))
+        now = converse(&side, times: 1, answer: .milliseconds(60), from: now)
+        var patient = side
+        // Two frames counted as lost, so it is one probe more.
+        #expect(timeUntilSuspect(&patient, from: now) == .milliseconds(275))
+        now = converse(&side, times: 1_200, answer: .milliseconds(26), from: now)
+        #expect(side.events.isEmpty)
+        #expect(timeUntilSuspect(&side, from: now) == .milliseconds(95))
+    }
+
+    /// Such as by satellite: the round trip is longer than all the patience of a wire.
+    @Test func whoIsAlwaysSlowIsNotSuspectForLong() {
+        var side = Side()
+        let now = converse(&side, times: 8, answer: .milliseconds(600))
+        side.events = []
+        _ = converse(&side, times: 100, answer: .milliseconds(600), from: now)
+        #expect(side.events.isEmpty)
+    }
+
+    @Test func anOutageTellsNothingOfTheLink() {
+        var side = Side()
+        var now = converse(&side, times: 20, answer: .milliseconds(26))
+        now = converse(&side, times: 1, answer: .milliseconds(2_000), from: now)
+        while side.machine.cost == RoutingMessage.metricInfinite {
+            now = max(now, side.machine.nextDeadline ?? now)
+            _ = side.feed(.deadlineReached, now)
+            _ = side.feed(.received(.answer), now)
+        }
+        now = converse(&side, times: 60, answer: .milliseconds(26), from: now)
+        #expect(timeUntilSuspect(&side, from: now) == .milliseconds(95))
+    }
+
     @Test func linksCostByTheirClass() {
         let costs = LinkClass.allCases.map(\.cost)
         #expect(costs == costs.sorted())

@@ -4,7 +4,8 @@ import NearbyWire
 /// Whether one neighbour still answers, and what its link costs.
 ///
 /// While data flows: who receives data answers within 25 ms with any frame; after one unanswered
-/// frame the sender probes every 50 ms, and some unanswered probes later the neighbour is suspect.
+/// frame the sender probes every 20 to 50 ms, and some unanswered probes later the neighbour is
+/// suspect; how soon follows its answers so far (`AnswerTimes`).
 /// Idle: a hello a second each way, and three silent seconds are the end. Where an ICMP
 /// error says that nobody is there, and that is proved, the neighbour is suspect at once.
 public struct LivenessMachine: Sendable, Hashable {
@@ -43,6 +44,9 @@ public struct LivenessMachine: Sendable, Hashable {
     private var answerDue: Instant?
     /// When the frame that we sent counts as unanswered.
     private var answerExpected: Instant?
+    /// When the oldest frame that nothing answered was sent.
+    private var askedAt: Instant?
+    private var answerTimes: AnswerTimes
     private var lastSent: Instant
     private var lastHeard: Instant
     /// Of 65,536: an average over the last frames that wanted an answer.
@@ -56,6 +60,7 @@ public struct LivenessMachine: Sendable, Hashable {
         base = linkClass.cost
         slowness = linkClass == .bluetooth ? 4 : 1
         announcedCost = base
+        answerTimes = AnswerTimes(now: now)
         lastSent = now
         lastHeard = now
         var random = SeededGenerator(seed: seed)
@@ -68,7 +73,8 @@ public struct LivenessMachine: Sendable, Hashable {
             lastSent = now
             answerDue = nil
             if isData, answerExpected == nil, state == .alive {
-                answerExpected = now + Limits.answerTimeout * slowness
+                answerExpected = now + answerTimes.answerTimeout * slowness
+                askedAt = now
             }
             return []
         case .frameReceived(let isData): return heard(isData: isData, now)
@@ -110,6 +116,10 @@ public struct LivenessMachine: Sendable, Hashable {
         if isData, answerDue == nil { answerDue = now + Limits.answerDelay }
         let wasAwaited = answerExpected != nil
         answerExpected = nil
+        if let askedAt {
+            answerTimes.add((now - askedAt) / slowness, now: now)
+            self.askedAt = nil
+        }
         switch state {
         case .alive:
             if wasAwaited { loss -= loss / 16 }
@@ -164,7 +174,7 @@ public struct LivenessMachine: Sendable, Hashable {
         if count == 1 { usualLoss = loss }
         loss += (65_536 - loss) / 16
         guard count <= unansweredMax else { return suspect(now) }
-        state = .probing(unanswered: count, next: now + Limits.probeInterval * slowness)
+        state = .probing(unanswered: count, next: now + answerTimes.probeInterval * slowness)
         return [.send(LivenessFrame.probe.bytes)]
     }
 
@@ -204,12 +214,6 @@ extension LinkClass {
 }
 
 extension Limits {
-    /// A received frame with data is answered after this time, if nothing else was sent.
-    public static let answerDelay = Duration.milliseconds(25)
-    /// A sent frame with data counts as unanswered after this time: 25 ms for the answer, and 50
-    /// for the way.
-    public static let answerTimeout = Duration.milliseconds(75)
-    public static let probeInterval = Duration.milliseconds(50)
     public static let suspectProbeInterval = Duration.milliseconds(150)
     /// Answers in a row until a suspect is used again.
     public static let answersUntilTrusted = 4
