@@ -144,4 +144,46 @@ recovery)
     wait "$receive"
     awk '{ printf "%.1f\n", $3 / 1000 }' "$LAB/receive.out"
     ;;
+alarms)
+    # Two relays side by side, SECONDS long, at 1 kHz or with all that the sender can send, with a share of LOSS in
+    # a hundred on each link: how often a neighbour was given up that was there. One that is stays so for 450 ms.
+    seconds=$2 how=$3 loss=$4
+    host c r1 r2 a
+    lan 1 c r1
+    lan 2 c r2
+    lan 3 r1 a
+    lan 4 r2 a
+    config c collector
+    config a agent
+    for relay in r1 r2; do
+        config $relay relay
+        agent $relay
+    done
+    if [ "$loss" != 0 ]; then
+        for name in c r1 r2 a; do
+            in_host $name nft "add table inet loss; add chain inet loss in { type filter hook input priority 0; }
+                add rule inet loss in iifname != lo numgen random mod 100 < $loss drop"
+        done
+    fi
+    start receive c "$BIN/latency" receive "$LAB/c.yaml" 1000000000000 "$seconds"
+    start send a "$BIN/latency" "$how" "$LAB/a.yaml" 1000000000000 "$seconds"
+    sleep 5
+    declare -A given_up
+    alarms=0 looks=0
+    while kill -0 "$receive" 2>/dev/null && kill -0 "$send" 2>/dev/null; do
+        for name in c r1 r2 a; do
+            # Both ends close when the time is over.
+            seen=$(status $name 2>/dev/null) || continue
+            now=$(jq -r '.neighbours[] | select(.cost == 65535) | .peer' <<<"$seen")
+            for peer in $now; do
+                [[ " ${given_up[$name]:-} " == *" $peer "* ]] || alarms=$((alarms + 1))
+            done
+            given_up[$name]=${now//$'\n'/ }
+            looks=$((looks + 1))
+        done
+        sleep 0.15
+    done
+    wait "$receive" "$send" || true
+    echo "$alarms $looks $(awk '{ print $4 }' "$LAB/receive.out")"
+    ;;
 esac

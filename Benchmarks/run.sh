@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|relay|recovery|idle|start|store|journal|session|scale|pages|join …]: measures on this machine, in network
+# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|relay|recovery|alarms|idle|start|store|journal|session|scale|pages|join …]: measures on this machine, in network
 # namespaces, and prints a line each: `name: value unit` (median of several runs, the worst in brackets).
 # As root. Builds in release first, unless BIN names a folder with a build.
 set -euo pipefail
@@ -78,6 +78,15 @@ for what in "${@:-connect}"; do
             measure recovery $how | median "relay $how: longest gap" ms
         done
         ;;
+    alarms)
+        # ALARM_SECONDS=3600 is what is quoted. The agent and the collector end when the time is over.
+        need jq nftables
+        for load in "send 0" "flood 0" "send 10" "flood 10"; do
+            RUNS=1 measure alarms "${ALARM_SECONDS:-60}" $load | awk -v load="$load" -v seconds="${ALARM_SECONDS:-60}" '{
+                printf "given up in %d s, though there (%s %% loss): %d times (looked %d times; %d messages/s)\n",
+                    seconds, load, $1, $2, $3 }'
+        done
+        ;;
     store)
         # Once: ten million readings take some minutes and a gigabyte below TMPDIR.
         folder=$(mktemp -d)
@@ -146,6 +155,6 @@ for what in "${@:-connect}"; do
         need nftables
         for agents in ${JOIN:-200 1000}; do bash Benchmarks/join.sh "$agents"; done
         ;;
-    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|relay|recovery|idle|start|store|journal|session|scale|pages|join …]" ;;
+    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|relay|recovery|alarms|idle|start|store|journal|session|scale|pages|join …]" ;;
     esac
 done

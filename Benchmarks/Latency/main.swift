@@ -5,13 +5,13 @@ import NearbyEngine
 import NearbyLinux
 import NodeShell
 
-// latency send|flood|receive CONFIG COUNT: a node that sends COUNT messages of 100 bytes to its
-// collector, one a millisecond or as many as it can; or one that receives them and prints
+// latency send|flood|receive CONFIG COUNT [SECONDS]: a node that sends COUNT messages of 100 bytes
+// to its collector, one a millisecond or as many as it can; or one that receives them and prints
 //
 //     p50 p99 gap rate
 //
 // the one-way times and the longest gap between two that came in microseconds, and how many came a
-// second. All must run on one machine: they share its clock.
+// second. It ends after SECONDS, or 30. All must run on one machine: they share its clock.
 
 /// Sends or receives stamped messages over a node of its own.
 final class Probe: NodeOwner {
@@ -23,13 +23,16 @@ final class Probe: NodeOwner {
     private let count: Int
     private var collector: PeerID?
     private var sent = 0
+    private let limit: Duration
+    /// Of the first two million.
     private var times: [Int64] = []
+    private var received = 0
     private var arrivals: (first: Int64, last: Int64)?
     private var longestGap: Int64 = 0
     private var timer: EventLoop.TimerID?
 
     init(
-        _ settings: Settings, isSender: Bool, burst: Int, count: Int
+        _ settings: Settings, isSender: Bool, burst: Int, count: Int, limit: Duration
     ) throws(StartError) {
         program = try NodeProgram(
             settings, role: isSender ? .agent : .collector,
@@ -38,6 +41,7 @@ final class Probe: NodeOwner {
         self.isSender = isSender
         self.burst = burst
         self.count = count
+        self.limit = limit
         program.runner.owner = self
     }
 
@@ -45,13 +49,13 @@ final class Probe: NodeOwner {
         timer = program.loop.addTimer { [unowned self] in
             if isSender { send($0) } else { program.loop.stop() }
         }
-        try program.serve(until: MonotonicClock.now() + .seconds(30))
+        try program.serve(until: MonotonicClock.now() + limit)
         guard !isSender, let arrivals, arrivals.last > arrivals.first else { return }
         let sorted = times.sorted()
         print(
             sorted[sorted.count / 2] / 1_000, sorted[sorted.count * 99 / 100] / 1_000,
             longestGap / 1_000,
-            Int64(times.count) * 1_000_000_000 / (arrivals.last - arrivals.first))
+            Int64(received) * 1_000_000_000 / (arrivals.last - arrivals.first))
     }
 
     var nextDeadline: Instant? { node.nextDeadline }
@@ -98,26 +102,29 @@ final class Probe: NodeOwner {
         let arrival = MonotonicClock.now().nanoseconds
         var reader = ByteReader(bytes)
         guard bytes.count == 100, let stamp = try? reader.readUInt64() else { return }
-        times.append(arrival - Int64(bitPattern: stamp))
+        received += 1
+        if received <= 2_000_000 { times.append(arrival - Int64(bitPattern: stamp)) }
         if let last = arrivals?.last { longestGap = max(longestGap, arrival - last) }
         arrivals = (arrivals?.first ?? arrival, arrival)
         // What is lost does not keep it waiting.
         if let timer { program.loop.set(timer, to: MonotonicClock.now() + .seconds(2)) }
-        if times.count >= count * 95 / 100 { program.loop.stop() }
+        if received >= count / 100 * 95 { program.loop.stop() }
     }
 }
 
 let arguments = CommandLine.arguments
-guard arguments.count == 4, let count = Int(arguments[3]),
+guard 4...5 ~= arguments.count, let count = Int(arguments[3]),
+    let seconds = arguments.count == 5 ? Int(arguments[4]) : 30,
     case .good(let settings) = Settings.load(arguments[2])
 else {
-    print("usage: latency send|flood|receive CONFIG COUNT")
+    print("usage: latency send|flood|receive CONFIG COUNT [SECONDS]")
     exit(64)
 }
 do {
     let isFlood = arguments[1] == "flood"
     try Probe(
-        settings, isSender: isFlood || arguments[1] == "send", burst: isFlood ? 64 : 1, count: count
+        settings, isSender: isFlood || arguments[1] == "send", burst: isFlood ? 64 : 1,
+        count: count, limit: .seconds(seconds)
     ).run()
 } catch {
     print(error)
