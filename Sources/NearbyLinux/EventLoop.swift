@@ -5,8 +5,8 @@ import NearbyCore
 extension Limits {
     /// Descriptors that one pass of the event loop serves before it looks at the timers.
     static let eventsPerPassMax = 64
-    /// Timers of one event loop.
-    public static let loopTimersMax = 512
+    /// Timers of one event loop: a handful for an agent, three for each peer of a program's session.
+    public static let loopTimersMax = 4_096
 }
 
 /// One epoll, one thread: serves descriptors and timers until it is stopped.

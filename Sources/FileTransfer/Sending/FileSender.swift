@@ -65,7 +65,7 @@ public final class FileSender: Sendable {
             previous = peer
             let before = sent.withLock { $0.last }
             let attempt = SendAttempt(self, file, to: peer, isResuming)
-            // One that has come back as somebody else is found by looking again.
+            // One that has come back at another place is found by looking again.
             let patience = isResuming ? .seconds(5) : order.patience
             let outcome = try await attempt.run(patience)
             switch outcome {
@@ -120,6 +120,11 @@ public final class FileSender: Sendable {
             let choice = receivers.withLock { $0.choice(for: order.target) }
             switch choice {
             case .one(let peer):
+                if let previous, peer.id != previous.id {
+                    // Not what was begun for one to another who is called the same.
+                    if now >= deadline { throw namesakeFault(previous, peer) }
+                    break
+                }
                 if previous != nil || PeerID(text: order.target) == peer.id { return peer }
                 if let settled, now >= settled { return peer }
             case .several(let peers):
@@ -162,6 +167,13 @@ public final class FileSender: Sendable {
             .ambiguous,
             "\(peers.count) receivers are called \(ReadableText.shown(order.target)); give the "
                 + "PeerID of one of them, as `rivulet receive` shows it there:\n\(ids)")
+    }
+
+    private func namesakeFault(_ previous: Peer, _ other: Peer) -> TransferFault {
+        TransferFault(
+            .tryAgain,
+            "\(ReadableText.shown(order.target)) (\(previous.id)) is gone. Another one of this name "
+                + "has come, \(other.id): if the file is meant for it, give the same command again")
     }
 
     private func nobodyFault(_ choice: Receivers.Choice) -> TransferFault {

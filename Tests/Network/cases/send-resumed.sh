@@ -59,3 +59,16 @@ kill -CONT "$receive_b"
 sending a woken "$LAB/data.bin" --to b --as silent.bin
 must "and goes on" ends woken 0 'silent.bin sent to b'
 must "byte for byte" arrived data.bin "$LAB/in_b/silent.bin"
+
+# Another one of the same name takes its place: nothing of the file goes there by itself.
+sending a meant "$LAB/data.bin" --to b --as meant.bin --wait 4s
+must "under way" under_way b 2000000
+stop "$receive_b" KILL
+mkdir "$LAB/in_other"
+start other b env HOME="$LAB/home_other" "$BIN/rivulet" receive --into "$LAB/in_other" --name b "${SERVICE[@]}"
+must "another b" until_true 10 grep -qs "^receiving as" "$LAB/other.err"
+must "is told of" ends meant 75 'is gone. Another one of this name has come'
+must "has got nothing" [ -z "$(find "$LAB/in_other" -type f)" ]
+sending a again "$LAB/data.bin" --to b --as meant.bin
+must "and gets it when asked for again" ends again 0 'meant.bin sent to b'
+must "whole" arrived data.bin "$LAB/in_other/meant.bin"
