@@ -61,7 +61,7 @@ must "and goes on" ends woken 0 'silent.bin sent to b'
 must "byte for byte" arrived data.bin "$LAB/in_b/silent.bin"
 
 # Another one of the same name takes its place: nothing of the file goes there by itself.
-sending a meant "$LAB/data.bin" --to b --as meant.bin --wait 4s
+sending a meant "$LAB/data.bin" --to b --as meant.bin --wait 12s
 must "under way" under_way b 2000000
 stop "$receive_b" KILL
 mkdir "$LAB/in_other"
