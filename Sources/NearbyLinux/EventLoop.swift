@@ -5,7 +5,7 @@ import NearbyCore
 extension Limits {
     /// Descriptors that one pass of the event loop serves before it looks at the timers.
     static let eventsPerPassMax = 64
-    /// Timers of one event loop: a handful for an agent, three for each peer of a program's session.
+    /// Timers of one event loop: a handful for an agent, three for each peer of a session.
     public static let loopTimersMax = 4_096
 }
 

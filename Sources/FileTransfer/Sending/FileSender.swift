@@ -172,8 +172,9 @@ public final class FileSender: Sendable {
     private func namesakeFault(_ previous: Peer, _ other: Peer) -> TransferFault {
         TransferFault(
             .tryAgain,
-            "\(ReadableText.shown(order.target)) (\(previous.id)) is gone. Another one of this name "
-                + "has come, \(other.id): if the file is meant for it, give the same command again")
+            "\(ReadableText.shown(order.target)) (\(previous.id)) is gone. Another one of this "
+                + "name has come, \(other.id): if the file is meant for it, give the same command "
+                + "again")
     }
 
     private func nobodyFault(_ choice: Receivers.Choice) -> TransferFault {
