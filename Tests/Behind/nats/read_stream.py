@@ -4,22 +4,25 @@
 read_stream.py HOST PORT USER PASSWORD STREAM: ends when the stream's last message has come.
 """
 import json
+import os
 import sys
 
 from connection import Connection
 
 host, port, user, password, stream = sys.argv[1:]
 connection = Connection(host, int(port), user, password)
-connection.send(b"SUB answers 1\r\nSUB readings 2\r\n")
-connection.publish(f"$JS.API.STREAM.INFO.{stream}", "answers", b"")
+# Subjects of our own: the server goes on for seconds to deliver to whoever read before us.
+answers, readings = (f"_INBOX.{os.urandom(8).hex()}.{kind}" for kind in ("answers", "readings"))
+connection.send(f"SUB {answers} 1\r\nSUB {readings} 2\r\n".encode())
+connection.publish(f"$JS.API.STREAM.INFO.{stream}", answers, b"")
 info = json.loads(connection.next()[3])
 if "error" in info:
     sys.exit(json.dumps(info["error"]))
 left = info["state"]["messages"]
 last = info["state"]["last_seq"]
-consumer = {"stream_name": stream, "config": {"deliver_subject": "readings", "ack_policy": "none",
+consumer = {"stream_name": stream, "config": {"deliver_subject": readings, "ack_policy": "none",
                                               "deliver_policy": "all", "replay_policy": "instant"}}
-connection.publish(f"$JS.API.CONSUMER.CREATE.{stream}", "answers", json.dumps(consumer).encode())
+connection.publish(f"$JS.API.CONSUMER.CREATE.{stream}", answers, json.dumps(consumer).encode())
 while left:
     subject, reply, head, body = connection.next()
     if not reply.startswith("$JS.ACK"):
