@@ -1,4 +1,5 @@
 import CLinux
+import Configuration
 import Glibc
 import NearbyLinux
 
@@ -9,8 +10,6 @@ struct ReceivingFolder: Sendable {
     /// What new files of ours have.
     private let permissions: mode_t
 
-    /// Not for many threads at once: the process's mask is looked at.
-    ///
     /// - Throws: `.noInput` or `.notPermitted` where files cannot be put there.
     init(_ path: String) throws(TransferFault) {
         let shown = ReadableText.shown(path)
@@ -25,9 +24,19 @@ struct ReceivingFolder: Sendable {
             throw TransferFault(
                 .notPermitted, "\(shown): files cannot be put there: \(reason(errno))")
         }
-        let mask = umask(0o077)
-        umask(mask)
-        (self.path, self.folder, permissions) = (path, folder, 0o666 & ~mask)
+        (self.path, self.folder, permissions) = (path, folder, 0o666 & ~Self.mask)
+    }
+
+    /// What this process leaves out of the permissions of new files. umask(2) tells it only by
+    /// changing it, for all threads; proc(5) has it since Linux 4.7. Where it cannot be read,
+    /// others than the owner get nothing.
+    private static var mask: mode_t {
+        guard let status = try? SmallFile.read("/proc/self/status", limit: 64 * 1_024),
+            let line = status.split(separator: UInt8(ascii: "\n"))
+                .first(where: { $0.starts(with: "Umask:".utf8) })
+        else { return 0o077 }
+        let digits = line.dropFirst("Umask:".utf8.count).drop { $0 == UInt8(ascii: "\t") }
+        return mode_t(String(decoding: digits, as: UTF8.self), radix: 8) ?? 0o077
     }
 
     /// For files that are not whole yet; on the same file system.
