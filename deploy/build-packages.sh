@@ -23,8 +23,9 @@ programs() {
             from=$BIN
             ;;
         amd64-trixie)
-            as_root env -u BIN deploy/debian13.sh bash -c '. deploy/common.sh; release_build rivulet-agent rivulet >&2'
-            from=$ROOT13/build/.build/release
+            # In a copy of its own: the tests of that compiler are built meanwhile.
+            as_root env -u BIN DEBIAN13_FOLDER=/packages deploy/debian13.sh bash -c '. deploy/common.sh; release_build rivulet-agent rivulet >&2'
+            from=$ROOT13/packages/.build/release
             ;;
         arm64)
             [ -n "${ARM64_BIN:-}" ] || deploy/build-arm64.sh
@@ -65,7 +66,7 @@ run() {
         amd64-trixie)
             as_root unshare --mount --propagation private \
                 sh -euc 'mount -t proc proc "$0/proc"; exec chroot "$0" "$@"' \
-                "$ROOT13" "/build/.build/release/$program" "$@"
+                "$ROOT13" "/packages/.build/release/$program" "$@"
             ;;
         arm64) qemu-aarch64-static -L "$TOP/.build-arm64/sysroot" "$work/programs/$program" "$@" ;;
     esac

@@ -38,6 +38,14 @@ debian_mirror() {
         /etc/apt/sources.list.d/debian*.sources /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -1 || true
 }
 
+# debian_root SUITE FOLDER PACKAGE,…: a small Debian for `chroot`, of this machine's kind, without manuals. As root.
+debian_root() {
+    mmdebstrap --quiet --mode=root --variant=apt --components=main --keyring="$DEBIAN_KEYS" \
+        --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Languages "none"' \
+        --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
+        --include="$3" "$1" "$2" "$(debian_mirror)"
+}
+
 # Whether the Swift here is the package of Debian 13.
 is_debian13() {
     grep -q 'VERSION_ID="13"' /etc/os-release && ! command -v swiftly >/dev/null &&
@@ -79,13 +87,14 @@ NETWORK_PACKAGES=(mount e2fsprogs iproute2 nftables procps openssl sqlite3 qrenc
 
 # Flags of the release build: Swift's runtime static, the libraries of others shared. Nobody links with a
 # program: exporting all its symbols would cost 0.4 MB. One is for libavahi-client (BoundedCall.swift).
-# lld, which comes with every Swift, folds equal functions and packs relocations: 0.6 MB less; without tables
-# for unwinding, 1.3 MB less. Two accesses to one value at once are found by the tests' builds. What a working agent runs lies together (function-order): 1 MB less is resident.
+# lld, which comes with every Swift, folds equal functions and texts and packs relocations: 0.6 MB less; without
+# tables for unwinding, 1.3 MB less. Two accesses to one value at once are found by the tests' builds. What a working
+# agent runs lies together (function-order): 1 MB less is resident.
 RELEASE_FLAGS=(-c release --static-swift-stdlib -Xswiftc -Osize -Xswiftc -enforce-exclusivity=unchecked
     -Xswiftc -use-ld=lld
     -Xlinker --no-export-dynamic
     -Xlinker --export-dynamic-symbol=dbus_connection_send_with_reply_and_block
-    -Xlinker --gc-sections -Xlinker --icf=all -Xlinker -z -Xlinker pack-relative-relocs
+    -Xlinker -O2 -Xlinker --gc-sections -Xlinker --icf=all -Xlinker -z -Xlinker pack-relative-relocs
     -Xlinker --no-eh-frame-hdr -Xlinker -T -Xlinker "$TOP/deploy/no-unwind-tables.ld"
     -Xlinker "--symbol-ordering-file=$TOP/deploy/function-order" -Xlinker --no-warn-symbol-ordering)
 
@@ -120,8 +129,17 @@ release_build() {
 # need_root: for what makes network namespaces, or mounts.
 need_root() { [ "$(id -u)" = 0 ] || die "run it as root: it makes network namespaces, or roots of its own"; }
 
-# simulator: builds it and prints where it is; in a folder of its own: the programs' flags are others.
+# The tests' build. What computes for minutes is optimised in it (Package.swift), so it has a folder of its own: objects
+# of both kinds do not link together.
+TESTS_BUILD=$TOP/.build-tests
+tests_swift() {
+    local command=$1
+    shift
+    RIVULET_FAST_TESTS=1 swift "$command" --scratch-path "$TESTS_BUILD" "$@"
+}
+
+# simulator: builds it, where the tests' build has not been made just now, and prints where it is.
 simulator() {
-    local build=(swift build -c release --scratch-path "$TOP/.build-simulator")
-    "${build[@]}" --product simulate >&2 && echo "$("${build[@]}" --show-bin-path)/simulate"
+    [ -n "${built:-}" ] || tests_swift build --product simulate >&2 || return
+    echo "$TESTS_BUILD/debug/simulate"
 }

@@ -3,10 +3,11 @@
 # As root. The root is made once (about a minute, 2.7 GB) and kept while the checkout is.
 # `deploy/debian13.sh COMMAND…` runs any other command in a copy of the checkout there, /build, and the checkout
 # itself is to be read at /w: `deploy/debian13.sh deploy/test.sh lab` is the lab with Debian 13's kernel, daemons
-# and libraries.
+# and libraries. DEBIAN13_FOLDER=/other is another copy, with builds of its own; one command at a time is at work in each.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 ROOT=$TOP/.build-debian13/root
+FOLDER=${DEBIAN13_FOLDER:-/build}
 PACKAGES=swiftlang,lld,libc6-dev,libstdc++-14-dev,g++,git,ca-certificates,pkgconf,libssl-dev,libyaml-dev,libsqlite3-dev,libqrencode-dev,libavahi-client-dev,libbluetooth-dev,libgpiod-dev,libcurl4-openssl-dev,libpq-dev,libnats-dev,libmosquitto-dev,libmicrohttpd-dev,iproute2,procps,openssl
 
 # All mounts below are made in a mount namespace of this script's own: they are gone when it ends, however
@@ -17,7 +18,6 @@ if [ -z "${OWN_MOUNTS:-}" ]; then
     OWN_MOUNTS=1 exec unshare --mount --propagation private "$TOP/deploy/debian13.sh" "$@"
 fi
 
-# One at a time: each copies the checkout there anew.
 mkdir -p "$TOP/.build-debian13"
 exec 8>"$TOP/.build-debian13/lock"
 flock 8
@@ -30,12 +30,14 @@ if [ "$(cat "$ROOT/.complete" 2>/dev/null)" != "$PACKAGES" ]; then
     fi
     rm -rf --one-file-system "$ROOT"
     mkdir -p "$ROOT"
-    mmdebstrap --mode=root --variant=apt --components=main --keyring="$DEBIAN_KEYS" \
-        --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Languages "none"' \
-        --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-        --include=$PACKAGES trixie "$ROOT" "$(debian_mirror)"
+    debian_root trixie "$ROOT" $PACKAGES
     echo "$PACKAGES" >"$ROOT/.complete"
 fi
+
+# One at a time in a folder: each copies the checkout there anew.
+exec 7>"$TOP/.build-debian13/lock${FOLDER//\//-}"
+flock -u 8
+flock 7
 
 # Where git has a local copy of public packages configured, the root sees it at the same place.
 LOCAL=$(git config --get-regexp '^url\..*\.insteadof$' 2>/dev/null |
@@ -72,13 +74,16 @@ fi
 chroot "$ROOT" sh -euc '
     unset TMPDIR
     export HOME=/root PATH=/usr/bin:/usr/sbin:/bin:/sbin
-    mkdir -p /build
-    rm -rf /build/Sources /build/Tests /build/Benchmarks
+    folder=$1
+    shift
+    mkdir -p "$folder"
+    rm -rf "$folder/Sources" "$folder/Tests" "$folder/Benchmarks"
     cd /w
-    tar -c --exclude=./.build* --exclude=./.git --exclude=./Package.resolved . | tar -x -C /build
-    cd /build
+    tar -c --exclude=./.build* --exclude=./.git --exclude=./Package.resolved . | tar -x -C "$folder"
+    cd "$folder"
     [ $# = 0 ] || exec "$@"
     swift --version
-    swift build --build-tests
-    swift test --skip-build --disable-xctest
-' sh "$@"
+    exec bash -euc ". deploy/common.sh
+        tests_swift build --build-tests
+        tests_swift test --skip-build --disable-xctest"
+' sh "$FOLDER" "$@"

@@ -38,7 +38,7 @@ side_by_side() {
 # start_chain CHAIN: in the background. Lanes that only compute stand back for those that wait for a moment to come.
 start_chain() {
     local chain=$1 patience=0 lane
-    case $chain in debian13* | simulate* | arm64*) patience=10 ;; esac
+    case $chain in debian13* | simulate* | arm64*) patience=10 ;; image*) patience=5 ;; esac
     for lane in ${chain//,/ }; do rm -f "$logs/$lane.sum"; done
     (
         renice -n "$patience" -p "$BASHPID" >/dev/null
@@ -58,11 +58,21 @@ add_sum() {
     while read -r reason; do not_run+=("$reason"); done < <(tail -n +2 "$logs/$1.sum")
 }
 
+# processor_seconds: sets PROCESSOR_SECONDS to what the children of this shell have used of a core so far.
+processor_seconds() {
+    local stat
+    read -ra stat <"/proc/$BASHPID/stat"
+    PROCESSOR_SECONDS=$(((stat[15] + stat[16]) / $(getconf CLK_TCK)))
+}
+
 # alone LANE: beside others; leaves what it counted in $logs/LANE.sum.
 alone() {
-    local lane=$1 started=$SECONDS reason
+    local lane=$1 started=$SECONDS processor reason
     passed=0 failed=0 not_run=()
+    processor_seconds
+    processor=$PROCESSOR_SECONDS
     "lane_$lane" >"$logs/$lane.out" 2>&1
+    processor_seconds
     {
         echo "$passed $failed"
         for reason in "${not_run[@]}"; do echo "$reason"; done
@@ -71,7 +81,7 @@ alone() {
         flock 9
         echo "-- $lane"
         cat "$logs/$lane.out"
-        echo "   $((SECONDS - started)) s"
+        echo "   $((SECONDS - started)) s, $((PROCESSOR_SECONDS - processor)) s of a core"
     } 9>"$logs/printing"
 }
 
@@ -111,12 +121,12 @@ parse_scripts() {
 
 nothing_built_is_committed() {
     git rev-parse >/dev/null 2>&1 || return 0
-    ! git ls-files | grep -E '^\.build|Package\.resolved'
+    ! git ls-files | grep -E '^\.build|Package\.resolved|\.(o|a|so)$'
 }
 
-# The debug build, which the tests and the examples are run from.
+# The build that tests and examples are run from.
 lane_build() {
-    swift build --build-tests --explicit-target-dependency-import-check error >"$logs/build" 2>&1
+    tests_swift build --build-tests --explicit-target-dependency-import-check error >"$logs/build" 2>&1
     expect "build" [ $? = 0 ] || { tail -n 40 "$logs/build"; return 1; }
     expect "no warnings" no_warnings "$logs/build"
     built=1
@@ -124,7 +134,7 @@ lane_build() {
 
 lane_unit() {
     [ -n "${built:-}" ] || lane_build || return
-    swift test --skip-build --disable-xctest >"$logs/unit" 2>&1
+    tests_swift test --skip-build --disable-xctest >"$logs/unit" 2>&1
     count_swift_testing "$logs/unit" $?
     documentation
 }
@@ -135,7 +145,7 @@ documentation() {
         not_run+=("documentation: no docc on PATH; it comes with Swift from swift.org")
         return
     fi
-    deploy/docs.sh >"$logs/docs" 2>&1
+    MODULES=$TESTS_BUILD/debug/Modules deploy/docs.sh >"$logs/docs" 2>&1
     expect "documentation" [ $? = 0 ] || tail -n 40 "$logs/docs"
 }
 
@@ -212,6 +222,21 @@ lane_examples() {
     summary examples
 }
 
+# Each of the measurements once and short: that they run, not what they come to.
+lane_benchmarks() {
+    expect "release build for the benchmarks" build_release || return
+    as_root env "BIN=$BIN" RUNS=1 INGEST_SECONDS=3 READINGS=300000 JOIN=40 Benchmarks/run.sh \
+        latency recovery relay ingest store join idle start 2>&1 | tee "$logs/benchmarks"
+    expect "they run to their end" [ "${PIPESTATUS[0]}" = 0 ]
+    local figure
+    for figure in 'one way over 3 relays, p50, to plain UDP' 'relay carrier: longest gap' \
+        "a relay's CPU to the forwarder's" 'into a viewer on one processor, 20 a report' \
+        'into a store on one processor, 20 a report' 'bulk commits' '40 agents, connected' \
+        'agent with 20 channels at 1 Hz, wakeups a second' 'start to connected, kept identity'; do
+        expect "$figure" grep -qE "^$figure: [a-z ]*[0-9]*[1-9]" "$logs/benchmarks"
+    done
+}
+
 # A minute of everything going wrong; by hand it runs as long as one likes.
 lane_soak() {
     expect "release build for the soak" build_release || return
@@ -250,7 +275,7 @@ lane_debian13() {
 }
 
 # Random worlds with random faults, without and with journals and stores; 200 nodes that join, 200 that
-# start at once, on both cores; and one seed in two processes.
+# start at once; planned sites of each shape; on both cores; and one seed in two processes.
 lane_simulate() {
     local simulate half=$((SEEDS / 2)) first second
     simulate=$(simulator 2>"$logs/simulate-build")
@@ -264,7 +289,7 @@ lane_simulate() {
     local log line
     for log in "$logs/simulate-1" "$logs/simulate-2"; do
         cat "$log"
-        [ "$(grep -cE "$SUMMARY" "$log")" = 4 ] || count 0 1
+        [ "$(grep -cE "$SUMMARY" "$log")" = 7 ] || count 0 1
         while read -r line; do count_line "$line"; done < <(grep -E "$SUMMARY" "$log")
     done
     expect "the same seed gives the same trace in two processes" \
@@ -281,21 +306,31 @@ EXHAUSTIVE+='|damagedSegmentsNeverYield|^FuzzTests'
 # The inner loop: not among the lanes that run without a name, which do all of it and more.
 lane_quick() {
     lane_format
-    swift build --build-tests >"$logs/build" 2>&1
+    tests_swift build --build-tests >"$logs/build" 2>&1
     expect "build" [ $? = 0 ] || { grep -E 'error|warning' "$logs/build" | sort -u | head -n 20; return; }
     expect "no warnings" no_warnings "$logs/build"
-    swift test --skip-build --disable-xctest --skip "$EXHAUSTIVE" >"$logs/unit" 2>&1
+    tests_swift test --skip-build --disable-xctest --skip "$EXHAUSTIVE" >"$logs/unit" 2>&1
     count_swift_testing "$logs/unit" $?
     expect "a few random worlds" "$(simulator 2>"$logs/simulate-build")" 1 8
     expect "a few random journals" "$(simulator 2>/dev/null)" readings 1 8
 }
 
-# simulate_part FIRST LAST PART: four summaries.
+# simulate_part FIRST LAST PART: seven summaries. What a planned site is known to miss (deploy/simulate.md) is shown
+# all the same.
 simulate_part() {
     "$simulate" "$1" "$2"
     "$simulate" readings "$1" "$2"
     "$simulate" join $((2 * $3 - 1)) $((2 * $3))
     "$simulate" power "$3" "$3"
+    if [ "$3" = 1 ]; then
+        "$simulate" site line 20
+        "$simulate" site ring 8
+        "$simulate" site random 60 except paths link
+    else
+        "$simulate" site lan 60
+        "$simulate" site grid 49
+        "$simulate" site sites 100 except paths death link
+    fi
 }
 
 # count_line 'N passed, N failed'

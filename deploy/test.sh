@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests need and runs all of them. The last line counts: N passed, N failed.
 # Before it stands what could not be run here, and why. Lanes by name: deploy/test.sh [format] [build]
-# [unit] [simulate] [footprint] [network] [examples] [hostile] [soak] [demo] [lab] [behind] [debian13] [image] [arm64];
+# [unit] [simulate] [footprint] [network] [examples] [hostile] [soak] [demo] [benchmarks] [lab] [behind] [debian13]
+# [image] [arm64];
 # without names, all of these. `deploy/test.sh quick` is for the inner loop: format, the tests that take no time
 # and a few random worlds, in under three minutes where the last build is there.
 # Chains of lanes that are joined by + run side by side: most of them wait more than they compute. A chain that
@@ -11,7 +12,7 @@ set -uo pipefail
 . deploy/lanes.sh
 
 lanes=("$@")
-[ ${#lanes[@]} -gt 0 ] || lanes=(format '&debian13,simulate,arm64' build unit+footprint network,examples,hostile,soak,demo,image+lab,behind)
+[ ${#lanes[@]} -gt 0 ] || lanes=(format '&debian13,arm64' '&image' build '&simulate' unit+footprint network,hostile,soak,demo,examples,benchmarks+lab+behind)
 for lane in $(tr '&+,' '   ' <<<"${lanes[*]}"); do
     [ "$(type -t "lane_$lane")" = function ] || die "no lane is called $lane; see the head of deploy/test.sh"
 done
@@ -28,6 +29,8 @@ echo "swift: $(swift --version 2>/dev/null | head -1)"
 
 for lane in "${lanes[@]}"; do
     started=$SECONDS
+    processor_seconds
+    processor=$PROCESSOR_SECONDS
     echo "== $lane"
     case $lane in
         '&'*)
@@ -37,7 +40,8 @@ for lane in "${lanes[@]}"; do
         *[+,]*) side_by_side ${lane//+/ } ;;
         *) "lane_$lane" || true ;;
     esac
-    echo "   $((SECONDS - started)) s"
+    processor_seconds
+    echo "   $((SECONDS - started)) s, $((PROCESSOR_SECONDS - processor)) s of a core"
 done
 
 wait

@@ -6,7 +6,7 @@
 # With -m the root is a copy in memory of the little that Bluetooth's cases take, of the programs in
 # $BIN for one: such a machine can sleep (memory.sh). The processor is emulated (TCG): KVM is there on
 # machines where this kernel hangs under it. LAB_KVM=1 forces it, LAB_CPUS and LAB_MEMORY (MB) change
-# the size.
+# the size. A machine that has stopped living (no sign of life for LAB_SILENCE seconds, 180) has died.
 set -uo pipefail
 here=$PWD
 . "$(dirname "$0")/../../deploy/common.sh"
@@ -35,12 +35,32 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
+# watch_life PROCESS FILE: ends the machine when its file has not grown for too long. An emulator that hangs takes
+# no time of a processor and would otherwise take all of ours.
+watch_life() {
+    local size=-1 now silent=0
+    while kill -0 "$1" 2>/dev/null; do
+        now=$(stat -c %s "$2" 2>/dev/null || echo 0)
+        if [ "$now" = "$size" ]; then silent=$((silent + 5)); else silent=0; fi
+        size=$now
+        if [ "$silent" -ge "${LAB_SILENCE:-180}" ]; then
+            echo "the virtual machine gave no sign of life for $silent s" >&2
+            touch "$2.lost"
+            kill "$1"
+            return
+        fi
+        sleep 5
+    done
+}
+
 printf '%s\n' "cd $(printf %q "$here")" "exec $(printf '%q ' "$@")" >"$share/command.sh"
 cat >"$share/init.sh" <<INIT
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LC_ALL=C.UTF-8 LAB_GUEST=1
 exec >/dev/console 2>&1
-# The first port of the virtio console is what our caller reads.
+# A sign of life for whoever started the machine: the last port of the virtio console.
+while sleep 5; do echo >/dev/vport0p3; done &
+# The first port is what our caller reads.
 bash /run/lab/command.sh </dev/null >/dev/vport0p1 2>&1
 echo \$? >/dev/vport0p2
 echo b >/proc/sysrq-trigger
@@ -79,12 +99,22 @@ timeout -k 5 "$seconds" qemu-system-x86_64 "${accelerator[@]}" -M q35 -smp "${LA
     -chardev file,id=output,path=/dev/fdset/1,append=on \
     -device virtserialport,chardev=output,name=output \
     -chardev "file,id=status,path=$share/status" -device virtserialport,chardev=status,name=status \
+    -chardev "file,id=life,path=$share/life" -device virtserialport,chardev=life,name=life \
     -device virtio-rng-pci "${folders[@]}" </dev/null &
 machine=$!
+watch_life "$machine" "$share/life" &
+watcher=$!
 wait "$machine"
 status=$?
 machine=
+kill "$watcher" 2>/dev/null
+wait "$watcher" 2>/dev/null
 [ -z "$verbose" ] || sed 's/^/console: /' "$share/console" >&2
+[ ! -e "$share/life.lost" ] || {
+    echo "its last words:" >&2
+    tail -n 30 "$share/console" >&2
+    exit 125
+}
 [ "$status" != 124 ] || {
     echo "the virtual machine took longer than $seconds s" >&2
     exit 124

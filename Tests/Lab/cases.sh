@@ -9,16 +9,22 @@ set -uo pipefail
 # crash: the line with which the kernel reports a crash of its own or of the emulator.
 crash() {
     [ -n "${LAB_GUEST:-}" ] || return 1
-    dmesg | grep -m 1 -E 'kernel BUG at|list_(del|add) corruption|Oops:|btvirt.* segfault'
+    dmesg | grep -m 1 -E 'kernel BUG at|list_(del|add) (corruption|double add)|lib/list_debug|Oops:|btvirt.* segfault'
 }
+
+# Not through a pipe: what a case leaves behind would hold it open.
+said=$(mktemp)
+trap 'rm -f "$said"' EXIT
 
 for file; do
     [ -z "${LAB_GUEST:-}" ] || dmesg -C
     name=$(basename "$file" .sh)
     seconds=$(sed -n 's/^# at most \([0-9]*\) s$/\1/p' "$file")
     started=$(date +%s%N)
-    output=$(timeout -k 10 "${seconds:-240}" bash Tests/Network/case.sh "$file" 2>&1)
-    case $? in
+    timeout -k 10 "${seconds:-240}" bash Tests/Network/case.sh "$file" >"$said" 2>&1 </dev/null
+    status=$?
+    output=$(cat "$said")
+    case $status in
         0)
             echo "ok     $name ($((($(date +%s%N) - started) / 1000000)) ms)"
             echo "$output" | sed -n 's/^measured: /       /p'

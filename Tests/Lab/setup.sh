@@ -18,8 +18,8 @@ have() {
 # download PACKAGE: its newest .deb into $CACHE/debs.
 download() {
     mkdir -p "$CACHE/debs"
-    (cd "$CACHE/debs" && rm -f "$1"_*.deb && apt-get -qq download "$1" 2>/dev/null) ||
-        (cd "$CACHE/debs" && one_at_a_time apt-get -qq update && apt-get -qq download "$1") || {
+    (cd "$CACHE/debs" && rm -f "$1"_*.deb && timeout 300 apt-get -qq download "$1" 2>/dev/null) ||
+        (cd "$CACHE/debs" && one_at_a_time apt-get -qq update && timeout 300 apt-get -qq download "$1") || {
         WHY="no package $1 to be downloaded"
         return 1
     }

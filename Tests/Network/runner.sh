@@ -8,9 +8,13 @@ CASE_SECONDS=${CASE_SECONDS:-120}
 # attempt FILE NAME [WORD]: one run of a case, with a line that says how it went, in that word if it failed. One
 # that ends with 77 could not be run, for the reason that it said last.
 attempt() {
-    local started output status=0
+    local started said output status=0
     started=$(date +%s%N)
-    output=$(timeout -k 10 "$CASE_SECONDS" bash "$CASE" "$1" 2>&1) || status=$?
+    # Not through a pipe: what a case leaves behind would hold it open.
+    said=$(mktemp /tmp/rivulet-case.XXXXXX)
+    timeout -k 10 "$CASE_SECONDS" bash "$CASE" "$1" >"$said" 2>&1 || status=$?
+    output=$(cat "$said")
+    rm -f "$said"
     if [ "$status" = 0 ]; then
         echo "ok     $2 ($((($(date +%s%N) - started) / 1000000)) ms)"
         echo "$output" | sed -n 's/^measured: /       /p'

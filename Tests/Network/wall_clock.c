@@ -1,12 +1,17 @@
 // Preloaded into a process under test: its wall clock is off by as many seconds as the 8 bytes in the
-// file named by WALL_CLOCK_OFFSET say, at every moment anew, so that it can jump while the process runs.
+// file named by WALL_CLOCK_OFFSET say, at every moment anew, so that it can jump while the process runs. With
+// WALL_CLOCK_KEPT the kernel says that a time service keeps it, as adjtimex(2) does where one is.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,4 +51,21 @@ time_t time(time_t *result) {
     if (clock_gettime(CLOCK_REALTIME, &now) != 0) return -1;
     if (result) *result = now.tv_sec;
     return now.tv_sec;
+}
+
+// How Rivulet calls adjtimex (Sources/CLinux/shim.h).
+long syscall(long number, ...) {
+    static long (*original)(long, ...);
+    if (!original) original = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    long word[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++) word[i] = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_adjtimex && getenv("WALL_CLOCK_KEPT")) {
+        struct timex *clock = (struct timex *)word[0];
+        memset(clock, 0, sizeof *clock);
+        return TIME_OK;
+    }
+    return original(number, word[0], word[1], word[2], word[3], word[4], word[5]);
 }
