@@ -105,6 +105,11 @@ copy or make it again"
     done
 }
 
+# is_text FILE: UTF-8 without NUL, and not empty.
+is_text() {
+    [ -s "$1" ] && iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1 && tr -d '\000' <"$1" | cmp -s - "$1"
+}
+
 check_arguments() {
     [[ $count =~ ^[1-9][0-9]{0,3}$ ]] || die "--count must be 1 to 9999"
     [[ $count = 1 || -z $name || $name = *'{n}'* ]] ||
@@ -113,7 +118,7 @@ check_arguments() {
     [ "$(printf %s "$name" | wc -c)" -le 59 ] || die "--name: 59 bytes at most; letters such as ä have two"
     [ -z "$config" ] || [ -f "$config" ] || die "$config: there is no such file"
     [ -z "$config" ] || [ "$(wc -c <"$config")" -le 262144 ] || die "$config is too long to be a configuration"
-    [ -z "$config" ] || grep -Iq . "$config" || die "$config is no text; --config wants a rivulet.yaml"
+    [ -z "$config" ] || is_text "$config" || die "$config is no text; --config wants a rivulet.yaml"
     [ -z "$secret" ] || [ -f "$secret" ] || die "$secret: there is no such file"
     [ -z "$secret" ] || grep -qsi '^ *rvs1-' "$secret" ||
         die "$secret holds no secret: a line that begins with rvs1-; make one with \`rivulet secret\`"

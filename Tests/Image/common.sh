@@ -84,10 +84,7 @@ machine_root() {
     local root=$WORK/$1 list=$MACHINE_PACKAGES,${RELEASE_PACKAGES[$1]}
     [ "$(cat "$root.complete" 2>/dev/null)" != "$list" ] || return 0
     rm -rf --one-file-system "$root"
-    mmdebstrap --quiet --mode=root --variant=apt --components=main --keyring="$DEBIAN_KEYS" \
-        --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Languages "none"' \
-        --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-        --include="$list" "$1" "$root" "$(debian_mirror)" >"$root.log" 2>&1 || { tail -n 5 "$root.log"; return 1; }
+    debian_root "$1" "$root" "$list" >"$root.log" 2>&1 || { tail -n 5 "$root.log"; return 1; }
     # Ours are wanted as they are installed, with manual pages.
     rm -f "$root"/etc/dpkg/dpkg.cfg.d/*mmdebstrap* "$root/etc/machine-id"
     : >"$root/etc/machine-id"

@@ -130,7 +130,7 @@ case_flash_refuses_what_would_hurt() {
 
 case_flash_refuses_wrong_files() {
     open_flash
-    local image=$FOLDER/small.img out=$FOLDER/out.img size
+    local image=$FOLDER/small.img out=$FOLDER/out.img size file
     refused "there is no such file" "$FOLDER/nowhere.img" "$out"
     cp "$image" "$FOLDER/image.zip"
     refused "unpack it first" "$FOLDER/image.zip" "$out"
@@ -151,8 +151,13 @@ case_flash_refuses_wrong_files() {
     echo 'board: orangepi' | mcopy -i "$FOLDER/other.img@@4M" - ::/rivulet-image.txt
     refused "is for the board orangepi" "$FOLDER/other.img" "$out"
     refused "holds no secret" "$image" "$out" --secret README.md
-    head -c 1000 /dev/urandom >"$FOLDER/noise"
-    refused "is no text" "$image" "$out" --config "$FOLDER/noise"
+    # Not UTF-8; a NUL far behind text; nothing at all.
+    printf '\377\376' >"$FOLDER/noise"
+    { head -c 70000 /dev/zero | tr '\0' x && printf '\0'; } >"$FOLDER/late-nul"
+    : >"$FOLDER/nothing"
+    for file in noise late-nul nothing; do
+        refused "is no text" "$image" "$out" --config "$FOLDER/$file"
+    done
     refused "the same name" "$image" "$out" --count 5 --name bench
     refused "wants a value" "$image" "$out" --name ''
     refused "control characters" "$image" "$out" --name $'bench\t1'
