@@ -4,11 +4,30 @@ import PackageDescription
 /// Every target is built with the same settings; warnings are errors in CI (deploy/test.sh passes the flag).
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
+/// What computes for minutes in tests is optimised in their build, where deploy/test.sh says so: a sixth of the
+/// time. Nobody else: whoever depends on this package may have no such flags in it.
+let logicSettings =
+    Context.environment["RIVULET_FAST_TESTS"] == nil
+    ? settings
+    : settings + [
+        .unsafeFlags(
+            ["-O", "-whole-module-optimization", "-num-threads", "1"], .when(configuration: .debug))
+    ]
+
 func library(
     _ name: String, _ dependencies: [Target.Dependency], linking libraries: [String] = []
 ) -> Target {
     .target(
         name: name, dependencies: dependencies, swiftSettings: settings,
+        linkerSettings: libraries.map { .linkedLibrary($0) })
+}
+
+/// A library without an outside world: all that it does is compute.
+func logic(
+    _ name: String, _ dependencies: [Target.Dependency], linking libraries: [String] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, swiftSettings: logicSettings,
         linkerSettings: libraries.map { .linkedLibrary($0) })
 }
 
@@ -103,16 +122,16 @@ let package = Package(
         .systemLibrary(name: "CMicroHTTPD", providers: [.apt(["libmicrohttpd-dev"])]),
 
         // Files that survive power cuts, through a seam where tests make each call fail.
-        library("DurableFiles", []),
+        logic("DurableFiles", []),
 
         // The network side: knows nothing of sensors.
-        library("NearbyCore", []),
-        library("NearbyWire", ["NearbyCore"]),
-        library("NearbyEngine", ["NearbyCore", "NearbyWire"]),
+        logic("NearbyCore", []),
+        logic("NearbyWire", ["NearbyCore"]),
+        logic("NearbyEngine", ["NearbyCore", "NearbyWire"]),
         // Sessions of applications: knows nothing of nodes.
-        library("NearbyGroups", ["NearbyCore", "NearbyWire"]),
+        logic("NearbyGroups", ["NearbyCore", "NearbyWire"]),
         // Streams and resources between two of them: above the node, which knows nothing of it.
-        library("NearbyTransfers", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
+        logic("NearbyTransfers", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
         library("NearbyDTLS", ["NearbyCore", "NearbyEngine", "DurableFiles", "COpenSSL"]),
         // What people do with a node's key: only the command line links it.
         library(
@@ -139,22 +158,22 @@ let package = Package(
             swiftSettings: settings),
 
         // The telemetry side: knows nothing of sockets.
-        library("Telemetry", ["NearbyCore"]),
-        library("Spool", ["NearbyCore", "Telemetry", "DurableFiles"]),
+        logic("Telemetry", ["NearbyCore"]),
+        logic("Spool", ["NearbyCore", "Telemetry", "DurableFiles"]),
         // When sensors are read, and what becomes of what they say.
-        library("Sampling", ["NearbyCore", "Telemetry"]),
+        logic("Sampling", ["NearbyCore", "Telemetry"]),
         library(
             "Sensors",
             [
                 "NearbyCore", "Telemetry", "Sampling", "DurableFiles", "CLinux", "CGPIOD",
                 "COpenSSL",
             ]),
-        library("Configuration", ["NearbyCore", "Telemetry", "CYAML"]),
+        logic("Configuration", ["NearbyCore", "Telemetry", "CYAML"]),
         // What a collector's file says besides: outputs, the page, agents and alarms. No agent links it.
         library("CollectorConfiguration", ["Configuration", "NearbyCore", "Telemetry"]),
         library("Boards", ["Configuration"]),
         // Square roots and rounding come from libm, which nothing but Glibc's module would link.
-        library("Collector", ["NearbyCore", "Telemetry"], linking: ["m"]),
+        logic("Collector", ["NearbyCore", "Telemetry"], linking: ["m"]),
         // The two sides meet here for programs of others: readings over Nearby.
         library(
             "NearbyReadings",
@@ -165,11 +184,11 @@ let package = Package(
             swiftSettings: settings),
 
         // Only the command line links it: an agent has no database.
-        library(
+        logic(
             "Store",
             [
                 "NearbyCore", "Telemetry", "Collector", "Fleet", "Outputs", "DurableFiles",
-                "CSQLite",
+                "Spool", "CSQLite",
             ]),
 
         // Behind the collector. Pure: how the network looks; what outputs are given, and the formats
@@ -222,8 +241,11 @@ let package = Package(
             ]),
 
         // Whole agents and collectors, without sockets, threads and files: what the simulator runs.
-        library("AgentComposition", ["NearbyCore", "NearbyEngine", "Telemetry", "Sampling"]),
-        library("CollectorComposition", ["NearbyCore", "NearbyEngine", "Telemetry", "Collector"]),
+        logic("AgentComposition", ["NearbyCore", "NearbyEngine", "Telemetry", "Sampling"]),
+        logic("CollectorComposition", ["NearbyCore", "NearbyEngine", "Telemetry", "Collector"]),
+
+        // Many nodes on one virtual clock: for tests, and for who plans a site.
+        logic("NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
 
         // The shells around them: what both share, with the agent's own; and the collector's.
         library(
@@ -244,7 +266,10 @@ let package = Package(
         // What `rivulet ping`, `trace`, `topology` and `browse` make of a node's answers.
         library(
             "Survey",
-            ["NodeShell", "Configuration", "NearbyCore", "Collector", "Telemetry", "Fleet"]),
+            [
+                "NodeShell", "Configuration", "NearbyCore", "NearbySimulator", "Collector",
+                "Telemetry", "Fleet",
+            ]),
         // What `rivulet top` draws.
         library("FleetTerminal", ["NearbyCore", "Telemetry", "Collector", "Fleet"]),
         // How a machine becomes a node of a network: `rivulet init` and `rivulet join`.
@@ -267,27 +292,43 @@ let package = Package(
             dependencies: [
                 "NodeShell", "CollectorShell", "CollectorConfiguration", "Configuration", "Boards",
                 "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyLinux", "Collector", "Store",
-                "Setup", "Survey", "Nearby", "FileTransfer", "CLinux", "CQREncode", "Fleet",
-                "FleetTerminal",
+                "Setup", "Survey", "NearbySimulator", "Nearby", "FileTransfer", "CLinux",
+                "CQREncode",
+                "Fleet", "FleetTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
 
-        // Tests. NearbySimulator is not shipped.
+        // Tests. What goes wrong in the simulator, with whole agents and collectors; not shipped.
         .target(
-            name: "NearbySimulator",
+            name: "FaultRuns",
             dependencies: [
-                "NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry", "Sampling",
-                "AgentComposition", "Collector", "CollectorComposition",
+                "NearbySimulator", "NearbyCore", "NearbyWire", "NearbyEngine", "Telemetry",
+                "Sampling", "AgentComposition", "Collector", "CollectorComposition",
             ],
-            path: "Tests/NearbySimulator", swiftSettings: settings),
+            path: "Tests/FaultRuns", swiftSettings: logicSettings),
+        // What the next two measure with.
+        .target(
+            name: "BenchNode",
+            dependencies: [
+                "NodeShell", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
+            ],
+            path: "Benchmarks/Node", swiftSettings: settings),
         // One-way times through real nodes, for Benchmarks/run.sh.
         .executableTarget(
             name: "latency",
             dependencies: [
-                "NodeShell", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
+                "BenchNode", "Configuration", "NearbyCore", "NearbyEngine", "NearbyLinux",
             ],
             path: "Benchmarks/Latency", swiftSettings: settings),
+        // Reports as fast as they can be sealed, for Benchmarks/run.sh.
+        .executableTarget(
+            name: "ingest",
+            dependencies: [
+                "BenchNode", "NodeShell", "Configuration", "NearbyCore", "NearbyEngine",
+                "NearbyLinux", "Telemetry",
+            ],
+            path: "Benchmarks/Ingest", swiftSettings: settings),
         // Resources, streams and invitations between programs, for Benchmarks/run.sh.
         .executableTarget(
             name: "session-bench", dependencies: ["Nearby", "NearbyCore", "NearbyLinux"],
@@ -314,7 +355,7 @@ let package = Package(
             path: "Benchmarks/Pages", swiftSettings: settings),
         // Random worlds with random faults, in release: deploy/test.sh runs hundreds of seeds.
         .executableTarget(
-            name: "simulate", dependencies: ["NearbySimulator", "NearbyCore"],
+            name: "simulate", dependencies: ["NearbySimulator", "FaultRuns", "NearbyCore"],
             path: "Tests/Simulate", swiftSettings: settings),
         // An agent that writes down what it measures, for Tests/soak.sh.
         .executableTarget(
@@ -362,7 +403,7 @@ let package = Package(
         tests(
             of: "NearbyAvahi", ["NearbyCore", "NearbyWire", "NearbyLinux", "CAvahi", "VectorFile"]),
         tests(of: "NearbyBluetooth", ["NearbyCore", "NearbyWire", "VectorFile"]),
-        tests(of: "NearbySimulator", ["NearbyCore", "NearbyWire", "NearbyEngine"]),
+        tests(of: "NearbySimulator", ["FaultRuns", "NearbyCore", "NearbyWire", "NearbyEngine"]),
         tests(of: "Telemetry", ["NearbyCore", "VectorFile"]),
         tests(
             of: "Spool",
@@ -403,7 +444,7 @@ let package = Package(
             of: "Store",
             [
                 "NearbyCore", "Telemetry", "Collector", "CSQLite", "DurableFiles", "FailingFiles",
-                "SlowStatistics", "CFaultyDisk", "store-writer",
+                "SlowStatistics", "CFaultyDisk", "store-writer", "VectorFile", "Spool",
             ]),
         tests(of: "Outputs", ["NearbyCore", "Telemetry", "Fleet"]),
         .testTarget(
@@ -418,7 +459,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         tests(of: "Alarms", ["NearbyCore", "Telemetry", "Collector", "Fleet"]),
-        tests(of: "Survey", ["NearbyCore", "Fleet", "Telemetry"]),
+        tests(of: "Survey", ["NearbyCore", "NearbySimulator", "Fleet", "Telemetry"]),
         .testTarget(
             name: "FleetPageTests",
             dependencies: [
@@ -442,7 +483,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "MultipeerConnectivityTests",
-            dependencies: ["MultipeerConnectivity", "NearbyCore", "Nearby"],
+            dependencies: ["MultipeerConnectivity", "NearbyCore", "Nearby", "NearbyTransfers"],
             swiftSettings: settings),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ] + fuzzing + examples

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds the simulator in release and runs seeds of it, one world each:
+# Builds the simulator and runs seeds of it, one world each:
 #
 #     Tests/simulate.sh [readings|join|power|liar] FIRST LAST
 #     Tests/simulate.sh hash SEED
+#     Tests/simulate.sh site line|ring|grid|random|lan|sites NODES [SEED [LOSS [COLLECTORS]]]
 #
 # Closes with `N passed, N failed`; a seed that fails prints the line that replays it.
 set -euo pipefail

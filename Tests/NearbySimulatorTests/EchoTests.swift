@@ -105,7 +105,7 @@ struct EchoTests {
     }
 
     @Test func whatIsLostHasNoOutcomeAndTheNextOneHas() {
-        simulator.loses = { $0.contains(EchoQuestion.type) }
+        simulator.loses = { $0.contains(EchoRequest.type) }
         #expect(answer(1, from: 3, to: 1) == nil)
         #expect(hosts[3].echoes[1] == nil)
         simulator.loses = nil
@@ -131,7 +131,7 @@ struct EchoTests {
     @Test func noAnswerIsLongerThanItsQuestion() {
         var longest: [UInt8: Int] = [:]
         simulator.tap = { bytes, _ in
-            for type in [EchoQuestion.type, EchoAnswer.type] where bytes.contains(type) {
+            for type in [EchoRequest.type, EchoAnswer.type] where bytes.contains(type) {
                 longest[type] = max(longest[type] ?? 0, bytes.count)
             }
         }
@@ -139,7 +139,7 @@ struct EchoTests {
             #expect(
                 answer(UInt64(hops), from: 3, to: 0, hopLimit: hops)?.answer.lossPercent == 0)
         }
-        let question = longest[EchoQuestion.type] ?? 0
+        let question = longest[EchoRequest.type] ?? 0
         #expect(question > 0)
         #expect(longest[EchoAnswer.type] ?? .max <= question)
     }
@@ -152,7 +152,7 @@ struct EchoTests {
         simulator.tap = { bytes, _ in answers += bytes.first == EchoAnswer.type ? 1 : 0 }
         let stranger = Endpoint(link: Host.link(0), address: .simulated(1))
         for token in 0..<10 as Range<UInt64> {
-            simulator.inject(EchoQuestion(token: token).bytes, to: 0, from: stranger)
+            simulator.inject(EchoRequest(token: token).bytes, to: 0, from: stranger)
             let answer = EchoAnswer(token: token, link: nil, name: "x")
             simulator.inject(answer.bytes, to: 0, from: stranger)
         }

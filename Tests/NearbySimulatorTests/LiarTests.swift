@@ -1,3 +1,4 @@
+import FaultRuns
 import NearbyCore
 import NearbyEngine
 import NearbySimulator
@@ -47,7 +48,7 @@ struct LiarTests {
         }
         let simulator = Simulator(
             seed: 3, world: World(lans: lans, roles: roles), liars: [1: .nearest])
-        simulator.hosts[1].liar?.isLying = false
+        (simulator.hosts[1].liar as? Liar)?.isLying = false
         simulator.trafficInterval = nil
         simulator.boot(within: .milliseconds(100))
         simulator.run(for: .seconds(20))
@@ -58,7 +59,7 @@ struct LiarTests {
         simulator.run(for: .seconds(200))
         #expect(peers() == before)
         // From now on nothing passes the relay, but it still names ways to all.
-        simulator.hosts[1].liar?.isLying = true
+        (simulator.hosts[1].liar as? Liar)?.isLying = true
         simulator.run(for: .seconds(200))
         #expect(peers() == 1)
         #expect(simulator.invariants.failures == [])

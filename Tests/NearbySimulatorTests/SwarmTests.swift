@@ -1,3 +1,4 @@
+import FaultRuns
 import NearbySimulator
 import Testing
 

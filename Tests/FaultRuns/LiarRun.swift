@@ -1,5 +1,6 @@
 import NearbyCore
 import NearbyEngine
+import NearbySimulator
 
 /// One seed: a random world with one member more, which lies for a minute and goes; in half of the
 /// seeds with two, each with a lie of its own.

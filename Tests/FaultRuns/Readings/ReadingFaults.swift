@@ -1,4 +1,5 @@
 import NearbyCore
+import NearbySimulator
 
 /// What goes wrong with disks and stores. As with `Faults`, a seed switches whole classes off.
 public struct ReadingFaults: Sendable {

@@ -2,6 +2,7 @@ import Collector
 import CollectorComposition
 import NearbyCore
 import NearbyEngine
+import NearbySimulator
 import Telemetry
 
 /// A collector, or a viewer, as `CollectorProgram` runs it, and what must hold of it.
@@ -19,24 +20,24 @@ final class CollectorSide: ReadingsSide {
         store = SimulatedStore(faults, truth: truth, seed: seed)
     }
 
-    var node: Node? { collector?.node }
+    package var node: Node? { collector?.node }
 
-    var routesVersion: UInt64 { collector?.node.routesVersion ?? 0 }
+    package var routesVersion: UInt64 { collector?.node.routesVersion ?? 0 }
 
-    var nextDeadline: Instant? { collector?.nextDeadline }
+    package var nextDeadline: Instant? { collector?.nextDeadline }
 
     var uncommittedCount: Int { collector?.machine.uncommittedCount ?? 0 }
 
     private var isDurable: Bool { host.role == .collector }
 
-    func start(_ node: Node) {
+    package func start(_ node: Node) {
         let number = UInt64(host.number)
         let settings = CollectorNode.Settings(
             isDurable: isDurable, boot: BootID(high: 9, low: number), seed: number)
         collector = CollectorNode(node: node, settings: settings)
     }
 
-    func handle(_ input: HostInput, now: Instant) -> [HostEffect] {
+    package func handle(_ input: HostInput, now: Instant) -> [HostEffect] {
         switch input {
         case .boot: boot(now)
         case .network(let input): give(.network([input]), now)
@@ -48,7 +49,7 @@ final class CollectorSide: ReadingsSide {
         return effects
     }
 
-    func crash(now: Instant) {
+    package func crash(now: Instant) {
         store.crash()
         collector = nil
     }

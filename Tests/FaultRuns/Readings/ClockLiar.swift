@@ -1,5 +1,6 @@
 import NearbyCore
 import NearbyEngine
+import NearbySimulator
 import NearbyWire
 import Telemetry
 
@@ -14,7 +15,7 @@ final class ClockLiar: FrameForger {
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    func altered(_ payload: ArraySlice<UInt8>) -> [UInt8] {
+    package func altered(_ payload: ArraySlice<UInt8>) -> [UInt8] {
         switch payload.first.flatMap(FrameKind.init) {
         case .bundle:
             guard let bundle = try? FrameBundle(parsing: payload.dropFirst()) else { break }

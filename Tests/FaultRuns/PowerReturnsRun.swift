@@ -1,5 +1,6 @@
 import NearbyCore
 import NearbyEngine
+import NearbySimulator
 
 /// One seed: power comes back, and 200 nodes on one LAN start at once.
 ///
@@ -14,13 +15,13 @@ public struct PowerReturnsRun {
         simulator.boot(within: .milliseconds(1))
         simulator.run(for: .seconds(1))
         var failures = simulator.invariants.failures
-        let most = simulator.discoveryFrameCounts.max() ?? 0
+        let most = simulator.sent.discoveryFrames.max() ?? 0
         if most > 10 { failures.append("\(most) discovery frames of one node in the first second") }
         if !simulator.run(until: { simulator.allAgentsHaveACollector }, atMost: .seconds(60)) {
             let lonely = simulator.hosts.filter { !$0.role.collects && $0.collector == nil }
             failures.append("\(lonely.count) without collector after a minute")
         }
-        simulator.invariants.checkNow(simulator.hosts, at: simulator.now)
+        simulator.invariants.checkNow(simulator)
         self.failures = failures + simulator.invariants.failures
     }
 }

@@ -1,5 +1,6 @@
 import NearbyCore
 import NearbyEngine
+import NearbySimulator
 
 /// One seed: nodes that want each other join one LAN, one after the other in random order.
 ///
@@ -24,7 +25,7 @@ public struct JoinRun {
             simulator.run(for: generator.duration(in: .milliseconds(1)..<spread))
         }
         simulator.run(for: .seconds(20))
-        simulator.invariants.checkNow(simulator.hosts, at: simulator.now)
+        simulator.invariants.checkNow(simulator)
         var failures = simulator.invariants.failures
         let parts = Self.parts(simulator)
         if parts.count != 1 { failures.append("falls into parts of \(parts.map(\.count))") }

@@ -2,6 +2,7 @@ import AgentComposition
 import Collector
 import NearbyCore
 import NearbyEngine
+import NearbySimulator
 import Sampling
 import Telemetry
 
@@ -30,11 +31,11 @@ final class AgentSide: ReadingsSide {
         if settings.liesAboutItsClock { host.clockLiar = ClockLiar(seed: random.next()) }
     }
 
-    var node: Node? { agent?.node }
+    package var node: Node? { agent?.node }
 
-    var routesVersion: UInt64 { agent?.node.routesVersion ?? 0 }
+    package var routesVersion: UInt64 { agent?.node.routesVersion ?? 0 }
 
-    var nextDeadline: Instant? { agent?.nextDeadline }
+    package var nextDeadline: Instant? { agent?.nextDeadline }
 
     var waitingCount: Int { agent?.telemeter.waitingCount ?? 0 }
 
@@ -44,7 +45,7 @@ final class AgentSide: ReadingsSide {
             + "\(collector.map { "\($0)" } ?? "nobody")"
     }
 
-    func start(_ node: Node) {
+    package func start(_ node: Node) {
         run = host.run
         lostCount = 0
         guard let description = try? NodeDescription(name: "host\(host.number)") else { return }
@@ -56,7 +57,7 @@ final class AgentSide: ReadingsSide {
         agent = Agent(node: node, telemetry: telemetry)
     }
 
-    func handle(_ input: HostInput, now: Instant) -> [HostEffect] {
+    package func handle(_ input: HostInput, now: Instant) -> [HostEffect] {
         switch input {
         case .boot: boot(now)
         case .network(let input): give(.network([input]), now)
@@ -68,7 +69,7 @@ final class AgentSide: ReadingsSide {
         return effects
     }
 
-    func crash(now: Instant) {
+    package func crash(now: Instant) {
         disk.crash()
         let key = RunKey(peer: host.peer, run: run)
         let oldest = truth.crashed(key, onDisk: disk.durable(of: run))
@@ -153,7 +154,7 @@ final class AgentSide: ReadingsSide {
 
     private func useSensor(_ now: Instant) {
         guard isMeasuring else { return }
-        give(.use([Agent.SensorPlan("sensor", period: settings.interval)]), now)
+        give(.configure([Agent.SensorPlan("sensor", period: settings.interval)]), now)
     }
 
     private func measure() -> [Measurement] {

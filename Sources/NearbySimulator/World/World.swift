@@ -6,10 +6,15 @@ public struct World: Sendable {
     /// Host numbers on each LAN.
     public var lans: [[Int]]
     public var roles: [Role]
+    /// What each LAN is made of.
+    public var kinds: [LinkClass]
+    /// Who hears whom on the last LAN, if that is the air; else everybody on a LAN hears everybody.
+    public var field: RadioField?
 
     public init(lans: [[Int]], roles: [Role]) {
         self.lans = lans
         self.roles = roles
+        kinds = lans.map { _ in .ethernet }
     }
 
     public var hostCount: Int { roles.count }
@@ -35,7 +40,7 @@ public struct World: Sendable {
         lans: [[0, 1], [0, 2], [1, 3], [2, 3]], roles: [.collector, .relay, .relay, .agent])
 
     /// Now and then one to three hosts only look in.
-    mutating func addViewers(_ generator: inout SeededGenerator) {
+    package mutating func addViewers(_ generator: inout SeededGenerator) {
         guard Int.random(in: 0..<3, using: &generator) == 0 else { return }
         for _ in 0..<Int.random(in: 1...3, using: &generator) {
             roles[Int.random(in: 1..<hostCount, using: &generator)] = .viewer
@@ -45,7 +50,7 @@ public struct World: Sendable {
     /// One host more, on one or two LANs; the world holds together without it.
     ///
     /// - Returns: its number.
-    mutating func addMember(_ generator: inout SeededGenerator) -> Int {
+    package mutating func addMember(_ generator: inout SeededGenerator) -> Int {
         let member = hostCount
         roles.append(.agent)
         for _ in 0..<2 {
@@ -55,10 +60,20 @@ public struct World: Sendable {
         return member
     }
 
+    /// The LANs that each host is on.
+    var lansOfHosts: [[Int]] {
+        var lansOfHosts = [[Int]](repeating: [], count: hostCount)
+        for (lan, members) in lans.enumerated() {
+            for member in members { lansOfHosts[member].append(lan) }
+        }
+        return lansOfHosts
+    }
+
     /// A connected random arrangement of up to `hostsMax` hosts on several LANs.
     public static func random(_ generator: inout SeededGenerator, hostsMax: Int = 30) -> World {
         let count = Int.random(in: 3...hostsMax, using: &generator)
-        let lanCount = Int.random(in: 1...max(1, count / 4), using: &generator)
+        let lansMax = max(1, count / 4)
+        let lanCount = Int.random(in: 1...lansMax, using: &generator)
         var lans = [[Int]](repeating: [], count: lanCount)
         for host in 0..<count { lans[Int.random(in: 0..<lanCount, using: &generator)].append(host) }
         // A bridge host joins each LAN to an earlier one.

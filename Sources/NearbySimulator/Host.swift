@@ -3,7 +3,7 @@ import NearbyEngine
 import NearbyWire
 
 /// What a host is told.
-enum HostInput {
+package enum HostInput {
     /// The process has just started, and its links are up.
     case boot
     case network(Node.Input)
@@ -11,20 +11,20 @@ enum HostInput {
     case event(HostEvent)
 }
 
-enum HostEvent {
+package enum HostEvent {
     /// Sensors are ready.
     case sensors
     /// The disk or the store has done what it was told.
     case disk
 }
 
-enum HostEffect {
+package enum HostEffect {
     case node(Node.Output)
     case later(HostEvent, after: Duration)
 }
 
 /// What is composed around a host's node, with what outlasts crashes.
-protocol HostSide: AnyObject {
+package protocol HostSide: AnyObject {
     var node: Node? { get }
     var routesVersion: UInt64 { get }
     var nextDeadline: Instant? { get }
@@ -33,16 +33,22 @@ protocol HostSide: AnyObject {
     func crash(now: Instant)
 }
 
+/// A member that lies: what its node says is altered before it is sealed.
+package protocol LyingForger: FrameForger {
+    /// Whether its seqnos leap at present: then packets may circle until their hop limit.
+    var leaps: Bool { get }
+}
+
 /// A machine of the simulation: it keeps its key over crashes, and its side what is on disk.
 public final class Host {
     public let number: Int
     public let role: Role
     public let peer: PeerID
-    let lans: [Int]
+    public let lans: [Int]
     /// Of a host without a side.
     private var bare: Node?
     /// Where there are readings: the node is in there.
-    var side: (any HostSide)?
+    package var side: (any HostSide)?
     public internal(set) var collector: PeerID?
     public internal(set) var viewers: [PeerID] = []
     /// What its program was told of echoes, by their tokens.
@@ -60,15 +66,16 @@ public final class Host {
     /// Of the latest boot.
     public private(set) var run = RunID(value: 0)
     public private(set) var messagesSent: UInt64 = 0
+    private(set) var messagesSentInAll: UInt64 = 0
     var wakeUp: Instant?
     private var random: SeededGenerator
     private let driftPPM: Int64
     private let rekeyAfter: Duration
     private let rekeyFrames: UInt64
     /// Alters what the node says; set before it boots.
-    public internal(set) var liar: Liar?
+    package var liar: (any LyingForger)?
     /// The same, of its clock.
-    var clockLiar: ClockLiar?
+    package var clockLiar: (any FrameForger)?
     /// What is configured as `collectors`; set before it boots.
     public var collectors: Set<PeerID> = []
     /// Of a node for applications; set before it boots.
@@ -87,8 +94,13 @@ public final class Host {
         self.rekeyAfter = rekeyAfter
         self.rekeyFrames = rekeyFrames
         random = SeededGenerator(seed: seed)
-        peer = PeerID(high: random.next(), low: random.next())
+        peer = PeerID(high: random.next(), low: random.next() & ~Self.numbers | UInt64(number))
     }
+
+    /// Where a PeerID has its host's number, so that none has to be looked up.
+    private static let numbers: UInt64 = 0xffff
+
+    static func number(in peer: PeerID) -> Int { Int(peer.low & numbers) }
 
     public private(set) var isUp = false
 
@@ -159,13 +171,15 @@ public final class Host {
 
     private var offset: Int64 { Int64(number) * 3_600_000_000_000 }
 
-    /// Sender, generation and number: what the receiver checks.
-    func nextMessage() -> [UInt8] {
+    /// Sender, generation and number: what the receiver checks; and when it was sent.
+    func nextMessage(at now: Instant) -> [UInt8] {
         messagesSent += 1
+        messagesSentInAll += 1
         var writer = ByteWriter()
         writer.write(UInt32(number))
         writer.write(UInt32(generation))
         writer.write(messagesSent)
+        writer.write(UInt64(bitPattern: now.nanoseconds))
         return writer.bytes
     }
 }

@@ -8,9 +8,12 @@ public struct Invariants {
     public private(set) var deliveredCount = 0
     /// Of those, how many went which way.
     private var deliveredCounts: [Way: Int] = [:]
-    /// Whether routes are followed after every step: for large worlds that takes too long.
+    /// Whether anything is checked after a step; `checkNow` does in any case.
     public var checksEveryStep = true
-    private var routesVersions: [UInt64] = []
+    /// Those in which all routes are followed after every step have so many hosts at most. In
+    /// larger ones a step is held to the routes that it changed: a new loop leads over one of them.
+    public static let everyRouteMax = 40
+    private var routeWatch = RouteWatch()
     private var leaperSeenAt: Instant?
     private var lastReliable: [Flow: UInt64] = [:]
     private var unreliableSeen: [Flow: Set<UInt64>] = [:]
@@ -35,67 +38,84 @@ public struct Invariants {
     /// Takes over what was found elsewhere.
     mutating func add(_ found: [String]) { failures += found }
 
-    mutating func check(_ hosts: [Host], at now: Instant) {
-        guard checksEveryStep else { return }
-        let versions = hosts.map(\.routesVersion)
-        guard versions != routesVersions else { return }
-        routesVersions = versions
-        checkLoops(hosts, now)
-        checkTables(hosts, now)
+    /// Something happened at the host.
+    mutating func stepped(_ host: Host) {
+        if checksEveryStep { routeWatch.stepped(host) }
     }
 
-    /// All that is checked after a step, once.
-    mutating func checkNow(_ hosts: [Host], at now: Instant) {
-        checkLoops(hosts, now)
-        checkTables(hosts, now)
+    /// What holds after a step, as far as the step can have changed it.
+    mutating func check(_ simulator: Simulator) {
+        guard checksEveryStep, let changed = routeWatch.takeChanged() else { return }
+        let hosts = simulator.hosts
+        guard hosts.count > Self.everyRouteMax else { return checkNow(simulator) }
+        for number in changed {
+            let host = hosts[number]
+            checkTables([host], simulator.now)
+            for destination in routeWatch.takeMoved(host, simulator)
+            where routeWatch.isCircle(from: number, to: destination) {
+                // A node that has just restarted forwards nothing yet.
+                if isFreeOfLoops(from: host, to: hosts[destination], simulator) { continue }
+                return fail(simulator.now, "loop, \(number)–\(destination)")
+            }
+        }
+    }
+
+    /// All that is checked after a step, for all hosts.
+    public mutating func checkNow(_ simulator: Simulator) {
+        checkLoops(simulator)
+        checkTables(simulator.hosts, simulator.now)
+    }
+
+    private mutating func fail(_ now: Instant, _ text: String) {
+        failures.append("at \(now.nanoseconds) ns: \(text)")
     }
 
     /// Following next hops never comes back to where it was; not checked while somebody leaps
     /// through the seqnos, nor for five seconds after.
-    private mutating func checkLoops(_ hosts: [Host], _ now: Instant) {
+    private mutating func checkLoops(_ simulator: Simulator) {
+        let hosts = simulator.hosts
         if hosts.contains(where: { $0.isUp && $0.liar?.leaps == true }) {
-            leaperSeenAt = now
+            leaperSeenAt = simulator.now
         }
-        if let leaperSeenAt, now - leaperSeenAt < .seconds(5) { return }
-        let nodes = Dictionary(uniqueKeysWithValues: hosts.map { ($0.peer, $0) })
+        if let leaperSeenAt, simulator.now - leaperSeenAt < .seconds(5) { return }
         for destination in hosts {
             for start in hosts where start.isUp && !start.isLiar {
-                var here = start
-                var steps = 0
-                while let hop = here.node?.forwardingHop(
-                    to: destination.peer, now: here.localTime(now)),
-                    let next = nodes[hop]
-                {
-                    // A liar forwards nothing.
-                    if next.peer == destination.peer || next.isLiar { break }
-                    steps += 1
-                    if steps > hosts.count {
-                        failures.append(
-                            "at \(now.nanoseconds) ns: loop, \(start.number)–\(destination.number)"
-                        )
-                        return
-                    }
-                    here = next
-                }
+                guard !isFreeOfLoops(from: start, to: destination, simulator) else { continue }
+                return fail(simulator.now, "loop, \(start.number)–\(destination.number)")
             }
         }
+    }
+
+    private func isFreeOfLoops(
+        from start: Host, to destination: Host, _ simulator: Simulator
+    ) -> Bool {
+        var here = start
+        var steps = 0
+        while let next = simulator.forwardingHost(from: here, to: destination) {
+            // A liar forwards nothing.
+            if next === destination || next.isLiar { return true }
+            steps += 1
+            if steps > simulator.hosts.count { return false }
+            here = next
+        }
+        return true
     }
 
     private mutating func checkTables(_ hosts: [Host], _ now: Instant) {
         for host in hosts where !host.isLiar {
             guard let sizes = host.node?.tableSizes else { continue }
             for (name, count, limit) in sizes where count > limit {
-                failures.append(
-                    "at \(now.nanoseconds) ns: host \(host.number): \(count) \(name) of \(limit)"
-                )
+                fail(now, "host \(host.number): \(count) \(name) of \(limit)")
             }
         }
     }
 
     /// Only agents and relays address anybody, and everybody by what it is.
-    mutating func addressed(_ peer: PeerID?, _ role: Role, by host: Host, _ hosts: [Host]) {
+    mutating func addressed(
+        _ peer: PeerID?, _ role: Role, by host: Host, _ simulator: Simulator
+    ) {
         guard let peer else { return }
-        let addressee = hosts.first { $0.peer == peer }
+        let addressee = simulator.number(of: peer).map { simulator.hosts[$0] }
         if host.role.collects || addressee?.role != role {
             failures.append("host \(host.number), \(host.role), took \(peer) for a \(role)")
         }

@@ -1,10 +1,11 @@
 import NearbyCore
 import NearbyEngine
+import NearbySimulator
 import NearbyWire
 
 /// A member that lies: a real node whose frames are altered just before they are sealed. It knows
 /// the secret, and says of others what is not so.
-public final class Liar: FrameForger {
+public final class Liar: LyingForger {
     /// What it announces of the collector, always as the nearest to it.
     public enum Lie: CaseIterable, Sendable {
         /// The highest number there is.
@@ -47,7 +48,7 @@ public final class Liar: FrameForger {
 
     private var spoils: Bool { lie != .promoted && lie != .appointing }
 
-    var leaps: Bool { isLying && lie.leaps }
+    package var leaps: Bool { isLying && lie.leaps }
 
     let lie: Lie
     /// Until then it is a member like any other.
@@ -188,5 +189,19 @@ public final class Liar: FrameForger {
 extension UInt32 {
     fileprivate func isBehind(_ other: UInt32) -> Bool {
         self != other && other &- self < 1 << 31
+    }
+}
+
+extension Simulator {
+    /// - Parameter liars: members that lie about the first collector, by number.
+    public convenience init(
+        seed: UInt64, world: World, faults: Faults = Faults(), liars: [Int: Liar.Lie]
+    ) {
+        self.init(seed: seed, world: world, faults: faults)
+        let target = hosts.first { $0.role == .collector } ?? hosts[0]
+        for (number, lie) in liars.sorted(by: { $0.key < $1.key }) {
+            hosts[number].liar = Liar(
+                lie, about: target.peer, own: hosts[number].peer, seed: seed &+ UInt64(number))
+        }
     }
 }

@@ -1,6 +1,7 @@
 import Collector
 import NearbyCore
 import NearbyEngine
+import NearbySimulator
 import Telemetry
 
 /// A host's side where there are readings: the composition that the programs run, and a disk that
@@ -12,7 +13,7 @@ protocol ReadingsSide: HostSide {
 
 /// Agents with journals, collectors with stores, and viewers: what flows between them through a
 /// simulated network, and the truth about it.
-public final class ReadingsWorld {
+public final class ReadingsWorld: ReadingsLedger {
     let truth = ReadingsTruth()
     private(set) var sides: [any ReadingsSide] = []
 
@@ -35,11 +36,11 @@ public final class ReadingsWorld {
         }
     }
 
-    func calm() {
+    package func calm() {
         for side in sides { side.isCalm = true }
     }
 
-    func takeFailures() -> [String] { truth.takeFailures() }
+    package func takeFailures() -> [String] { truth.takeFailures() }
 
     // MARK: How it ends
 
@@ -77,4 +78,9 @@ public final class ReadingsWorld {
 
     /// What became of the readings of the whole run.
     public var counts: ReadingCounts { truth.counts }
+}
+
+extension Simulator {
+    /// Agents measure, collectors store; no other messages flow.
+    public func measure(_ world: ReadingsWorld) { measure(world.sides, ledger: world) }
 }

@@ -1,5 +1,6 @@
 import Collector
 import NearbyCore
+import NearbySimulator
 import Telemetry
 
 /// What was measured, and what became of it: told by the sides, and held against what must be.

@@ -9,7 +9,7 @@ public final class Simulator {
         case datagram([UInt8], to: Int, from: Endpoint, isMulticast: Bool)
         case returned([UInt8], to: Int, of: Endpoint)
         case deadline(host: Int, generation: Int)
-        case traffic(host: Int)
+        case traffic(host: Int, epoch: Int)
         case crash(host: Int)
         case boot(host: Int)
         case partition(Cut)
@@ -17,66 +17,71 @@ public final class Simulator {
         case side(HostEvent, host: Int, generation: Int)
     }
 
-    /// Datagrams that do not arrive while it holds.
-    enum Cut: Equatable {
-        case lan(Int)
-        case oneWay(from: Int, to: Int)
-    }
+    typealias Cut = Air.Cut
 
     public let seed: UInt64
     public let world: World
     public let faults: Faults
-    public private(set) var hosts: [Host] = []
+    public let hosts: [Host]
     public private(set) var now = Instant.zero
     /// Changes with every datagram that arrives: equal runs have equal hashes.
-    public private(set) var traceHash: UInt64 = 0xcbf2_9ce4_8422_2325
-    public private(set) var datagramCount = 0
-    public private(set) var datagramBytes = 0
+    public internal(set) var traceHash: UInt64 = 0xcbf2_9ce4_8422_2325
+    public internal(set) var sent: SentCounts
     public var invariants = Invariants()
     /// Messages between hosts flow while this is set.
-    public var trafficInterval: Duration? = .milliseconds(500)
+    public var trafficInterval: Duration? {
+        get { traffic.interval }
+        set { traffic = Traffic(interval: newValue, epoch: traffic.epoch + 1) }
+    }
+    /// Whether some of them are reliable ones.
+    var sendsReliably = true
+    private var traffic = Traffic(interval: .milliseconds(500), epoch: 0)
 
-    private var heap = EventHeap<Event>()
-    private var cuts: [Cut] = []
-    private var random: SeededGenerator
-    private var isFaulty = true
+    private struct Traffic {
+        var interval: Duration?
+        /// What was planned before the interval was set last is void.
+        var epoch: Int
+    }
+
+    var heap = EventHeap<Event>()
+    var air: Air
+    var random: SeededGenerator
+    private(set) var isFaulty = true
     /// The unicast datagram before the present one.
-    private var lastSent: [UInt8]?
+    var lastSent: [UInt8]?
     /// Journals and stores, if this run has them: then readings are what flows.
-    public private(set) var readings: ReadingsWorld?
+    private var ledger: (any ReadingsLedger)?
 
-    /// Discovery frames that each host sent.
-    public private(set) var discoveryFrameCounts: [Int]
     /// Sees every datagram that leaves, with its addressee.
     public var tap: (([UInt8], Int) -> Void)?
+    /// Sees every numbered message that arrives.
+    var heard: ((ArrivedMessage) -> Void)?
     /// Datagrams that a test wants lost.
     public var loses: (([UInt8]) -> Bool)?
 
     public init(
         seed: UInt64, world: World, faults: Faults = Faults(),
-        rekeyAfter: Duration = .seconds(86_400), rekeyFrames: UInt64 = Limits.rekeyFrames,
-        liars: [Int: Liar.Lie] = [:]
+        rekeyAfter: Duration = .seconds(86_400), rekeyFrames: UInt64 = Limits.rekeyFrames
     ) {
         self.seed = seed
         self.world = world
         self.faults = faults
-        random = SeededGenerator(seed: seed)
-        discoveryFrameCounts = Array(repeating: 0, count: world.hostCount)
-        for number in 0..<world.hostCount {
-            let links = world.lans.indices.filter { world.lans[$0].contains(number) }
+        air = Air(world)
+        var random = SeededGenerator(seed: seed)
+        sent = SentCounts(hostCount: world.hostCount)
+        let lansOfHosts = world.lansOfHosts
+        hosts = world.roles.indices.map { number in
             let drift = faults.clockDriftPPM
             let ppm = drift > 0 ? Int64.random(in: -drift...drift, using: &random) : 0
-            hosts.append(
-                Host(
-                    number: number, role: world.roles[number], lans: links, seed: random.next(),
-                    driftPPM: ppm, rekeyAfter: rekeyAfter, rekeyFrames: rekeyFrames))
+            return Host(
+                number: number, role: world.roles[number], lans: lansOfHosts[number],
+                seed: random.next(), driftPPM: ppm, rekeyAfter: rekeyAfter,
+                rekeyFrames: rekeyFrames)
         }
-        let target = hosts.first { $0.role == .collector } ?? hosts[0]
-        for (number, lie) in liars.sorted(by: { $0.key < $1.key }) {
-            hosts[number].liar = Liar(
-                lie, about: target.peer, own: hosts[number].peer, seed: seed &+ UInt64(number))
-        }
+        self.random = random
     }
+
+    public var datagramCount: Int { sent.datagrams }
 
     // MARK: Running
 
@@ -93,17 +98,17 @@ public final class Simulator {
         heap.insert(.boot(host: host), at: now + delay)
     }
 
-    /// Agents measure, collectors store; no other messages flow.
-    public func measure(_ world: ReadingsWorld) {
-        readings = world
-        for (host, side) in zip(hosts, world.sides) { host.side = side }
+    /// The hosts' sides are these from now on; no other messages flow.
+    package func measure(_ sides: [any HostSide], ledger: any ReadingsLedger) {
+        self.ledger = ledger
+        for (host, side) in zip(hosts, sides) { host.side = side }
         trafficInterval = nil
     }
 
     public func crash(host: Int) { perform(.crash(host: host)) }
 
     /// One host starts and crashes again and again, while others are down.
-    func crashLoop(host: Int, down: [Int], at times: [Instant]) {
+    package func crashLoop(host: Int, down: [Int], at times: [Instant]) {
         for time in times {
             heap.insert(.crash(host: host), at: time)
             heap.insert(.boot(host: host), at: time + .milliseconds(50))
@@ -122,20 +127,49 @@ public final class Simulator {
             at: now + .microseconds(1))
     }
 
+    /// From now on hosts that are up, and those that boot, send messages.
+    func startTraffic(every interval: Duration) {
+        trafficInterval = interval
+        for host in hosts where host.isUp { planMessages(of: host.number) }
+    }
+
     /// What a program tells its node.
     public func tell(_ input: Node.Input, to host: Int) {
         if hosts[host].isUp { handle(.network(input), at: host) }
     }
 
-    public func cut(lan: Int) { cuts.append(.lan(lan)) }
+    public func cut(lan: Int) { air.cuts.append(.lan(lan)) }
 
-    public func heal(lan: Int) { cuts.removeAll { $0 == .lan(lan) } }
+    public func heal(lan: Int) { air.cuts.removeAll { $0 == .lan(lan) } }
+
+    /// Neither hears the other until it is healed.
+    func cut(_ one: Int, _ other: Int) {
+        air.cuts += [.oneWay(from: one, to: other), .oneWay(from: other, to: one)]
+    }
+
+    func heal(_ one: Int, _ other: Int) {
+        air.cuts.removeAll {
+            $0 == .oneWay(from: one, to: other) || $0 == .oneWay(from: other, to: one)
+        }
+    }
+
+    /// Who hears whom over the air now.
+    var field: RadioField? {
+        get { air.field }
+        set { air.field = newValue }
+    }
+
+    /// Whose PeerID it is.
+    func number(of peer: PeerID) -> Int? {
+        let number = Host.number(in: peer)
+        return number < hosts.count && hosts[number].peer == peer ? number : nil
+    }
 
     /// From here on nothing is lost, delayed for long or changed; cuts heal, and no liar boots.
     public func healAll() {
         isFaulty = false
-        readings?.calm()
-        cuts.removeAll()
+        ledger?.calm()
+        air.cuts.removeAll()
     }
 
     public func run(for time: Duration) {
@@ -144,8 +178,8 @@ public final class Simulator {
             guard let (time, event) = heap.removeFirst() else { break }
             now = time
             perform(event)
-            invariants.check(hosts, at: now)
-            if let found = readings?.takeFailures(), !found.isEmpty {
+            invariants.check(self)
+            if let found = ledger?.takeFailures(), !found.isEmpty {
                 invariants.add(found.map { "at \(now.nanoseconds) ns: \($0)" })
             }
         }
@@ -221,12 +255,14 @@ public final class Simulator {
             else { return }
             hosts[number].wakeUp = nil
             handle(.deadline, at: number)
-        case .traffic(let number): traffic(from: number)
+        case .traffic(let number, let epoch):
+            if epoch == traffic.epoch { sendMessages(from: number) }
         case .crash(let number):
             hosts[number].crash(now: hosts[number].localTime(now))
+            invariants.stepped(hosts[number])
         case .boot(let number): bootNow(number)
-        case .partition(let cut): if isFaulty { cuts.append(cut) }
-        case .heal(let cut): cuts.removeAll { $0 == cut }
+        case .partition(let cut): if isFaulty { air.cuts.append(cut) }
+        case .heal(let cut): air.cuts.removeAll { $0 == cut }
         case .side(let event, let number, let generation):
             guard hosts[number].isUp, hosts[number].generation == generation else { return }
             handle(.event(event), at: number)
@@ -238,24 +274,29 @@ public final class Simulator {
         hosts[number].boot()
         handle(.network(.start), at: number)
         for lan in hosts[number].lans {
-            handle(.network(.linkUp(Host.link(lan), .ethernet)), at: number)
+            handle(.network(.linkUp(Host.link(lan), world.kinds[lan])), at: number)
         }
         handle(.boot, at: number)
-        if let trafficInterval {
-            heap.insert(
-                .traffic(host: number), at: now + random.duration(in: .zero..<trafficInterval))
-        }
+        planMessages(of: number)
+    }
+
+    private func planMessages(of number: Int) {
+        guard let interval = traffic.interval else { return }
+        heap.insert(
+            .traffic(host: number, epoch: traffic.epoch),
+            at: now + random.duration(in: .zero..<interval))
     }
 
     /// Each host sends its collector and its viewers numbered messages of both kinds.
-    private func traffic(from number: Int) {
-        guard hosts[number].isUp, let trafficInterval else { return }
-        heap.insert(.traffic(host: number), at: now + trafficInterval)
+    private func sendMessages(from number: Int) {
+        guard hosts[number].isUp, let interval = traffic.interval else { return }
+        heap.insert(.traffic(host: number, epoch: traffic.epoch), at: now + interval)
         let host = hosts[number]
         for peer in [host.collector].compactMap({ $0 }) + host.viewers {
-            handle(.network(.sendUnreliable(host.nextMessage(), to: peer, .fresh)), at: number)
-            if host.messagesSent % 4 == 0 {
-                handle(.network(.sendReliable(host.nextMessage(), to: peer)), at: number)
+            let message = host.nextMessage(at: now)
+            handle(.network(.sendUnreliable(message, to: peer, .fresh)), at: number)
+            if sendsReliably, host.messagesSent % 4 == 0 {
+                handle(.network(.sendReliable(host.nextMessage(at: now), to: peer)), at: number)
             }
         }
     }
@@ -271,6 +312,7 @@ public final class Simulator {
             }
         }
         invariants.toldAddressees(of: host)
+        invariants.stepped(host)
         schedule(host)
     }
 
@@ -282,11 +324,12 @@ public final class Simulator {
             transmit(bytes, from: number, to: endpoint)
         case .transmit(.multicast(let bytes, let link)),
             .transmit(.broadcast(let bytes, let link)):
-            for receiver in world.lans[Host.lan(link)] where receiver != number {
+            air.eachReceiver(of: number, on: Host.lan(link)) { receiver, loss in
+                guard !isLost(loss) else { return }
                 deliver(bytes, from: number, to: receiver, on: link, isMulticast: true)
             }
             countDiscovery(bytes, from: number)
-            count(bytes)
+            count(bytes, from: number)
         case .event(let event): take(event, of: host)
         }
     }
@@ -295,16 +338,21 @@ public final class Simulator {
         switch event {
         case .collector(let peer):
             host.collector = peer
-            invariants.addressed(peer, .collector, by: host, hosts)
+            invariants.addressed(peer, .collector, by: host, self)
         case .viewers(let peers):
             host.viewers = peers
-            for peer in peers { invariants.addressed(peer, .viewer, by: host, hosts) }
-        case .message(let message, let sender, let isReliable, _):
-            guard readings == nil, host.application == nil else { break }
+            for peer in peers { invariants.addressed(peer, .viewer, by: host, self) }
+        case .message(let message, let sender, let isReliable, let hops):
+            guard ledger == nil, host.application == nil else { break }
             invariants.delivered(message, from: sender, isReliable: isReliable, at: host, hosts)
+            guard let heard, let arrival = ArrivedMessage(message, hops: hops, at: now) else {
+                break
+            }
+            heard(arrival)
         case .application(let event): host.told.append(event)
         case .echo(let answer, let node, let hops, let time):
             host.echoes[answer.token] = .init(answer: answer, node: node, hops: hops, time: time)
+        case .diagnostic(.neighbourLost): sent.neighboursLost += 1
         case .peer, .diagnostic: break
         }
     }
@@ -321,78 +369,46 @@ public final class Simulator {
         host.wakeUp = time
         heap.insert(.deadline(host: host.number, generation: host.generation), at: time)
     }
+}
 
-    // MARK: The air
+/// What readings add to a run: they are held to the truth elsewhere.
+package protocol ReadingsLedger: AnyObject {
+    /// From here on disks neither fail nor dawdle.
+    func calm()
+    func takeFailures() -> [String]
+}
 
-    private func transmit(_ bytes: [UInt8], from sender: Int, to endpoint: Endpoint) {
-        count(bytes)
-        precondition(bytes.count <= Limits.datagramBytesMax, "datagram of \(bytes.count) bytes")
-        guard case .simulated(let number) = endpoint.address, Int(number) < hosts.count else {
-            return
-        }
-        let members = world.lans[Host.lan(endpoint.link)]
-        guard members.contains(sender), members.contains(Int(number)) else { return }
-        tap?(bytes, Int(number))
-        deliver(bytes, from: sender, to: Int(number), on: endpoint.link, isMulticast: false)
-        // Somebody who has seen other datagrams says that this one came back.
-        if isFaulty, faults.returnsDatagrams, datagramCount.isMultiple(of: 50) {
-            let forged = lastSent ?? []
-            heap.insert(
-                .returned(forged, to: sender, of: endpoint), at: now + faults.delay.lowerBound)
-        }
-        lastSent = bytes
+/// What hosts have sent, and how often one fell silent to another.
+public struct SentCounts: Sendable {
+    public var datagrams = 0
+    /// How often hosts gave a neighbour up.
+    public var neighboursLost = 0
+    /// Of each host, bytes of datagrams.
+    public var bytes: [Int]
+    /// Of each host.
+    public var discoveryFrames: [Int]
+
+    init(hostCount: Int) {
+        bytes = Array(repeating: 0, count: hostCount)
+        discoveryFrames = bytes
     }
+}
 
-    /// As the host's operating system does, which knows that nobody listens there.
-    private func giveBack(_ bytes: [UInt8], to source: Endpoint, from host: Int) {
-        guard faults.returnsDatagrams, case .simulated(let sender) = source.address else { return }
-        let endpoint = Endpoint(link: source.link, address: .simulated(UInt64(host)))
-        heap.insert(
-            .returned(bytes, to: Int(sender), of: endpoint), at: now + faults.delay.lowerBound)
-    }
+/// A numbered message that arrived.
+struct ArrivedMessage {
+    var sender: Int
+    var hops: Int
+    var sentAt: Instant
+    var time: Duration
 
-    private func deliver(
-        _ bytes: [UInt8], from sender: Int, to receiver: Int, on link: LinkID, isMulticast: Bool
-    ) {
-        guard !cuts.contains(.lan(Host.lan(link))),
-            !cuts.contains(.oneWay(from: sender, to: receiver)), loses?(bytes) != true
-        else { return }
-        let source = Endpoint(link: link, address: .simulated(UInt64(sender)))
-        var copies = 1
-        if isFaulty {
-            if percent(faults.lossPercent) { return }
-            if percent(faults.duplicationPercent) { copies = 2 }
-        }
-        for _ in 0..<copies {
-            var arriving = bytes
-            if isFaulty, percent(faults.corruptionPercent), !arriving.isEmpty {
-                let bit = Int.random(in: 0..<arriving.count * 8, using: &random)
-                arriving[bit / 8] ^= 1 << (bit % 8)
-            }
-            heap.insert(
-                .datagram(arriving, to: receiver, from: source, isMulticast: isMulticast),
-                at: now + random.duration(in: faults.delay))
-        }
-    }
-
-    private func percent(_ chance: Int) -> Bool {
-        chance > 0 && Int.random(in: 0..<100, using: &random) < chance
-    }
-
-    private func count(_ bytes: [UInt8]) {
-        datagramCount += 1
-        datagramBytes += bytes.count
-    }
-
-    private func countDiscovery(_ bytes: [UInt8], from sender: Int) {
-        if let first = bytes.first, DatagramKind(firstByte: first) == .discovery {
-            discoveryFrameCounts[sender] += 1
-        }
-    }
-
-    private func mix(_ bytes: [UInt8], _ receiver: Int) {
-        var hash = traceHash ^ UInt64(bitPattern: now.nanoseconds) ^ UInt64(receiver)
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-        traceHash = hash
+    init?(_ message: [UInt8], hops: Int, at now: Instant) {
+        var reader = ByteReader(message)
+        guard let number = try? reader.readUInt32(), (try? reader.readUInt32()) != nil,
+            (try? reader.readUInt64()) != nil, let sentAt = try? reader.readUInt64()
+        else { return nil }
+        sender = Int(number)
+        self.hops = hops
+        self.sentAt = Instant(nanoseconds: Int64(truncatingIfNeeded: sentAt))
+        time = now - self.sentAt
     }
 }

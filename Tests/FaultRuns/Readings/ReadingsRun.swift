@@ -1,5 +1,6 @@
 import NearbyCore
 import NearbyEngine
+import NearbySimulator
 
 /// One seed: agents measure, journals keep and stores commit in a random world with random faults.
 /// Afterwards all that was held must be in a store.

@@ -1,4 +1,5 @@
 import NearbyCore
+import NearbySimulator
 
 /// One seed: a random world with random faults, in a quarter of the seeds with a member that lies;
 /// afterwards it must recover.
