@@ -56,6 +56,11 @@ public struct ByteWriter: Sendable {
 
     public var count: Int { bytes.count }
 
+    /// Takes back what was written after the first `count` bytes.
+    package mutating func truncate(to count: Int) {
+        bytes.removeLast(max(0, bytes.count - count))
+    }
+
     /// The number of bytes that `writeVarint` takes for `value`: 1–10.
     public static func varintByteCount(_ value: UInt64) -> Int {
         max(1, (64 - value.leadingZeroBitCount + 6) / 7)

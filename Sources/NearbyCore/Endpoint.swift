@@ -8,7 +8,7 @@ public struct LinkID: Hashable, Comparable, Sendable {
     public static func < (left: LinkID, right: LinkID) -> Bool { left.value < right.value }
 }
 
-/// What a link is made of: the factor in its cost, in DESIGN's order Ethernet < Wi-Fi < Bluetooth.
+/// What a link is made of: the factor in its cost, in the order Ethernet < Wi-Fi < Bluetooth.
 public enum LinkClass: UInt8, Sendable, CaseIterable {
     case ethernet = 0
     case wifi = 1

@@ -27,3 +27,15 @@ package enum TextWidth {
         }
     }
 }
+
+extension Unicode.Scalar {
+    /// Whether it does as much to a terminal or a log as to take its place: it is neither a control
+    /// character (C0, DEL, C1), nor a separator of lines, nor one that overrides or isolates the
+    /// direction of the text (Unicode Standard Annex 9, §2).
+    package var isPlain: Bool {
+        switch value {
+        case ..<0x20, 0x7f...0x9f, 0x2028...0x202e, 0x2066...0x2069: false
+        default: true
+        }
+    }
+}

@@ -102,7 +102,7 @@ final class DTLSHandshake: SecureChannel {
         }
         switch problem {
         case SSL_ERROR_NONE: finish()
-        case SSL_ERROR_WANT_READ: noteTimer(now: now)
+        case SSL_ERROR_WANT_READ: updateTimer(now: now)
         default:
             if let refusal = association.wire.certificateRefusal {
                 fail(.handshakeCertificate, refusal)
@@ -156,7 +156,7 @@ final class DTLSHandshake: SecureChannel {
 
     /// OpenSSL keeps its timer by the wall clock. If that went back, the time left is nonsense:
     /// keep the old deadline, at which `deadlineReached` finds out.
-    private func noteTimer(now: Instant) {
+    private func updateTimer(now: Instant) {
         guard let left = timerLeft() else { return retransmission = nil }
         if left <= Limits.retransmissionLongest + .milliseconds(100) {
             retransmission = now + left

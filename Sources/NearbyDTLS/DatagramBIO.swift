@@ -21,7 +21,7 @@ final class DatagramBIO {
     /// The object behind an SSL object that has this kind of BIO.
     static func of(_ ssl: OpaquePointer?) -> DatagramBIO? {
         guard let ssl else { return nil }
-        return behind(SSL_get_rbio(ssl))
+        return object(of: SSL_get_rbio(ssl))
     }
 
     /// A BIO_METHOD for such BIOs; the caller frees it after the last of them.
@@ -43,7 +43,7 @@ final class DatagramBIO {
     /// One number a process: OpenSSL has 127 of them to give.
     private static let type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK
 
-    private static func behind(_ bio: OpaquePointer?) -> DatagramBIO? {
+    private static func object(of bio: OpaquePointer?) -> DatagramBIO? {
         guard let bio, let data = BIO_get_data(bio) else { return nil }
         return Unmanaged<DatagramBIO>.fromOpaque(data).takeUnretainedValue()
     }
@@ -52,7 +52,7 @@ final class DatagramBIO {
         _ bio: OpaquePointer?, _ buffer: UnsafeMutablePointer<CChar>?, _ count: Int32
     ) -> Int32 {
         shim_BIO_clear_retry_flags(bio)
-        guard let wire = behind(bio), let buffer, let datagram = wire.input else {
+        guard let wire = object(of: bio), let buffer, let datagram = wire.input else {
             shim_BIO_set_retry_read(bio)
             return -1
         }
@@ -66,7 +66,7 @@ final class DatagramBIO {
     private static func write(_ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ count: Int32)
         -> Int32
     {
-        guard let wire = behind(bio), let bytes, count > 0 else { return -1 }
+        guard let wire = object(of: bio), let bytes, count > 0 else { return -1 }
         wire.output.append([UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(count))))
         return count
     }

@@ -1,7 +1,7 @@
 import NearbyCore
 import NearbyWire
 
-/// Who may be here (DESIGN, Admission).
+/// Who may be here: what a key, a certificate and a proof of the secret are good for.
 public struct Trust: Sendable {
     /// Admission keys derived from the network's secrets: the first is used, all are accepted.
     /// Empty: no secret is asked for.

@@ -8,7 +8,7 @@ import NearbyCore
 ///
 /// It is answered by its destination, and by the relay at which its hop limit ends; versions
 /// without it drop it and count that. The answer is never longer than the question.
-public struct EchoQuestion: Equatable, Sendable {
+public struct EchoRequest: Equatable, Sendable {
     /// Random; the answer repeats it.
     public var token: UInt64
     /// Of the whole question: room for an answer with the longest name.
@@ -42,7 +42,7 @@ public struct EchoQuestion: Equatable, Sendable {
     }
 }
 
-/// Who was reached by an `EchoQuestion`: the inside of a mesh packet back to who asked. What it
+/// Who was reached by an `EchoRequest`: the inside of a mesh packet back to who asked. What it
 /// says is a member's word, unproved.
 ///
 ///     type 0x53 (1) | token (8) | link (1) | name (counted, ≤ 63) | loss (1, if there is room)

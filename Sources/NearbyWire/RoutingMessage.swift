@@ -1,6 +1,6 @@
 import NearbyCore
 
-/// What a node tells one neighbour about ways through the mesh: changes only, numbered and
+/// What a node tells one neighbour about routes through the mesh: changes only, numbered and
 /// acknowledged.
 ///
 ///     kind 0x02 (1) | number (varint, 0: needs no acknowledgement) | acknowledged number (varint, 0: none)
@@ -14,7 +14,7 @@ public struct RoutingMessage: Hashable, Sendable {
         /// tag 1: destination (16) | seqno (4) | metric (2, 0xffff: no way) | flags (1, bit 0:
         /// collector, bit 1: viewer; others are ignored)
         case update(RouteUpdate)
-        /// tag 2: destination (16) | seqno (4) | hop limit (1): a way at least so new is wanted
+        /// tag 2: destination (16) | seqno (4) | hop limit (1): a route at least that new is wanted
         /// (RFC 8966 §3.8.1.2). Destination 0: everything is to be told again (§3.8.1.1).
         case request(destination: PeerID, seqno: UInt32, hopLimit: UInt8)
         /// tag 3: seqno (4): the highest that the sender knows for the receiver, who goes on above.

@@ -18,7 +18,7 @@ struct AddresseeMachineTests {
     }
 
     private func machine(collectors: Set<PeerID> = []) -> AddresseeMachine {
-        AddresseeMachine(role: .agent, collectors: collectors, scatter: 1, seed: 1)
+        AddresseeMachine(role: .agent, collectors: collectors, salt: 1, seed: 1)
     }
 
     private func view(_ admitted: [(PeerID, Role)] = []) -> AddresseeMachine.View {
@@ -99,7 +99,7 @@ struct AddresseeMachineTests {
 
     @Test func collectorsAndViewersCallNobody() {
         for role in [Role.collector, .viewer] {
-            var machine = AddresseeMachine(role: role, collectors: [], scatter: 1, seed: 1)
+            var machine = AddresseeMachine(role: role, collectors: [], salt: 1, seed: 1)
             let outputs = machine.handle(
                 .routeChanged(collector, .collector, metric: 96), seeing: view(), now: .zero)
             #expect(outputs == [.routeToCollectorChanged])

@@ -92,7 +92,7 @@ struct AssociationTests {
         for second in stride(from: 120, through: 150, by: 10) as StrideThrough<Int64> {
             said += association.handle(.deadlineReached(isNeighbour: false), now: seconds(second))
         }
-        #expect(said == [.askWhetherThere, .askWhetherThere, .askWhetherThere, .giveUp])
+        #expect(said == [.probe, .probe, .probe, .giveUp])
     }
 
     @Test func aSilentNeighbourIsTheHopsBusiness() {

@@ -194,7 +194,7 @@ import Testing
         #expect(second == [.found(sighting)])
         let third = machine.handle(
             .received(reply, from: Base.at(7), multicast: false), now: Base.late)
-        #expect(third == [.drop(.discoveryInfoUnasked)])
+        #expect(third == [.drop(.discoveryInfoUnsolicited)])
     }
 
     @Test func foundComesAfterASecondWithoutInfoAndChangedFollows() throws {

@@ -81,7 +81,7 @@ import Testing
                 .beacon(Base.beacon()), peer: peer, network: NetworkTag(value: 1))
             let outputs = machine.handle(
                 .received(frame, from: Base.at(3), multicast: true), now: Base.late)
-            #expect(outputs == [.drop(.beaconStrangeNetwork)])
+            #expect(outputs == [.drop(.beaconForeignNetwork)])
         }
         #expect(machine.peerCount == 0)
     }

@@ -137,12 +137,12 @@ import Testing
                 == [.multicast(frame, on: Self.link), .multicast(frame, on: Self.otherLink)])
     }
 
-    @Test func strangeNetworkAndStrangeVersionAreDroppedAndCounted() {
+    @Test func foreignNetworkAndForeignVersionAreDroppedAndCounted() {
         var machine = Self.settled()
         let strange = Self.frame(.beacon(Self.beacon()), network: NetworkTag(value: 0x12))
         #expect(
             machine.handle(.received(strange, from: Self.at(7), multicast: true), now: Self.late)
-                == [.drop(.beaconStrangeNetwork)])
+                == [.drop(.beaconForeignNetwork)])
         let newer = Self.frame(.beacon(Self.beacon()), versions: 2...3)
         #expect(
             machine.handle(.received(newer, from: Self.at(7), multicast: true), now: Self.late)
@@ -250,14 +250,14 @@ import Testing
     @Test func farewellLosesAPeerOfThisRunThatIsNotInUse() {
         var machine = Self.settled()
         let frame = Self.frame(.beacon(Self.beacon()))
-        let farewell = Self.beacon(flags: .leaving)
+        let goodbye = Self.beacon(flags: .leaving)
         let source = Self.at(7)
         _ = machine.handle(.received(frame, from: source, multicast: true), now: Self.late)
-        let old = Self.frame(.beacon(farewell), run: 77)
+        let old = Self.frame(.beacon(goodbye), run: 77)
         #expect(
             machine.handle(.received(old, from: source, multicast: true), now: Self.late).isEmpty)
         _ = machine.handle(.inUse(Self.stranger, true), now: Self.late)
-        let now = Self.frame(.beacon(farewell))
+        let now = Self.frame(.beacon(goodbye))
         #expect(
             machine.handle(.received(now, from: source, multicast: true), now: Self.late).isEmpty)
         _ = machine.handle(.inUse(Self.stranger, false), now: Self.late)
@@ -267,7 +267,7 @@ import Testing
     }
 
     @Test func farewellOfAPeerInUseCountsForPeopleWhenItsChannelEnds() {
-        let farewell = Self.frame(.beacon(Self.beacon(flags: .leaving)))
+        let goodbye = Self.frame(.beacon(Self.beacon(flags: .leaving)))
         for (patience, wait, isLost) in [
             (Duration.seconds(5), Duration.seconds(1), true), (.seconds(5), .seconds(4), false),
             (nil, .seconds(1), false),
@@ -278,7 +278,7 @@ import Testing
                 .received(frame, from: Self.at(7), multicast: true), now: Self.late)
             _ = machine.handle(.inUse(Self.stranger, true), now: Self.late)
             let heard = machine.handle(
-                .received(farewell, from: Self.at(7), multicast: true), now: Self.late)
+                .received(goodbye, from: Self.at(7), multicast: true), now: Self.late)
             #expect(heard.isEmpty)
             let outputs = machine.handle(.inUse(Self.stranger, false), now: Self.late + wait)
             #expect(outputs.contains(.lost(Self.stranger)) == isLost)

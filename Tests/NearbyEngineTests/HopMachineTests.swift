@@ -53,16 +53,16 @@ struct HopMachineTests {
 
     @Test func whereNobodyIsProvedToBeItIsRoutedAroundAtOnce() {
         var hop = hop(wifi)
-        let outputs = hop.handle(.nobodyThere, now: .zero)
+        let outputs = hop.handle(.unreachable, now: .zero)
         #expect(outputs.contains(.costChanged(RoutingMessage.metricInfinite)))
         #expect(outputs.contains(.send(LivenessFrame.probe.bytes)))
-        #expect(hop.handle(.nobodyThere, now: .zero) == [])
+        #expect(hop.handle(.unreachable, now: .zero) == [])
     }
 
     @Test func whereNobodyIsProvedToBeAStandbyTakesOverAtOnce() {
         var hop = hop(wifi)
         #expect(hop.handle(.answered(bluetooth), now: .zero) == [])
-        let outputs = hop.handle(.nobodyThere, now: .zero)
+        let outputs = hop.handle(.unreachable, now: .zero)
         #expect(outputs.contains(.moved(bluetooth)))
         #expect(hop.endpoint == bluetooth.endpoint)
     }

@@ -33,7 +33,7 @@ struct LinkChoiceTests {
         var choice = choice(Self.wifi)
         _ = choice.handle(.candidates([Self.bluetooth]), now: .zero)
         #expect(choice.handle(.answered(Self.bluetooth), now: .zero) == [])
-        #expect(choice.provedCount == 2)
+        #expect(choice.validatedCount == 2)
         let link = Self.wifi.endpoint.link
         #expect(choice.handle(.linkDown(link), now: .zero) == [.use(Self.bluetooth)])
         #expect(choice.handle(.linkDown(Self.bluetooth.endpoint.link), now: .zero) == [.lost])
@@ -100,7 +100,7 @@ struct LinkChoiceTests {
         for number in 10..<100 as Range<UInt32> {
             _ = choice.handle(.heard(Self.path(number, .wifi)), now: .zero)
         }
-        #expect(choice.provedCount == 2)
+        #expect(choice.validatedCount == 2)
         #expect(
             choice.handle(.linkDown(Self.wifi.endpoint.link), now: .zero)
                 == [.use(Self.bluetooth)])

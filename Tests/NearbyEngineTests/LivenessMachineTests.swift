@@ -76,7 +76,7 @@ struct LivenessMachineTests {
     @Test func whereNobodyIsThereItStaysSuspect() {
         var side = Side()
         _ = side.feed(.frameSent(isData: true), milliseconds(10))
-        let probe = side.feed(.nobodyThere, milliseconds(11))
+        let probe = side.feed(.unreachable, milliseconds(11))
         #expect(probe == [LivenessFrame.probe.bytes])
         side.runAlone(to: milliseconds(1_000))
         #expect(side.events.map(\.output) == [.suspected])

@@ -5,17 +5,17 @@ import Testing
 
 struct OwnSeqnoTests {
     private var seqno = OwnSeqno(first: 1_000)
-    private let pause = Limits.raisePause
+    private let pause = Limits.raiseInterval
 
     @Test mutating func itGoesWhereItIsWantedAndThenStaysForAWhile() {
         #expect(seqno.raise(to: 1_000, now: .zero) == .unchanged)
         #expect(seqno.raise(to: 999, now: .zero) == .unchanged)
         #expect(seqno.raise(to: 1_001, now: .zero) == .raised)
         let end = Instant.zero + pause
-        #expect(seqno.raise(to: 1_005, now: .zero) == .putOff(until: end))
-        #expect(seqno.raise(to: 1_003, now: .zero) == .putOff(until: end))
+        #expect(seqno.raise(to: 1_005, now: .zero) == .postponed(until: end))
+        #expect(seqno.raise(to: 1_003, now: .zero) == .postponed(until: end))
         #expect(seqno.value == 1_001)
-        #expect(seqno.raiseIfWanted(now: .zero) == .putOff(until: end))
+        #expect(seqno.raiseIfWanted(now: .zero) == .postponed(until: end))
         #expect(seqno.raiseIfWanted(now: end) == .raised)
         // The newest of what was wanted.
         #expect(seqno.value == 1_005)
@@ -28,7 +28,7 @@ struct OwnSeqnoTests {
         let later = Instant.zero + pause
         #expect(seqno.raise(to: 1_000 + far + far, now: later) == .unchanged)
         #expect(seqno.raise(to: 1_001 + far, now: later) == .raised)
-        let end = Instant.zero + Limits.leapPause
+        let end = Instant.zero + Limits.leapInterval
         #expect(seqno.raise(to: 1_001 + far + far, now: end) == .raised)
     }
 

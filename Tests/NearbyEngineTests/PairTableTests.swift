@@ -18,7 +18,7 @@ struct PairTableTests {
                 && (own < peer && pair.state == .idle || pair.state == .overdue)
         }
         #expect(table.callers == callers.keys.sorted())
-        #expect(table.doubted == pairs.filter(\.value.doubt.isConfirmed).keys.sorted())
+        #expect(table.suspected == pairs.filter(\.value.suspicion.isConfirmed).keys.sorted())
         #expect(table.nextDeadline == pairs.values.compactMap(\.nextDeadline).min())
     }
 
@@ -51,11 +51,11 @@ struct PairTableTests {
             pair.channel = .init(
                 token: ChannelToken(value: UInt32(step)), run: RunID(value: 1), attempt: 1,
                 weAreClient: true)
-            pair.doubt.begin(now)
-            if Bool.random(using: &random) { pair.doubt.confirm() }
+            pair.suspicion.begin(now)
+            if Bool.random(using: &random) { pair.suspicion.confirm() }
         }
         let states: [InvitationPair.State] = [
-            .idle, .overdue, .inviting(attempt: 1, since: now), .resting(until: now),
+            .idle, .overdue, .inviting(attempt: 1, since: now), .backingOff(until: now),
             .nudging(until: now, sentAt: now), .nudgeHeldBack(until: now),
         ]
         pair.state = states.randomElement(using: &random) ?? .idle

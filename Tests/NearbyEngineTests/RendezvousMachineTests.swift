@@ -109,7 +109,7 @@ struct RendezvousMachineTests {
         var machine = Self.machine(1)
         let outputs = Self.heard(Self.machine(1, run: 2), by: &machine)
         let asked = outputs.compactMap { output in
-            if case .seekClone(let endpoint) = output { endpoint } else { nil }
+            if case .detectClone(let endpoint) = output { endpoint } else { nil }
         }
         #expect(asked == [Self.endpoint(2)])
     }

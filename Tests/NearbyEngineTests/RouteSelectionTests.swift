@@ -66,7 +66,7 @@ struct RouteSelectionTests {
         #expect(destination.source.distance == .init(seqno: 1, metric: 400))
         destination.candidates[one] = nil
         offer(1, 400, by: two)
-        #expect(destination.standing(of: two, cost: cost) == .infeasible)
+        #expect(destination.feasibility(of: two, cost: cost) == .infeasible)
         #expect(selection() == nil)
         use()
         #expect(destination.isStarving)
@@ -127,14 +127,14 @@ struct RouteSelectionTests {
         use()
         let far = 1 + Limits.seqnoStepMax + 1
         offer(far, 100, by: two)
-        #expect(destination.standing(of: two, cost: cost) == .leap)
+        #expect(destination.feasibility(of: two, cost: cost) == .leap)
         #expect(selection()?.hop == one)
         destination.candidates[one] = nil
         #expect(selection()?.isLeap == true)
         use()
         offer(far + far, 100, by: two)
         #expect(selection() == nil)
-        #expect(selection(at: .zero + Limits.leapPause)?.hop == two)
+        #expect(selection(at: .zero + Limits.leapInterval)?.hop == two)
     }
 
     @Test mutating func whatADestinationSaysItselfIsFeasibleAndNobodyKnowsANewerSeqno() {
@@ -142,27 +142,27 @@ struct RouteSelectionTests {
         use()
         costs[peer] = 500
         offer(5, 0, by: peer)
-        #expect(destination.standing(of: peer, cost: cost) == .feasible)
-        #expect(destination.standing(of: one, cost: cost) == .infeasible)
+        #expect(destination.feasibility(of: peer, cost: cost) == .feasible)
+        #expect(destination.feasibility(of: one, cost: cost) == .infeasible)
         // It does not answer: others may know better.
         costs[peer] = .max
-        #expect(destination.standing(of: one, cost: cost) == .feasible)
+        #expect(destination.feasibility(of: one, cost: cost) == .feasible)
     }
 
     @Test mutating func aSearchThatNobodyAnswersIsRepeatedEverMoreSeldom() {
         costs[one] = .max
         offer(1, 100, by: one)
         use()
-        #expect(destination.askAt == Instant.zero + Limits.requestTime)
-        destination.putOffAsking(isAsked: false, now: .zero)
-        #expect(destination.askAt == Instant.zero + Limits.requestTime)
+        #expect(destination.requestAt == Instant.zero + Limits.requestTime)
+        destination.postponeRequest(isRequested: false, now: .zero)
+        #expect(destination.requestAt == Instant.zero + Limits.requestTime)
         for seconds in [2, 4, 8, 16, 32, 32] as [Int64] {
-            destination.putOffAsking(isAsked: true, now: .zero)
-            #expect(destination.askAt == milliseconds(seconds * 1_000))
+            destination.postponeRequest(isRequested: true, now: .zero)
+            #expect(destination.requestAt == milliseconds(seconds * 1_000))
         }
         costs[one] = 100
         use()
-        #expect(destination.askAt == nil)
+        #expect(destination.requestAt == nil)
         #expect(destination.routelessSince == nil)
     }
 }

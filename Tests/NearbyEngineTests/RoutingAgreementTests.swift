@@ -50,11 +50,12 @@ extension RoutingNetwork {
                 for number in 0..<count where number != other {
                     let id = Self.peer(number)
                     let held = machines[other].destinations[id]?.candidates[Self.peer(one)]
-                    guard told[id]?.seqno != held?.seqno || told[id]?.metric != held?.metric else {
+                    let said = told[id.short]
+                    guard said?.seqno != held?.seqno || said?.metric != held?.metric else {
                         continue
                     }
                     found.append(
-                        "\(one) told \(other) of \(number): \(String(describing: told[id])), "
+                        "\(one) told \(other) of \(number): \(String(describing: said)), "
                             + "which has \(String(describing: held))")
                 }
             }

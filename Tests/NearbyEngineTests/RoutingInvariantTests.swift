@@ -92,7 +92,7 @@ extension RoutingMachine {
             guard let distance = destination.source.distance,
                 destination.candidates[hop]?.peer == peer,
                 selected.metric != RoutingMessage.metricInfinite,
-                destination.routelessSince == nil, destination.askAt == nil
+                destination.routelessSince == nil, destination.requestAt == nil
             else {
                 broken.append("\(own): \(hop) to \(peer), \(destination)")
                 continue

@@ -77,7 +77,7 @@ struct RoutingLieTests {
         #expect(hop == liar)
         _ = update(collector, 1 << 30, 96, from: liar)
         #expect(hop == nil)
-        now = now + Limits.leapPause
+        now = now + Limits.leapInterval
         _ = machine.handle(.deadlineReached, now: now)
         #expect(hop == liar)
     }
@@ -122,7 +122,7 @@ struct RoutingLieTests {
             _ = hear([.request(destination: own, seqno: wanted, hopLimit: 1)], from: liar)
         }
         #expect(ownSeqno() == 1_001)
-        now = now + Limits.raisePause
+        now = now + Limits.raiseInterval
         _ = machine.handle(.deadlineReached, now: now)
         #expect(ownSeqno() == 1_049)
     }
@@ -131,7 +131,7 @@ struct RoutingLieTests {
         _ = hear([.known(seqno: lap / 4)], from: liar)
         _ = hear([.known(seqno: lap / 2)], from: liar)
         #expect(ownSeqno() == lap / 4 + 1)
-        now = now + Limits.leapPause
+        now = now + Limits.leapInterval
         _ = hear([.known(seqno: lap / 2)], from: liar)
         #expect(ownSeqno() == lap / 2 + 1)
     }
@@ -213,18 +213,18 @@ struct RoutingLieTests {
         settle()
         _ = machine.handle(.neighbourDown(liar), now: now)
         let outputs = settle()
-        let wanted = RoutingMessage.Item.request(destination: .everything, seqno: 0, hopLimit: 1)
+        let wanted = RoutingMessage.Item.request(destination: .wildcard, seqno: 0, hopLimit: 1)
         #expect(outputs.contains(wanted, to: relay))
     }
 
     @Test mutating func whoIsAskedForEverythingTellsEverything() {
         _ = update(collector, 5, 96, from: relay)
         settle()
-        _ = hear([.request(destination: .everything, seqno: 0, hopLimit: 1)], from: liar)
+        _ = hear([.request(destination: .wildcard, seqno: 0, hopLimit: 1)], from: liar)
         let told = RoutingMessage.Item.update(
             .init(destination: collector, seqno: 5, metric: 192, kind: .collector))
         #expect(settle().contains(told, to: liar))
-        _ = hear([.request(destination: .everything, seqno: 0, hopLimit: 1)], from: relay)
+        _ = hear([.request(destination: .wildcard, seqno: 0, hopLimit: 1)], from: relay)
         #expect(!settle().contains(told, to: relay))
     }
 

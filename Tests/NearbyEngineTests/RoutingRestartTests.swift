@@ -64,10 +64,10 @@ struct RoutingRestartTests {
     /// Each answer is the whole table.
     @Test mutating func whoAsksForEverythingAgainAndAgainIsAnsweredOnceInAWhile() {
         let everything = RoutingMessage.Item.request(
-            destination: .everything, seqno: 0, hopLimit: 1)
+            destination: .wildcard, seqno: 0, hopLimit: 1)
         var now = Instant.zero + Limits.routingResendMax
         #expect(tellsOfItself(hear([everything], at: now)))
-        now = now + Limits.tellAllPause - .milliseconds(1)
+        now = now + Limits.fullUpdateInterval - .milliseconds(1)
         #expect(!tellsOfItself(hear([everything], at: now)))
         now = now + .milliseconds(1)
         #expect(tellsOfItself(hear([everything], at: now)))

@@ -104,7 +104,7 @@ struct SessionAttackTests {
         let outputs = session.handle(
             .received(.acknowledgement(frame)), now: .zero)
         #expect(outputs == [.drop(.acknowledgementUnsent)])
-        #expect(session.takeUnacknowledged() == [[1, 2, 3]])
+        #expect(session.unacknowledgedMessages == [[1, 2, 3]])
     }
 
     @Test func aFloodOfEmptyMessagesIsDeliveredInSteps() {

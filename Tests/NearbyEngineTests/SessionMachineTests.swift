@@ -40,7 +40,7 @@ struct SessionMachineTests {
         let isDone2 = network.run(until: .distantFuture)
         #expect(isDone2)
         #expect(network.delivered[1] == [message, [7]])
-        #expect(network.sessions[0].takeUnacknowledged().isEmpty)
+        #expect(network.sessions[0].unacknowledgedMessages.isEmpty)
     }
 
     @Test func aQuietPathCarriesLittleMoreThanTheData() {
@@ -100,7 +100,7 @@ struct SessionMachineTests {
         let rest = (2...5).map { testMessage(3_000 * $0, seed: UInt64($0)) }
         for message in rest { network.handle(0, .sendReliable(message)) }
         network.run(until: network.now + .seconds(60))
-        #expect(network.sessions[0].takeUnacknowledged() == rest)
+        #expect(network.sessions[0].unacknowledgedMessages == rest)
     }
 
     @Test func aFullQueueSaysSoAndKeepsWhatItHas() {
@@ -113,7 +113,7 @@ struct SessionMachineTests {
         }
         #expect(refused == 3)
         #expect(session.queuedReliableBytes <= Limits.reliableQueueBytesMax)
-        #expect(session.takeUnacknowledged().count == 7)
+        #expect(session.unacknowledgedMessages.count == 7)
         let long = session.handle(.sendReliable(message + [0]), now: .zero)
         #expect(long == [.drop(.messageTooLong)])
     }
@@ -156,7 +156,7 @@ struct SessionMachineTests {
         network.run(until: start + .milliseconds(200))
         #expect(network.delivered[1] == [[1]] + messages)
         network.run(until: .distantFuture)
-        #expect(network.sessions[0].takeUnacknowledged().isEmpty)
+        #expect(network.sessions[0].unacknowledgedMessages.isEmpty)
         #expect(network.sessions[0].nextDeadline == nil)
     }
 

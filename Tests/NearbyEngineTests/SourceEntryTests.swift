@@ -19,8 +19,8 @@ struct SourceEntryTests {
             let isFeasible = told.allSatisfy {
                 age > $0.age || age == $0.age && metric < $0.metric
             }
-            let standing = source.standing(seqno: start &+ age, metric: metric)
-            #expect(standing == (isFeasible ? .feasible : .infeasible))
+            let feasibility = source.feasibility(seqno: start &+ age, metric: metric)
+            #expect(feasibility == (isFeasible ? .feasible : .infeasible))
             // A destination's own word is used whether it is feasible or not.
             if Int.random(in: 0..<20, using: &generator) == 0 {
                 source.tighten(seqno: start &+ age, metric: metric)
@@ -36,18 +36,18 @@ struct SourceEntryTests {
     @Test func whatWasForgottenBoundsNothing() {
         var source = SourceEntry()
         source.tighten(seqno: 7, metric: 100)
-        #expect(source.standing(seqno: 7, metric: 100) == .infeasible)
+        #expect(source.feasibility(seqno: 7, metric: 100) == .infeasible)
         source.forget()
-        #expect(source.standing(seqno: 0, metric: 65_000) == .feasible)
+        #expect(source.feasibility(seqno: 0, metric: 65_000) == .feasible)
     }
 
     @Test func aSeqnoFarAheadIsALeapAndOneOppositeIsNoOlder() {
         var source = SourceEntry()
         source.tighten(seqno: 7, metric: 100)
-        #expect(source.standing(seqno: 7 + Limits.seqnoStepMax, metric: 200) == .feasible)
-        #expect(source.standing(seqno: 8 + Limits.seqnoStepMax, metric: 200) == .leap)
-        #expect(source.standing(seqno: 7 + 1 << 31, metric: 200) == .leap)
-        #expect(source.standing(seqno: 8 + 1 << 31, metric: 1) == .infeasible)
+        #expect(source.feasibility(seqno: 7 + Limits.seqnoStepMax, metric: 200) == .feasible)
+        #expect(source.feasibility(seqno: 8 + Limits.seqnoStepMax, metric: 200) == .leap)
+        #expect(source.feasibility(seqno: 7 + 1 << 31, metric: 200) == .leap)
+        #expect(source.feasibility(seqno: 8 + 1 << 31, metric: 1) == .infeasible)
         source.tighten(seqno: 7 + 1 << 31, metric: 200)
         #expect(source.distance == .init(seqno: 7 + 1 << 31, metric: 200))
     }

@@ -21,6 +21,23 @@ struct ViewerInvitationTests {
         #expect(invited(machine.handle(.routeToCollector(false), now: .zero)) == [rescuer])
     }
 
+    /// On a LAN neighbours are found sooner than the collector.
+    @Test func whoHearsACollectorWantsItBesideItsNeighbours() {
+        var machine = connected(role: .agent)
+        _ = machine.handle(.routeToCollector(true), now: .zero)
+        #expect(!machine.wantsNeighbours)
+        let sighted = rescuerSighted(.collector, cost: 0)
+        #expect(invited(machine.handle(sighted, now: .zero)) == [rescuer])
+        let channel = InvitationMachine.Input.admitted(
+            ChannelToken(value: 99), peer: rescuer, run: RunID(value: 100), attempt: 1,
+            weAreClient: true)
+        _ = machine.handle(channel, now: .zero)
+        // One is enough.
+        let other = InvitationMachine.Input.sighted(
+            PeerID(high: 101, low: 0), run: RunID(value: 101), role: .collector, costToCollector: 0)
+        #expect(invited(machine.handle(other, now: .zero)) == [])
+    }
+
     @Test func aViewerThatIsHeardRescuesNobody() {
         var machine = connected(role: .agent)
         #expect(invited(machine.handle(rescuerSighted(.viewer, cost: nil), now: .zero)) == [])

@@ -9,8 +9,8 @@ struct EchoDatagramTests {
     @Test func question() throws {
         // What follows the head is only room.
         try expectSound(
-            vector: "echo-question", EchoQuestion(token: token), emit: \.bytes,
-            parse: { try EchoQuestion(parsing: $0) }, shortest: EchoAnswer.overheadByteCount)
+            vector: "echo-question", EchoRequest(token: token), emit: \.bytes,
+            parse: { try EchoRequest(parsing: $0) }, shortest: EchoAnswer.overheadByteCount)
     }
 
     @Test func answer() throws {
@@ -48,7 +48,7 @@ struct EchoDatagramTests {
     }
 
     @Test func eachIsOfItsKind() {
-        for type in [EchoQuestion.type, EchoAnswer.type] {
+        for type in [EchoRequest.type, EchoAnswer.type] {
             #expect(DatagramKind(firstByte: type) == .echo)
         }
     }

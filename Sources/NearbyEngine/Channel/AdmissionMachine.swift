@@ -66,7 +66,7 @@ struct AdmissionMachine {
     private var repeated: [UInt8] = []
     private var repeatAt: Instant?
     private var interval = Limits.admissionRepeat
-    private var giveUpAt = Instant.distantFuture
+    private var timeoutAt = Instant.distantFuture
 
     init(
         _ parties: Parties, terms: AdmissionTerms, invitation: InviteFrame,
@@ -92,13 +92,13 @@ struct AdmissionMachine {
     var nextDeadline: Instant? {
         switch stage {
         case .idle, .done: nil
-        default: min(repeatAt ?? .distantFuture, giveUpAt)
+        default: min(repeatAt ?? .distantFuture, timeoutAt)
         }
     }
 
     private mutating func start(_ now: Instant) -> [Output] {
         stage = .waitingForAdmit
-        giveUpAt = now + Limits.admissionTimeout
+        timeoutAt = now + Limits.admissionTimeout
         guard parties.isClient else { return [] }
         // Whom we would not let in hears nothing of us.
         if let refusal = parties.standing.refusal { return refuse(refusal, tell: refusal.told) }
@@ -125,7 +125,7 @@ struct AdmissionMachine {
         }
         if parties.isClient {
             stage = .waitingForDecision
-            giveUpAt = now + invitation.timeout
+            timeoutAt = now + invitation.timeout
             return [.admitted(frame, isEncrypted: encrypted)] + repeatedly(invitation.bytes, now)
         }
         stage = .waitingForInvite
@@ -137,7 +137,7 @@ struct AdmissionMachine {
         switch stage {
         case .waitingForInvite:
             stage = .waitingForVerdict
-            giveUpAt = now + frame.timeout
+            timeoutAt = now + frame.timeout
             return [.invited(frame)]
         case .done where !parties.isClient && !repeated.isEmpty:
             return [.send(repeated)]
@@ -161,7 +161,7 @@ struct AdmissionMachine {
 
     private mutating func deadlineReached(_ now: Instant) -> [Output] {
         guard let deadline = nextDeadline, now >= deadline else { return [] }
-        if now >= giveUpAt {
+        if now >= timeoutAt {
             let isInvited = stage == .waitingForDecision || stage == .waitingForVerdict
             return refuse(isInvited ? .invitationTimeout : .admissionTimeout, tell: nil)
         }
@@ -216,8 +216,8 @@ struct AdmissionMachine {
 
 extension Limits {
     /// The first repetition of an unanswered admission frame; doubles to the maximum.
-    public static let admissionRepeat = Duration.milliseconds(100)
-    public static let admissionRepeatMax = Duration.seconds(1)
+    static let admissionRepeat = Duration.milliseconds(100)
+    static let admissionRepeatMax = Duration.seconds(1)
     /// From the end of the handshake to the other side's proof.
     public static let admissionTimeout = Duration.seconds(10)
 }

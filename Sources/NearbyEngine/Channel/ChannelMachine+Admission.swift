@@ -55,13 +55,13 @@ extension ChannelMachine {
         }
     }
 
-    /// With a farewell, if it is here and there are keys for one.
+    /// With a goodbye, if it is here and there are keys for one.
     mutating func close(_ channel: PeerChannel, _ reason: CloseFrame.Reason) -> [Output] {
         guard self[channel.token] != nil else { return [.closed(channel, byPeer: false)] }
         let frame = CloseFrame(reason: reason).bytes
-        let farewell = channel.seal == nil ? [] : send(frame, on: channel)
+        let goodbye = channel.seal == nil ? [] : send(frame, on: channel)
         remove(channel)
-        return farewell + [.closed(channel, byPeer: false)]
+        return goodbye + [.closed(channel, byPeer: false)]
     }
 
     /// Sealed at control priority, over the channel's own path.

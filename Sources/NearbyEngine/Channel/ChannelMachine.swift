@@ -189,8 +189,8 @@ struct ChannelMachine {
     }
 
     /// Whether to tell a node behind others now that we do not have its channel.
-    mutating func mayTellUnknown(_ source: ShortID, now: Instant) -> Bool {
-        unknownChannels.mayTell(source, now: now)
+    mutating func mayHint(_ source: ShortID, now: Instant) -> Bool {
+        unknownChannels.mayHint(source, now: now)
     }
 
     // MARK: Handshakes
@@ -328,7 +328,7 @@ struct ChannelMachine {
         _ channel: PeerChannel, _ reachable: [Endpoint], _ now: Instant
     ) -> [Output] {
         switch channel.stage {
-        case .handshaking where now >= channel.patienceEnd:
+        case .handshaking where now >= channel.handshakeDeadline:
             return fail(
                 channel, .handshakeTimeout, "no keys after \(now - channel.startedAt)")
         case .handshaking:
@@ -349,7 +349,7 @@ struct ChannelMachine {
         _ channel: PeerChannel, _ reachable: [Endpoint], _ now: Instant
     ) {
         guard channel.isClient, !channel.isAnswered, let endpoint = channel.key.path.endpoint,
-            now - channel.startedAt >= Limits.addressPatience,
+            now - channel.startedAt >= Limits.addressTimeout,
             let index = reachable.firstIndex(of: endpoint), reachable.count > 1
         else { return }
         table.move(channel, to: .link(reachable[(index + 1) % reachable.count]))

@@ -157,7 +157,7 @@ extension Limits {
     static let handshakeGraceOfMany = Duration.milliseconds(250)
     /// A client that says nothing more for so long after its cookie has gone: it repeats each of
     /// its flights at least once a second.
-    static let handshakeSilenceMax = Duration.seconds(3)
+    static let handshakeIdleTimeout = Duration.seconds(3)
     /// From a client's cookie to keys.
     static let inboundHandshakeTimeout = Duration.seconds(12)
 }

@@ -1,7 +1,7 @@
 import NearbyCore
 import NearbyWire
 
-/// The way that frames of a channel take.
+/// The path that frames of a channel take.
 enum Path: Hashable, Comparable {
     case link(Endpoint)
     /// Inside mesh packets to this node.

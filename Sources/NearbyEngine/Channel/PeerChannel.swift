@@ -96,18 +96,18 @@ final class PeerChannel: Timed {
     }
 
     /// When a handshake without keys is given up. A stranger's gets less than our own.
-    var patienceEnd: Instant {
+    var handshakeDeadline: Instant {
         isClient
             ? startedAt + Limits.handshakeTimeout
             : min(
                 startedAt + Limits.inboundHandshakeTimeout,
-                lastHeard + Limits.handshakeSilenceMax)
+                lastHeard + Limits.handshakeIdleTimeout)
     }
 
     var nextDeadline: Instant? {
         switch stage {
         case .handshaking:
-            min(handshake?.nextDeadline ?? .distantFuture, patienceEnd)
+            min(handshake?.nextDeadline ?? .distantFuture, handshakeDeadline)
         case .admitting: admission?.nextDeadline
         case .open: nil
         case .closing(let at): at
@@ -119,9 +119,9 @@ extension Limits {
     /// From the first flight to keys; a fresh attempt follows.
     public static let handshakeTimeout = Duration.seconds(20)
     /// How long a handshake waits for a first answer at one address before it tries others too.
-    static let addressPatience = Duration.milliseconds(250)
+    static let addressTimeout = Duration.milliseconds(250)
     /// Channels of any stage.
-    public static let channelsMax = 1_200
+    static let channelsMax = 1_200
     /// How long a replaced channel still opens frames.
     public static let replacedChannelTime = Duration.seconds(2)
 }

@@ -4,16 +4,16 @@ import NearbyCore
 /// its turn.
 struct UnknownChannels: Sendable {
     /// When a node was told last: at most `Limits.channelsMax`.
-    private var toldAt: [ShortID: Instant] = [:]
+    private var hintedAt: [ShortID: Instant] = [:]
 
     /// Whether to tell it now.
-    mutating func mayTell(_ source: ShortID, now: Instant) -> Bool {
-        if let last = toldAt[source], now - last < Limits.hintInterval { return false }
-        if toldAt.count >= Limits.channelsMax {
-            toldAt = toldAt.filter { now - $0.value < Limits.hintInterval }
+    mutating func mayHint(_ source: ShortID, now: Instant) -> Bool {
+        if let last = hintedAt[source], now - last < Limits.hintInterval { return false }
+        if hintedAt.count >= Limits.channelsMax {
+            hintedAt = hintedAt.filter { now - $0.value < Limits.hintInterval }
         }
-        guard toldAt.count < Limits.channelsMax else { return false }
-        toldAt[source] = now
+        guard hintedAt.count < Limits.channelsMax else { return false }
+        hintedAt[source] = now
         return true
     }
 }

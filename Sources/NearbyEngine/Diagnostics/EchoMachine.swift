@@ -4,13 +4,13 @@ import NearbyWire
 /// Round trips that the program asks for, and the answers to those of others.
 ///
 /// A peer with a channel is asked over it, with the question that every version answers
-/// (`PathFrame`). Relays, and peers without a channel, are asked by an `EchoQuestion` in a mesh
+/// (`PathFrame`). Relays, and peers without a channel, are asked by an `EchoRequest` in a mesh
 /// packet.
 struct EchoMachine {
     enum Input {
         /// As `NodeInput.echo`.
-        case ask(UInt64, PeerID, UInt8?)
-        /// An echo in a packet whose way ends here.
+        case request(UInt64, PeerID, UInt8?)
+        /// An echo in a packet whose path ends here.
         case received(MeshPacket, from: PeerID)
         /// One of the answers that `awaits` knows, on a channel with the peer.
         case answered(PathFrame, by: PeerID?, hops: Int)
@@ -29,7 +29,7 @@ struct EchoMachine {
         var token: UInt64
         /// Who has to answer; nil: whoever is there.
         var peer: PeerID?
-        var askedAt: Instant
+        var sentAt: Instant
     }
 
     private let own: ShortID
@@ -49,9 +49,10 @@ struct EchoMachine {
         _ input: Input, seeing view: Outbox.View, _ links: LinkTable, now: Instant
     ) -> [Output] {
         switch input {
-        case .ask(let token, let peer, let hopLimit): return ask(token, peer, hopLimit, view, now)
+        case .request(let token, let peer, let hopLimit):
+            return request(token, peer, hopLimit, view, now)
         case .received(let packet, let neighbour):
-            guard packet.inside.first == EchoQuestion.type else { return [answered(packet, now)] }
+            guard packet.inside.first == EchoRequest.type else { return [answered(packet, now)] }
             let hop = view.peers.neighbour(neighbour)
             var answer = EchoAnswer(token: 0, link: nil, name: name)
             answer.link = hop.map { links.path(to: $0.endpoint).linkClass }
@@ -59,10 +60,10 @@ struct EchoMachine {
             return [respond(to: packet, from: neighbour, with: answer, now)]
         case .answered(let frame, let peer, let hops):
             guard let peer, let asked = settle(frame.token, by: peer) else {
-                return [.drop(.echoUnasked)]
+                return [.drop(.echoUnsolicited)]
             }
             let answer = EchoAnswer(token: frame.token, link: nil, name: "")
-            let time = now - asked.askedAt
+            let time = now - asked.sentAt
             return [.event(.echo(answer, from: peer.short, hops: hops, after: time))]
         }
     }
@@ -75,7 +76,7 @@ struct EchoMachine {
 
     // MARK: Asking
 
-    private mutating func ask(
+    private mutating func request(
         _ token: UInt64, _ peer: PeerID, _ hopLimit: UInt8?, _ view: Outbox.View, _ now: Instant
     ) -> [Output] {
         let hasRoute = view.hop != nil
@@ -91,14 +92,14 @@ struct EchoMachine {
         record(token, askedOf: nil, now)
         return [
             .originate(
-                EchoQuestion(token: token).bytes, to: peer.short, .fresh,
+                EchoRequest(token: token).bytes, to: peer.short, .fresh,
                 hopLimit: hopLimit ?? MeshPacket.hopLimitAtStart)
         ]
     }
 
     private mutating func record(_ token: UInt64, askedOf peer: PeerID?, _ now: Instant) {
         if pending.count >= Limits.echoesPendingMax { pending.removeFirst() }
-        pending.append(Pending(token: token, peer: peer, askedAt: now))
+        pending.append(Pending(token: token, peer: peer, sentAt: now))
     }
 
     private mutating func settle(_ token: UInt64, by peer: PeerID?) -> Pending? {
@@ -113,8 +114,8 @@ struct EchoMachine {
         guard let answer = try? EchoAnswer(parsing: packet.inside) else {
             return .drop(.frameMalformed)
         }
-        guard let asked = settle(answer.token, by: nil) else { return .drop(.echoUnasked) }
-        let time = now - asked.askedAt
+        guard let asked = settle(answer.token, by: nil) else { return .drop(.echoUnsolicited) }
+        let time = now - asked.sentAt
         return .event(.echo(answer, from: packet.source, hops: packet.hopCount, after: time))
     }
 
@@ -124,7 +125,7 @@ struct EchoMachine {
     private mutating func respond(
         to packet: MeshPacket, from neighbour: PeerID, with answer: EchoAnswer, _ now: Instant
     ) -> Output {
-        guard let question = try? EchoQuestion(parsing: packet.inside) else {
+        guard let question = try? EchoRequest(parsing: packet.inside) else {
             return .drop(.frameMalformed)
         }
         guard shares.take(packet.source, over: neighbour, now: now) else {

@@ -2,9 +2,9 @@ import NearbyCore
 
 extension Limits {
     /// Links that carry discovery.
-    public static let discoveryLinksMax = 32
+    static let discoveryLinksMax = 32
     /// Addresses of each kind that are tried by unicast: configured, remembered, or of one service.
-    public static let discoveryStaticPeersMax = 64
+    static let discoveryStaticPeersMax = 64
 }
 
 /// When beacons leave on which link, and whether anything was heard there by multicast.
@@ -43,10 +43,10 @@ struct BeaconSchedule: Sendable {
     }
 
     /// A beacon of somebody else came by multicast.
-    mutating func heard(on id: LinkID, saidNothingNew: Bool) {
+    mutating func heard(on id: LinkID, isConsistent: Bool) {
         guard let index = links.firstIndex(where: { $0.id == id }) else { return }
         links[index].silentSince = nil
-        if saidNothingNew { links[index].trickle.heardConsistent() }
+        if isConsistent { links[index].trickle.heardConsistent() }
     }
 
     /// The links on which a beacon leaves now; `alsoBroadcast` where multicast brought nothing.
@@ -148,7 +148,7 @@ struct ProbeSchedule: Sendable {
     ) -> (endpoint: Endpoint, kind: Kind, isHeard: Bool)? {
         guard let index = probes.firstIndex(where: { $0.trickle.due <= now }) else { return nil }
         _ = probes[index].trickle.fire(content: false, now: now, using: &generator)
-        let isHeard = probes[index].lastHeard.map { now - $0 < Self.hearingTime } ?? false
+        let isHeard = probes[index].lastHeard.map { now - $0 < Self.heardTime } ?? false
         return (probes[index].endpoint, probes[index].kind, isHeard)
     }
 
@@ -161,7 +161,7 @@ struct ProbeSchedule: Sendable {
 
     var due: Instant { probes.map(\.trickle.due).min() ?? .distantFuture }
 
-    private static let hearingTime: Duration = .seconds(60)
+    private static let heardTime: Duration = .seconds(60)
 
     /// Remembered addresses wait until multicast had its chance.
     private static func trickle(_ kind: Kind, _ now: Instant) -> Trickle {

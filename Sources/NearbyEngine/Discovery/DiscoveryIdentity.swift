@@ -51,7 +51,7 @@ public struct DiscoveryIdentity: Equatable, Sendable {
     /// How long a peer that is in use no more is remembered unless it is heard; nil: as others.
     public var lostPeerTime: Duration?
     /// How long people are told nothing of a new peer whose discovery info has not come yet.
-    public var infoPatience: Duration = .seconds(1)
+    public var infoTimeout: Duration = .seconds(1)
 
     public init(
         peer: PeerID, run: RunID, versions: ClosedRange<UInt8> = 1...1, network: NetworkTag,

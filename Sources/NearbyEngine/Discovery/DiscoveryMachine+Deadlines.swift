@@ -39,20 +39,20 @@ extension DiscoveryMachine {
         if let answer = table[position].answer, answer.due <= now {
             outputs += sendAnswer(answer, from: position)
         }
-        if case .asking(let next, let tries) = table[position].infoFetch, next <= now {
+        if case .requesting(let next, let tries) = table[position].infoFetch, next <= now {
             outputs += sendInfoRequest(at: position, tries: tries)
         }
         if case .waiting(let until) = table[position].announcement, until <= now {
             outputs += announce(at: position)
         }
-        if let due = table[position].changeDue, due <= now { outputs += noteChange(at: position) }
+        if let due = table[position].changeDue, due <= now { outputs += emitChange(at: position) }
         return outputs
     }
 
     private mutating func sendAnswer(
         _ answer: PeerRecord.PendingAnswer, from position: Int
     ) -> [Output] {
-        if answer.beaconServes, let beacon = crowdBeacon(on: answer.endpoint.link) { return beacon }
+        if answer.beaconServes, let beacon = batchBeacon(on: answer.endpoint.link) { return beacon }
         let kind = answersCallers && !answer.beaconServes ? SendBudget.Kind.callerAnswer : .answer
         guard take(kind, to: answer.endpoint.address) else {
             // Its next beacon may be half a minute away.
@@ -69,9 +69,9 @@ extension DiscoveryMachine {
     }
 
     /// One beacon in place of many answers, at a collector where many start at once.
-    private mutating func crowdBeacon(on link: LinkID) -> [Output]? {
+    private mutating func batchBeacon(on link: LinkID) -> [Output]? {
         guard answersCallers, links.broadcasting.contains(link),
-            table.answerCount(servedBy: link) >= Limits.crowdBeaconAnswers,
+            table.answerCount(servedBy: link) >= Limits.batchBeaconAnswers,
             budget.hasRoom(forBeacon: identity.datagramsPerBeacon, now: now)
         else { return nil }
         budget.countBeacons(identity.datagramsPerBeacon, now: now)
@@ -84,18 +84,18 @@ extension DiscoveryMachine {
     private mutating func sendInfoRequest(at position: Int, tries: Int) -> [Output] {
         let endpoints = table[position].sighting.endpoints
         guard tries < Limits.infoTriesMax, !endpoints.isEmpty else {
-            table[position].infoFetch = .givenUp
+            table[position].infoFetch = .abandoned
             return []
         }
         let endpoint = endpoints[tries % endpoints.count]
         guard !own.flags.contains(.full), take(.request, to: endpoint.address) else {
             // A crowd waits longer: looking at it is work too.
-            let wait = generator.duration(in: Limits.infoPostponement) * max(1, table.count / 32)
-            table[position].infoFetch = .asking(next: grid(now + wait), tries: tries)
+            let wait = generator.duration(in: Limits.infoRetryDelay) * max(1, table.count / 32)
+            table[position].infoFetch = .requesting(next: grid(now + wait), tries: tries)
             return []
         }
         let pause = Duration.milliseconds(1_050) * (1 << tries)
-        table[position].infoFetch = .asking(next: grid(now + pause), tries: tries + 1)
+        table[position].infoFetch = .requesting(next: grid(now + pause), tries: tries + 1)
         let digest = table[position].beacon.infoDigest
         return [.unicast(frame(.infoRequest(digest: digest)), to: endpoint)]
     }
@@ -120,5 +120,5 @@ extension Limits {
     /// Before a collector tries again to answer what did not fit into this second.
     static let answerPause = Duration.milliseconds(100)..<Duration.milliseconds(300)
     static let infoTriesMax = 6
-    static let infoPostponement = Duration.milliseconds(500)..<Duration.milliseconds(1_500)
+    static let infoRetryDelay = Duration.milliseconds(500)..<Duration.milliseconds(1_500)
 }

@@ -6,7 +6,7 @@ extension DiscoveryMachine {
         _ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool
     ) -> [Output] {
         guard frame.network == identity.network || identity.otherNetworks.contains(frame.network)
-        else { return [.drop(.beaconStrangeNetwork)] }
+        else { return [.drop(.beaconForeignNetwork)] }
         guard frame.versions.overlaps(identity.versions) else { return [.drop(.beaconVersion)] }
         guard frame.peer != identity.peer else {
             return receiveOwn(frame, from: source, multicast: multicast)
@@ -27,7 +27,7 @@ extension DiscoveryMachine {
         _ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool
     ) -> [Output] {
         guard frame.run != identity.run else { return [.drop(.beaconEcho)] }
-        if let lastSuspicion, now - lastSuspicion < Limits.suspicionSpacing {
+        if let lastSuspicion, now - lastSuspicion < Limits.suspicionInterval {
             return [.drop(.beaconEcho)]
         }
         // Its sender can be asked only where it listens.
@@ -49,17 +49,17 @@ extension DiscoveryMachine {
         _ beacon: Beacon, in frame: DiscoveryFrame, from source: Endpoint, multicast: Bool,
         isAnswer: Bool
     ) -> [Output] {
-        if beacon.flags.contains(.leaving) { return receiveFarewell(frame) }
+        if beacon.flags.contains(.leaving) { return receiveGoodbye(frame) }
         let endpoint = Self.listening(beacon, from: source, multicast: multicast)
         if !multicast { statics.heard(from: source, now: now) }
         let place = place(of: frame, beacon)
         guard let position = place.position else { return place.outputs }
-        let (isNews, refused) = update(at: position, beacon, run: frame.run, endpoint: endpoint)
-        if multicast { links.heard(on: source.link, saidNothingNew: !isNews) }
+        let (isChange, refused) = update(at: position, beacon, run: frame.run, endpoint: endpoint)
+        if multicast { links.heard(on: source.link, isConsistent: !isChange) }
         var outputs = place.outputs + refused
-        if isNews { outputs += noteNews(at: position) }
+        if isChange { outputs += emitNews(at: position) }
         if !isAnswer {
-            outputs += considerAnswer(
+            outputs += scheduleAnswer(
                 at: position, to: endpoint, received: frame, beaconServes: multicast)
         }
         return outputs
@@ -87,13 +87,13 @@ extension DiscoveryMachine {
         return place.outputs + refused + [.heard(table[position].sighting), nudged]
     }
 
-    /// Believed of the present run only, and not of a peer in use: a farewell may be forged. Where
+    /// Believed of the present run only, and not of a peer in use: a goodbye may be forged. Where
     /// people wait to see who has gone, it is remembered until the peer is in use no more.
-    private mutating func receiveFarewell(_ frame: DiscoveryFrame) -> [Output] {
+    private mutating func receiveGoodbye(_ frame: DiscoveryFrame) -> [Output] {
         guard let position = table.index(of: frame.peer), table[position].run == frame.run
         else { return [] }
         guard table[position].isInUse else { return remove(at: position) }
-        if identity.lostPeerTime != nil { table[position].farewellHeard = now }
+        if identity.lostPeerTime != nil { table[position].goodbyeHeard = now }
         return []
     }
 
@@ -106,36 +106,36 @@ extension DiscoveryMachine {
             PeerRecord(peer: frame.peer, run: frame.run, beacon: beacon, lastHeard: now))
     }
 
-    /// `isNews` if it says something that we did not know.
+    /// `isChange` if it says something that we did not know.
     ///
     /// The run heard last counts. Which of two is older cannot be told without a channel: who
     /// ignored runs that once were current would let one replayed beacon of the past hide the peer
     /// for good. So a run is a hint, and costs the listener one `changed` a second at most.
     private mutating func update(
         at position: Int, _ beacon: Beacon, run: RunID, endpoint: Endpoint
-    ) -> (isNews: Bool, outputs: [Output]) {
+    ) -> (isChange: Bool, outputs: [Output]) {
         let isFirst = table[position].announcement == .unheard
         let isNewRun = table[position].run != run
-        let isNews = isFirst || isNewRun || table[position].beacon != beacon
+        let isChange = isFirst || isNewRun || table[position].beacon != beacon
         let isNewDigest = isFirst || table[position].beacon.infoDigest != beacon.infoDigest
         table[position].heard(beacon, run: run, now: now)
         let candidate = table[position].candidates.heard(at: endpoint, run: run, now: now)
-        if isNewDigest { wantInfo(at: position) }
+        if isNewDigest { fetchInfo(at: position) }
         if isFirst {
-            table[position].announcement = .waiting(until: grid(now + identity.infoPatience))
+            table[position].announcement = .waiting(until: grid(now + identity.infoTimeout))
         }
         let refused: [Output] = candidate == .refused ? [.drop(.beaconEndpointLimit)] : []
-        return (isNews || candidate == .added, refused)
+        return (isChange || candidate == .added, refused)
     }
 
     /// Says what is new: to the tie-break at once, to people with the info or not too often.
-    private mutating func noteNews(at position: Int) -> [Output] {
+    private mutating func emitNews(at position: Int) -> [Output] {
         let heard = Output.heard(table[position].sighting)
         switch table[position].announcement {
         case .waiting where table[position].infoFetch == .settled:
             return [heard] + announce(at: position)
         case .waiting, .unheard: return [heard]
-        case .announced: return [heard] + noteChange(at: position)
+        case .announced: return [heard] + emitChange(at: position)
         }
     }
 
@@ -147,15 +147,15 @@ extension DiscoveryMachine {
     }
 
     /// `changed`, now or a second after the last time; with the info that is being asked for.
-    mutating func noteChange(at position: Int) -> [Output] {
+    mutating func emitChange(at position: Int) -> [Output] {
         guard table[position].isAnnounced else { return [] }
-        let patience = table[position].infoMissing + identity.infoPatience
-        if case .asking = table[position].infoFetch, now < patience {
-            table[position].changeDue = grid(patience)
+        let infoDeadline = table[position].infoMissing + identity.infoTimeout
+        if case .requesting = table[position].infoFetch, now < infoDeadline {
+            table[position].changeDue = grid(infoDeadline)
             return []
         }
-        if let last = table[position].lastChange, now - last < Limits.changeSpacing {
-            table[position].changeDue = grid(last + Limits.changeSpacing)
+        if let last = table[position].lastChange, now - last < Limits.changeInterval {
+            table[position].changeDue = grid(last + Limits.changeInterval)
             return []
         }
         table[position].changeDue = nil
@@ -174,7 +174,7 @@ extension DiscoveryMachine {
 /// Answers and discovery info.
 extension DiscoveryMachine {
     /// Answers a peer that is new, or at an address that is, if one of the two wants the other.
-    private mutating func considerAnswer(
+    private mutating func scheduleAnswer(
         at position: Int, to endpoint: Endpoint, received: DiscoveryFrame, beaconServes: Bool
     ) -> [Output] {
         let record = table[position]
@@ -192,7 +192,7 @@ extension DiscoveryMachine {
     /// All may answer a beacon that all have heard; one beacon of a collector serves all who start.
     private mutating func answerDelay(beaconServes: Bool) -> Duration {
         if answersCallers {
-            return beaconServes && table.count > 1 ? Limits.crowdBeaconDelay : .zero
+            return beaconServes && table.count > 1 ? Limits.batchBeaconDelay : .zero
         }
         return generator.duration(in: .zero..<Limits.answerSpread * (table.count - 1))
     }
@@ -215,7 +215,7 @@ extension DiscoveryMachine {
         return [.unicast(reply, to: source)]
     }
 
-    private mutating func wantInfo(at position: Int) {
+    private mutating func fetchInfo(at position: Int) {
         guard table[position].beacon.infoDigest != table[position].info.digest else {
             table[position].infoFetch = .settled
             return
@@ -227,14 +227,14 @@ extension DiscoveryMachine {
         }
         table[position].infoMissing = now
         let delay = generator.duration(in: .zero..<Limits.answerSpread * (table.count - 1))
-        table[position].infoFetch = .asking(next: now + delay, tries: 0)
+        table[position].infoFetch = .requesting(next: now + delay, tries: 0)
     }
 
     private mutating func receiveInfo(
         _ info: DiscoveryInfo, from source: Endpoint, of peer: PeerID
     ) -> [Output] {
         guard let position = table.index(of: peer), table[position].infoFetch != .settled else {
-            return [.drop(.discoveryInfoUnasked)]
+            return [.drop(.discoveryInfoUnsolicited)]
         }
         guard info.digest == table[position].beacon.infoDigest else {
             return [.drop(.discoveryInfoDigest)]
@@ -243,7 +243,7 @@ extension DiscoveryMachine {
         table[position].infoFetch = .settled
         table[position].hasReplied = true
         table[position].candidates.markAnswered(source)
-        return table[position].isAnnounced ? noteChange(at: position) : announce(at: position)
+        return table[position].isAnnounced ? emitChange(at: position) : announce(at: position)
     }
 
     /// A frame other than a beacon on a link may leave now.
@@ -257,6 +257,6 @@ extension Limits {
     /// Times the number of other peers known: the longest wait of an answer.
     static let answerSpread: Duration = .milliseconds(10)
     static let answeredBeaconsMax = 4
-    static let changeSpacing: Duration = .seconds(1)
-    static let suspicionSpacing: Duration = .seconds(10)
+    static let changeInterval: Duration = .seconds(1)
+    static let suspicionInterval: Duration = .seconds(10)
 }

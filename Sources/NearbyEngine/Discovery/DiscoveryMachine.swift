@@ -14,7 +14,7 @@ import NearbyWire
 public struct DiscoveryMachine: Sendable {
     public enum Input: Equatable, Sendable {
         case start
-        /// Says farewell on every link.
+        /// Says goodbye on every link.
         case stop
         /// A link came up. Without broadcast (a radio with its own discovery) no beacon goes out on
         /// it.
@@ -49,7 +49,7 @@ public struct DiscoveryMachine: Sendable {
         case heard(Sighting)
         /// A peer that was heard left the table.
         case forgotten(PeerID)
-        /// With the info, or without it after `infoPatience`; `changed` follows when it came.
+        /// With the info, or without it after `infoTimeout`; `changed` follows when it came.
         case found(Sighting)
         /// At most once a second for one peer.
         case changed(Sighting)
@@ -165,7 +165,7 @@ public struct DiscoveryMachine: Sendable {
             costToCollector: own.costToCollector, infoDigest: own.info.digest, name: own.name)
     }
 
-    mutating func remove(at position: Int) -> [Output] { table.remove(at: position).farewell }
+    mutating func remove(at position: Int) -> [Output] { table.remove(at: position).goodbye }
 }
 
 extension DiscoveryMachine {
@@ -179,9 +179,9 @@ extension DiscoveryMachine {
     private mutating func stop() -> [Output] {
         guard isRunning else { return [] }
         isRunning = false
-        var farewell = ownBeacon
-        farewell.flags.insert(.leaving)
-        return links.broadcasting.map { .multicast(frame(.beacon(farewell)), on: $0) }
+        var goodbye = ownBeacon
+        goodbye.flags.insert(.leaving)
+        return links.broadcasting.map { .multicast(frame(.beacon(goodbye)), on: $0) }
     }
 
     private mutating func linkUp(_ link: LinkID, hasBroadcast: Bool) -> [Output] {
@@ -201,18 +201,18 @@ extension DiscoveryMachine {
             if table[position].candidates.isEmpty, !table[position].isInUse {
                 outputs += remove(at: position)
             } else {
-                outputs += noteChange(at: position)
+                outputs += emitChange(at: position)
             }
         }
         return outputs
     }
 
     private mutating func ownChanged(to state: OwnState) {
-        let isNews =
+        let isChange =
             state.role != own.role || state.flags != own.flags || state.dataPort != own.dataPort
             || state.info != own.info
         own = state
-        if isNews { links.resetAll(now: now) }
+        if isChange { links.resetAll(now: now) }
     }
 
     private mutating func contentChanged(to content: Bool) {
@@ -245,7 +245,7 @@ extension DiscoveryMachine {
     mutating func admit(_ record: PeerRecord) -> (position: Int?, outputs: [Output]) {
         switch table.admit(record, now: now) {
         case .admitted(let position): (position, [])
-        case .evicted(let evicted, let position): (position, evicted.farewell)
+        case .evicted(let evicted, let position): (position, evicted.goodbye)
         case .refused: (nil, [.drop(.discoveryTableFull)])
         }
     }
@@ -253,7 +253,7 @@ extension DiscoveryMachine {
 
 extension PeerRecord {
     /// What is no longer true of a peer that is removed.
-    fileprivate var farewell: [DiscoveryMachine.Output] {
+    fileprivate var goodbye: [DiscoveryMachine.Output] {
         switch announcement {
         case .unheard: []
         case .waiting: [.forgotten(peer)]

@@ -45,7 +45,7 @@ struct NudgeShares: Sendable {
 extension Limits {
     /// Peers, and addresses, whose nudges are remembered.
     static let nudgeSharesMax = 64
-    /// Between two nudges of one peer that count. The next one is due after `nudgePatience`.
+    /// Between two nudges of one peer that count. The next one is due after `nudgeTimeout`.
     static let nudgeSpacing = Duration.milliseconds(200)
     /// Peers unknown so far whose nudges count, of one address, within this time.
     static let unknownNudgesPerAddress = 16

@@ -21,8 +21,8 @@ struct PeerRecord: Sendable {
 
     enum InfoFetch: Equatable, Sendable {
         case settled
-        case asking(next: Instant, tries: Int)
-        case givenUp
+        case requesting(next: Instant, tries: Int)
+        case abandoned
     }
 
     struct PendingAnswer: Equatable, Sendable {
@@ -54,8 +54,8 @@ struct PeerRecord: Sendable {
     /// one.
     var answeredSinceUse: UInt8 = 0
     var isInUse = false
-    /// While it was in use, its run said farewell.
-    var farewellHeard: Instant?
+    /// While it was in use, its run said goodbye.
+    var goodbyeHeard: Instant?
     /// It replied to a request of ours: no invention.
     var hasReplied = false
 
@@ -69,7 +69,7 @@ struct PeerRecord: Sendable {
         self.run = run
         self.beacon = beacon
         lastHeard = now
-        farewellHeard = nil
+        goodbyeHeard = nil
         heardCount = min(heardCount, 254) + 1
     }
 
@@ -92,9 +92,9 @@ struct PeerRecord: Sendable {
         answer.map { $0.beaconServes && $0.endpoint.link == link } ?? false
     }
 
-    /// Whether it said farewell just now, before what it was in use for was over.
+    /// Whether it said goodbye just now, before what it was in use for was over.
     func hasLeft(_ now: Instant) -> Bool {
-        farewellHeard.map { now - $0 < Self.farewellTime } ?? false
+        goodbyeHeard.map { now - $0 < Self.goodbyeTime } ?? false
     }
 
     /// It is in use no more: it is heard again within `time`, or forgotten.
@@ -107,7 +107,7 @@ struct PeerRecord: Sendable {
     var deadline: Instant {
         var earliest = min(expiry, changeDue ?? .distantFuture, answer?.due ?? .distantFuture)
         if case .waiting(let until) = announcement { earliest = min(earliest, until) }
-        if case .asking(let next, _) = infoFetch { earliest = min(earliest, next) }
+        if case .requesting(let next, _) = infoFetch { earliest = min(earliest, next) }
         return earliest
     }
 
@@ -121,8 +121,8 @@ struct PeerRecord: Sendable {
     /// Four of the longest intervals, one of them lengthened by jitter: two beacons left out or
     /// lost do not lose a peer.
     static let lifetime: Duration = .seconds(130)
-    /// A farewell beacon and the end of the channels come together, in one order or the other.
-    static let farewellTime: Duration = .seconds(3)
+    /// A goodbye beacon and the end of the channels come together, in one order or the other.
+    static let goodbyeTime: Duration = .seconds(3)
 }
 
 /// The bounded table of peers: an array, and an index into it that is never enumerated, so that the
@@ -152,7 +152,7 @@ struct PeerTable: Sendable {
         get { records[position] }
         // In place: `set` would copy the candidates each time.
         _modify {
-            defer { noteDeadline(at: position) }
+            defer { updateDeadline(at: position) }
             yield &records[position]
         }
     }
@@ -213,7 +213,7 @@ struct PeerTable: Sendable {
         return records.count - 1
     }
 
-    private mutating func noteDeadline(at position: Int) {
+    private mutating func updateDeadline(at position: Int) {
         let deadline = Self.deadline(of: &records[position])
         deadlines[position] = deadline
         wake = min(wake, deadline)

@@ -7,16 +7,16 @@ extension Limits {
     /// some.
     public static let discoveryRequestsPerSecond = 4
     /// What beacons may claim in advance; the rest serves answers even on a node of many links.
-    public static let discoveryBeaconReserve = 6
+    static let discoveryBeaconReserve = 6
     /// Of these, answers to frames of unknown channels: anybody can send such frames.
     public static let unknownChannelAnswersPerSecond = 4
     /// Apart from these, answers of a collector to beacons that came to it alone, with the
     /// network's proof: a hall of boards may start at once.
     public static let callerAnswersPerSecond = 512
     /// So many answers that wait on one link leave as one beacon, at a collector.
-    static let crowdBeaconAnswers = 4
+    static let batchBeaconAnswers = 4
     /// How long an answer of a collector to a beacon that all could hear waits for others.
-    static let crowdBeaconDelay = Duration.milliseconds(20)
+    static let batchBeaconDelay = Duration.milliseconds(20)
 }
 
 /// What discovery may send in any second.

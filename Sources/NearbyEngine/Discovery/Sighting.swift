@@ -8,7 +8,7 @@ public struct Sighting: Equatable, Sendable {
     /// Where to reach it, best first: 1–8; none only for a peer in use that lost its links.
     public var endpoints: [Endpoint]
     public var role: Role
-    /// Metric of its way to the nearest collector; nil without one.
+    /// Metric of its route to the nearest collector; nil without one.
     public var costToCollector: UInt16?
     public var flags: BeaconFlags
     /// Empty until it was fetched. After a change the old one stays until the new one is there.
@@ -82,7 +82,7 @@ struct CandidateList: Sendable {
         candidates.first { $0.endpoint == endpoint }?.heardCount ?? 0
     }
 
-    /// It replied to what we sent there: the way is open in both directions.
+    /// It replied to what we sent there: the path works in both directions.
     mutating func markAnswered(_ endpoint: Endpoint) {
         if let index = candidates.firstIndex(where: { $0.endpoint == endpoint }) {
             candidates[index].answered = true

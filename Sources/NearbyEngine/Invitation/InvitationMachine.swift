@@ -100,7 +100,7 @@ public struct InvitationMachine: Sendable, Hashable {
         switch input {
         case .sighted(let peer, let run, let role, let cost):
             outputs = sighted(peer, run, role, cost, now)
-        case .lost(let peer): pairs[peer]?.lostSight()
+        case .lost(let peer): pairs[peer]?.lost()
         case .dialed(let peer, true):
             if dialed.count < Limits.dialedPeersMax { dialed.insert(peer) }
             pairs[peer]?.dialed()
@@ -118,7 +118,7 @@ public struct InvitationMachine: Sendable, Hashable {
             pairs[peer]?.declined(attempt, until: now + max(retryAfter, .seconds(1)), now)
         case .channelClosed(let token): closed(token, now)
         case .answered(let token):
-            if let peer = pairs.peer(with: token) { pairs[peer]?.doubt.refuted(now) }
+            if let peer = pairs.peer(with: token) { pairs[peer]?.suspicion.dispel(now) }
         case .routeToCollector(let exists): hasRoute = exists || role == .collector
         case .deadlineReached: timeOut(now)
         }
@@ -145,11 +145,11 @@ public struct InvitationMachine: Sendable, Hashable {
     public func channel(with peer: PeerID) -> ChannelToken? { pairs[peer]?.channel?.token }
 
     /// What to answer an admitted peer that invites us. A full node makes room for one that has no
-    /// way to a collector, or fewer than two neighbours, if one of its own neighbours can do
-    /// without it: one that reaches at least three others on other ways, and those that lead us to
-    /// a collector last.
+    /// route to a collector, or fewer than two neighbours, if one of its own neighbours can do
+    /// without it: one that reaches at least three others by other routes, and those that lead us
+    /// to a collector last.
     ///
-    /// - Parameter reach: what a neighbour offers ways to now; what it said when it was admitted
+    /// - Parameter reach: what a neighbour offers routes to now; what it said when it was admitted
     ///   may be long out of date.
     public mutating func decision(
         forInvitationFrom peer: PeerID, hasRoute: Bool, neighbourCount: Int,
@@ -167,7 +167,7 @@ public struct InvitationMachine: Sendable, Hashable {
             return (full, [])
         }
         pairs[dropped]?.channel = nil
-        pairs[dropped]?.state = .resting(until: now + Limits.fullRetry)
+        pairs[dropped]?.state = .backingOff(until: now + Limits.fullRetry)
         return (accepted, [.close(channel.token, .dropped)])
     }
 
@@ -179,19 +179,19 @@ public struct InvitationMachine: Sendable, Hashable {
         guard pairs[peer] != nil || pairs.makeRoom() else { return [] }
         var pair = pairs[peer] ?? InvitationPair()
         pair.sighting = .init(run: run, role: role, costToCollector: cost)
-        let outputs = hear(run, of: &pair, now)
+        let outputs = checkRun(run, of: &pair, now)
         pairs[peer] = pair
         return outputs
     }
 
     private mutating func nudged(_ peer: PeerID, _ run: RunID, _ now: Instant) -> [Output] {
         guard var pair = pairs[peer] else { return [] }
-        let outputs = hear(run, of: &pair, now)
+        let outputs = checkRun(run, of: &pair, now)
         // Of a run that is not the connected one, only the channel can tell.
         pair.wantsUs = pair.wantsUs || pair.channel == nil || pair.channel?.run == run
         // A nudge is a fresh sign of life: no need to wait for the end of a back-off. But it may be
         // a replayed one.
-        if case .resting = pair.state, !pair.isDeclined, pair.wakePause.isOver(now) {
+        if case .backingOff = pair.state, !pair.isDeclined, pair.wakePause.isOver(now) {
             pair.state = .idle
             pair.wakePause.begin(now)
         }
@@ -207,12 +207,12 @@ public struct InvitationMachine: Sendable, Hashable {
 
     /// Another run of a connected peer is a hint, which anybody may replay: the channel is asked
     /// first, and only if that stays unanswered does another begin beside it.
-    private mutating func hear(
+    private mutating func checkRun(
         _ run: RunID, of pair: inout InvitationPair, _ now: Instant
     ) -> [Output] {
         guard let channel = pair.channel, channel.run != run else { return [] }
-        guard pair.doubt.mayBegin(now) else { return [.drop(.beaconRestartUnproved)] }
-        pair.doubt.begin(now)
+        guard pair.suspicion.mayBegin(now) else { return [.drop(.beaconRestartUnproved)] }
+        pair.suspicion.begin(now)
         return [.probe(channel.token)]
     }
 
@@ -230,11 +230,11 @@ public struct InvitationMachine: Sendable, Hashable {
             outputs.append(
                 .keepForOpening(channel.token, until: now + Limits.replacedChannelTime))
         } else {
-            if pair.channel?.run != channel.run { pair.doubt = RestartDoubt() }
+            if pair.channel?.run != channel.run { pair.suspicion = RestartSuspicion() }
             pair.channel = channel
             outputs.append(.use(channel.token, peer))
         }
-        pair.doubt.refuted(now)
+        pair.suspicion.dispel(now)
         pair.state = .idle
         pair.failures = 0
         pair.wantsUs = false
@@ -250,18 +250,18 @@ public struct InvitationMachine: Sendable, Hashable {
         guard var pair = pairs[peer], case .inviting(attempt, _) = pair.state else { return }
         pair.failures = min(pair.failures + 1, 6)
         let backoff = min(Duration.seconds(1) * (1 << (pair.failures - 1)), .seconds(60))
-        pair.state = .resting(until: now + backoff + random.duration(below: backoff / 2))
-        pair.doubt.refuted(now)
+        pair.state = .backingOff(until: now + backoff + random.duration(below: backoff / 2))
+        pair.suspicion.dispel(now)
         pairs[peer] = pair
     }
 
     private mutating func closed(_ token: ChannelToken, _ now: Instant) {
         guard let peer = pairs.peer(with: token), var pair = pairs[peer] else { return }
         pair.channel = nil
-        pair.doubt = RestartDoubt()
+        pair.suspicion = RestartSuspicion()
         if !pair.isInviting {
             // Both sides notice together: a short random time keeps them from crossing.
-            pair.state = .resting(
+            pair.state = .backingOff(
                 until: now + .milliseconds(20) + random.duration(below: .milliseconds(100)))
         }
         pairs[peer] = pair.sighting == nil ? nil : pair
@@ -278,7 +278,7 @@ public struct InvitationMachine: Sendable, Hashable {
         var outputs: [Output] = []
         let dials = dialed.filter { pairs[$0]?.channel == nil }
         for peer in dials.sorted() { outputs += approach(peer, now) }
-        for peer in Set(wantedPeers() + pairs.doubted).subtracting(dials).sorted() {
+        for peer in Set(wantedPeers() + pairs.suspected).subtracting(dials).sorted() {
             outputs += approach(peer, now)
         }
         while !isFull, pairs.invitingCount < invitationsAtOnce,
@@ -294,7 +294,7 @@ public struct InvitationMachine: Sendable, Hashable {
         switch pair.state {
         case .idle where own > peer:
             pairs[peer]?.state = .nudging(
-                until: now + Limits.nudgePatience + random.duration(below: .seconds(1)),
+                until: now + Limits.nudgeTimeout + random.duration(below: .seconds(1)),
                 sentAt: now)
             return [.nudge(peer, attempt: nextAttempt)]
         case .idle, .overdue:
@@ -303,7 +303,7 @@ public struct InvitationMachine: Sendable, Hashable {
                 ? max(invitationsAtOnce, Limits.dialsAtOnce) : invitationsAtOnce
             guard pairs.invitingCount < most else { return [] }
             return invite(peer, now)
-        case .inviting, .nudging, .nudgeHeldBack, .resting: return []
+        case .inviting, .nudging, .nudgeHeldBack, .backingOff: return []
         }
     }
 
@@ -317,23 +317,26 @@ public struct InvitationMachine: Sendable, Hashable {
         return [.invite(peer, attempt: attempt)]
     }
 
-    /// The cheapest ways to a collector first, then cheap ones, then one far one, up to the number
-    /// wanted.
+    /// Those with the cheapest routes to a collector first, then cheap ones, then a distant one, up
+    /// to the number wanted.
     private func wantedPeers() -> [PeerID] {
         guard wantsCount > 0 else { return [] }
         let connected = connectedCount
         let vacancies = wantsCount - connected
-        let canTakeRescuer =
+        let canExceedWanted =
             !hasRoute && connected + pairs.invitingCount < acceptsCount + wantsCount
-        guard vacancies > 0 || canTakeRescuer else { return [] }
+        guard vacancies > 0 || canExceedWanted || hasRoute else { return [] }
         let candidates = pairs.candidates
+        if vacancies <= 0, hasRoute {
+            return nearestCollector(candidates.first?.peer).map { [$0] } ?? []
+        }
         if vacancies <= 0 {
             // Enough of them, or even all that we accept, but none leads to a collector: one that
             // does is worth a place more.
-            guard let rescuer = candidates.first?.peer,
-                pairs[rescuer]?.sighting?.costToCollector != nil
+            guard let nearest = candidates.first?.peer,
+                pairs[nearest]?.sighting?.costToCollector != nil
             else { return [] }
-            return [rescuer]
+            return [nearest]
         }
         var wanted = candidates.prefix(vacancies).map(\.peer)
         let isLast = connected + wanted.count == wantsCount
@@ -342,13 +345,23 @@ public struct InvitationMachine: Sendable, Hashable {
         }
         return wanted
     }
+
+    /// A collector that we hear, if that is one and no neighbour is: on a LAN neighbours are found
+    /// sooner than the one collector, and the path over them costs twice as much.
+    private func nearestCollector(_ peer: PeerID?) -> PeerID? {
+        guard let peer, pairs[peer]?.sighting?.role == .collector,
+            connectedCount + pairs.invitingCount < acceptsCount + wantsCount,
+            !pairs.connectedPeers.contains(where: { pairs[$0]?.sighting?.role == .collector })
+        else { return nil }
+        return peer
+    }
 }
 
 extension Limits {
     /// Neighbours that a node looks for, and takes when asked.
     public static let neighboursWanted = 4
     public static let neighboursAccepted = 8
-    public static let collectorNeighbours = 1_024
+    static let collectorNeighbours = 1_024
     /// Handshakes of our own at once.
     public static let invitationsAtOnce = 4
     /// And while a program calls more: those that do not answer keep no others waiting.
@@ -356,12 +369,12 @@ extension Limits {
     /// And at a collector, which a hall of boards asks at once.
     static let collectorInvitationsAtOnce = 32
     /// A nudge's addressee invites within this time, or we do.
-    public static let nudgePatience = Duration.seconds(3)
+    static let nudgeTimeout = Duration.seconds(3)
     /// Before a nudge that was held back is tried again; up to twice that.
-    public static let nudgeRetry = Duration.milliseconds(150)
-    public static let fullRetry = Duration.seconds(30)
+    static let nudgeRetry = Duration.milliseconds(150)
+    static let fullRetry = Duration.seconds(30)
     /// Peers that a program calls at once.
-    public static let dialedPeersMax = 512
+    static let dialedPeersMax = 512
     /// All that discovery knows.
     public static let pairsMax = discoveryPeersMax
 }

@@ -34,7 +34,7 @@ struct InvitationPair: Sendable, Hashable {
         case nudgeHeldBack(until: Instant)
         /// It did not: we invite.
         case overdue
-        case resting(until: Instant)
+        case backingOff(until: Instant)
     }
 
     var sighting: Sighting?
@@ -47,15 +47,15 @@ struct InvitationPair: Sendable, Hashable {
     var wakePause = GrowingPause(first: Limits.wakePauseFirst, longest: Limits.wakePauseMax)
     var isDeclined = false
     /// Whether the connected peer has restarted.
-    var doubt = RestartDoubt()
+    var suspicion = RestartSuspicion()
 
     var nextDeadline: Instant? {
         let ofState: Instant? =
             switch state {
-            case .nudging(let until, _), .nudgeHeldBack(let until), .resting(let until): until
+            case .nudging(let until, _), .nudgeHeldBack(let until), .backingOff(let until): until
             case .idle, .inviting, .overdue: nil
             }
-        guard let probed = doubt.deadline else { return ofState }
+        guard let probed = suspicion.deadline else { return ofState }
         return min(probed, ofState ?? probed)
     }
 
@@ -66,11 +66,11 @@ struct InvitationPair: Sendable, Hashable {
 
     /// Known, and not just found unwilling.
     var isAvailable: Bool {
-        if case .resting = state { return false }
+        if case .backingOff = state { return false }
         return sighting != nil
     }
 
-    /// For choosing: collectors are cheapest, those without a way dearest.
+    /// For choosing: collectors are cheapest, those without a route dearest.
     var cost: UInt32 {
         sighting?.role == .collector ? 0 : UInt32(sighting?.costToCollector ?? .max) + 1
     }
@@ -78,7 +78,7 @@ struct InvitationPair: Sendable, Hashable {
     /// Somebody who says that it is the peer has begun: give it its time.
     mutating func inboundSeen(_ now: Instant) {
         if case .nudging(let until, let sentAt) = state {
-            state = .nudging(until: max(until, now + Limits.nudgePatience), sentAt: sentAt)
+            state = .nudging(until: max(until, now + Limits.nudgeTimeout), sentAt: sentAt)
         }
     }
 
@@ -88,49 +88,49 @@ struct InvitationPair: Sendable, Hashable {
 
     mutating func declined(_ attempt: UInt16, until: Instant, _ now: Instant) {
         guard case .inviting(attempt, _) = state else { return }
-        state = .resting(until: until)
+        state = .backingOff(until: until)
         isDeclined = true
-        doubt.refuted(now)
+        suspicion.dispel(now)
     }
 
     /// A program calls it: its wish does not wait for the end of a back-off.
     mutating func dialed() {
-        guard case .resting = state, !isDeclined else { return }
+        guard case .backingOff = state, !isDeclined else { return }
         state = .idle
         failures = 0
     }
 
     /// Discovery has forgotten it.
-    mutating func lostSight() {
+    mutating func lost() {
         sighting = nil
         if state == .overdue { state = .idle }
     }
 
     mutating func deadlineReached(_ now: Instant) {
         switch state {
-        case .resting(let until) where now >= until:
+        case .backingOff(let until) where now >= until:
             state = .idle
             isDeclined = false
         case .nudging(let until, _) where now >= until: state = sighting == nil ? .idle : .overdue
         case .nudgeHeldBack(let until) where now >= until: state = .idle
         default: break
         }
-        guard doubt.deadline ?? .distantFuture <= now else { return }
-        doubt.confirm()
-        if case .resting = state { state = .idle }
+        guard suspicion.deadline ?? .distantFuture <= now else { return }
+        suspicion.confirm()
+        if case .backingOff = state { state = .idle }
     }
 }
 
 /// Whether a connected peer has restarted, of which another run was heard.
 ///
-/// Beacons and nudges of an earlier run may be replayed for ever. So each doubt is followed by a
-/// pause, which grows until the peer has in fact restarted; one that does so meanwhile is missed
-/// by its silence.
-struct RestartDoubt: Sendable, Hashable {
+/// Beacons and nudges of an earlier run may be replayed for ever. So each suspicion is followed by
+/// a pause, which grows until the peer has in fact restarted; a peer that restarts during the pause
+/// is found by its silence.
+struct RestartSuspicion: Sendable, Hashable {
     private enum State: Sendable, Hashable {
         case none
         /// The channel was asked; it has until then.
-        case asking(until: Instant)
+        case probing(until: Instant)
         /// It did not answer: another channel is to begin beside it.
         case confirmed
     }
@@ -140,20 +140,20 @@ struct RestartDoubt: Sendable, Hashable {
         first: Limits.restartPauseFirst, longest: Limits.restartPauseMax)
 
     /// When the channel's silence is an answer.
-    var deadline: Instant? { if case .asking(let until) = state { until } else { nil } }
+    var deadline: Instant? { if case .probing(let until) = state { until } else { nil } }
 
     var isConfirmed: Bool { state == .confirmed }
 
     func mayBegin(_ now: Instant) -> Bool { state == .none && pause.isOver(now) }
 
     mutating func begin(_ now: Instant) {
-        state = .asking(until: now + Limits.restartPatience)
+        state = .probing(until: now + Limits.restartTimeout)
     }
 
     mutating func confirm() { state = .confirmed }
 
     /// The channel answered, or another one began, or could not.
-    mutating func refuted(_ now: Instant) {
+    mutating func dispel(_ now: Instant) {
         guard state != .none else { return }
         state = .none
         pause.begin(now)
@@ -162,8 +162,8 @@ struct RestartDoubt: Sendable, Hashable {
 
 extension Limits {
     /// A neighbour that still has our channel answers within this time, or it has restarted.
-    static let restartPatience = Duration.milliseconds(60)
-    /// After a doubt whether a peer restarted; doubles with each.
+    static let restartTimeout = Duration.milliseconds(60)
+    /// After a suspicion that a peer has restarted; doubles with each.
     static let restartPauseFirst = Duration.seconds(1)
     static let restartPauseMax = Duration.seconds(64)
     /// After a nudge that ended a back-off, until one may end another.

@@ -23,7 +23,7 @@ struct PairTable: Sendable, Hashable {
     /// Those that asked us and that it is on us to invite, in order.
     private(set) var callers: [PeerID] = []
     /// Connected ones that seem to have restarted, in order.
-    private(set) var doubted: [PeerID] = []
+    private(set) var suspected: [PeerID] = []
     private var deadlines = DeadlineTable<PeerID>()
     private var peersByToken: [ChannelToken: PeerID] = [:]
 
@@ -55,8 +55,8 @@ struct PairTable: Sendable, Hashable {
             Self.move(in: &candidates, from: candidate(peer, before), to: candidate(peer, after))
             Self.move(in: &callers, from: caller(peer, before), to: caller(peer, after))
             Self.move(
-                in: &doubted, from: before?.doubt.isConfirmed == true ? peer : nil,
-                to: after?.doubt.isConfirmed == true ? peer : nil)
+                in: &suspected, from: before?.suspicion.isConfirmed == true ? peer : nil,
+                to: after?.suspicion.isConfirmed == true ? peer : nil)
             deadlines[peer] = after?.nextDeadline
             if before?.channel?.token != after?.channel?.token {
                 if let old = before?.channel { peersByToken[old.token] = nil }

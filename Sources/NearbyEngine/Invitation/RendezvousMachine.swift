@@ -17,7 +17,7 @@ struct RendezvousMachine {
         case refused(PeerID, at: Endpoint, RefusedNode.Cause)
         /// The peer was admitted, whatever was said of it before.
         case opened(PeerID)
-        /// What our way to the nearest collector costs; nil: there is none.
+        /// What our route to the nearest collector costs; nil: there is none.
         case costToCollector(UInt16?)
         /// What beacons show to people from now on; nil: we are hidden.
         case advertise(DiscoveryInfo?)
@@ -43,7 +43,7 @@ struct RendezvousMachine {
         /// Where this peer was heard, best first.
         case sighted(PeerID, [Endpoint])
         /// Have whoever sends beacons in our name from there prove our key.
-        case seekClone(at: Endpoint)
+        case detectClone(at: Endpoint)
         case event(NodeEvent)
         case drop(DropReason)
     }
@@ -68,8 +68,8 @@ struct RendezvousMachine {
     /// What beacons were told of us last: it follows from `costToCollector` and the tie-break.
     private var presence: DiscoveryMachine.OwnState?
     /// Between handshakes with those who send beacons in our name.
-    private var clonePause = GrowingPause(
-        first: Limits.clonePauseFirst, longest: Limits.clonePauseMax)
+    private var cloneBackoff = GrowingPause(
+        first: Limits.cloneBackoffFirst, longest: Limits.cloneBackoffMax)
 
     init(
         _ configuration: NodeConfiguration, _ cryptography: any Cryptography,
@@ -191,7 +191,7 @@ struct RendezvousMachine {
         case .lost(let peer): return tellsSightings ? [.event(.application(.vanished(peer)))] : []
         case .nudged(let peer, let run, let attempt):
             return nudged(by: peer, run, attempt, view, now)
-        case .suspicion(_, let endpoint): return seekClone(at: endpoint, now)
+        case .suspicion(_, let endpoint): return detectClone(at: endpoint, now)
         case .drop(let reason): return [.drop(reason)]
         }
     }
@@ -226,7 +226,7 @@ struct RendezvousMachine {
         if let neighbour = view.peers.neighbour(peer), view.peers[peer]?.terms.run == run,
             neighbour.hop.wasJustHeard(now: now)
         {
-            return [.drop(.beaconNeedless)]
+            return [.drop(.beaconUnneeded)]
         }
         return tell(.nudged(peer, run, attempt: attempt), view, now)
     }
@@ -252,10 +252,10 @@ struct RendezvousMachine {
 
     /// At most now and then: they may be a replay of our own past, and only a key that was proved
     /// there is told.
-    private mutating func seekClone(at endpoint: Endpoint, _ now: Instant) -> [Output] {
-        guard clonePause.isOver(now) else { return [.drop(.beaconEcho)] }
-        clonePause.begin(now)
-        return [.seekClone(at: endpoint)]
+    private mutating func detectClone(at endpoint: Endpoint, _ now: Instant) -> [Output] {
+        guard cloneBackoff.isOver(now) else { return [.drop(.beaconEcho)] }
+        cloneBackoff.begin(now)
+        return [.detectClone(at: endpoint)]
     }
 
     // MARK: Who is invited
@@ -316,7 +316,7 @@ struct RendezvousMachine {
             case .malformed: return [.drop(.beaconMalformed)]
             case .unsupportedVersion: return [.drop(.beaconVersion)]
             case .otherNetwork(let frame):
-                return [.drop(.beaconStrangeNetwork)] + refuse(frame, .otherNetwork)
+                return [.drop(.beaconForeignNetwork)] + refuse(frame, .otherNetwork)
             case .unproved(let frame):
                 let cause: RefusedNode.Cause = frame.proof == nil ? .noSecret : .otherSecret
                 return [.drop(.beaconBadProof)] + refuse(frame, cause)
@@ -366,7 +366,7 @@ extension NodeConfiguration {
             proves: !secrets.isEmpty, datagramsPerBeacon: 2)
         if application != nil {
             identity.lostPeerTime = Limits.lostPeerTime
-            identity.infoPatience = Limits.shownInfoPatience
+            identity.infoTimeout = Limits.displayedInfoTimeout
             identity.rate = .ofApplications
         }
         return DiscoveryMachine(
@@ -380,10 +380,10 @@ extension NodeConfiguration {
 
 extension Limits {
     /// Between two handshakes with whoever uses our name.
-    static let clonePauseFirst = Duration.seconds(10)
-    static let clonePauseMax = Duration.seconds(640)
+    static let cloneBackoffFirst = Duration.seconds(10)
+    static let cloneBackoffMax = Duration.seconds(640)
     /// A neighbour that is gone is not shown to people for longer, unless it is heard.
     static let lostPeerTime = Duration.seconds(5)
     /// Programs decide by the info whom they invite: one that is asked for four times comes first.
-    static let shownInfoPatience = Duration.seconds(8)
+    static let displayedInfoTimeout = Duration.seconds(8)
 }

@@ -40,7 +40,7 @@ struct AnswerTimes: Hashable, Sendable {
     /// When a frame with data counts as unanswered: from 35 ms on a wire where every answer came
     /// in time to 75 ms, and later only where no answer is ever that fast.
     var answerTimeout: Duration {
-        let most = max(Limits.answerTimeout, shortest + Limits.answerSlack)
+        let most = max(Limits.answerTimeout, shortest + Limits.answerMargin)
         guard count >= Self.countUntilTrusted else { return most }
         return min(max(longest * 5 / 4, Limits.answerTimeoutMin), most)
     }
@@ -64,12 +64,12 @@ struct AnswerTimes: Hashable, Sendable {
 
 extension Limits {
     /// A received frame with data is answered after this time, if nothing else was sent.
-    public static let answerDelay = Duration.milliseconds(25)
+    static let answerDelay = Duration.milliseconds(25)
     /// A sent frame with data counts as unanswered after this time, as long as little is known of
-    /// the neighbour: 25 ms for the answer, and 50 for the way.
-    public static let answerTimeout = Duration.milliseconds(75)
+    /// the neighbour: 25 ms for the answer, and 50 for the path.
+    static let answerTimeout = Duration.milliseconds(75)
     static let answerTimeoutMin = Duration.milliseconds(35)
-    static let answerSlack = Duration.milliseconds(50)
-    public static let probeInterval = Duration.milliseconds(50)
+    static let answerMargin = Duration.milliseconds(50)
+    static let probeInterval = Duration.milliseconds(50)
     static let probeIntervalMin = Duration.milliseconds(20)
 }

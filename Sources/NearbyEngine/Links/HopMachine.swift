@@ -10,10 +10,10 @@ struct HopMachine: Sendable {
         case frameReceived(isData: Bool)
         case received(LivenessFrame, from: LinkPath)
         case frameSent(isData: Bool)
-        /// It answered a question there.
+        /// It answered a challenge there.
         case answered(LinkPath)
-        /// It is proved that nobody is where it is addressed.
-        case nobodyThere
+        /// It is proved that nothing listens where it is addressed.
+        case unreachable
         /// Its new channel was opened there.
         case opened(LinkPath)
         /// Where discovery says that it may be, best first.
@@ -27,8 +27,8 @@ struct HopMachine: Sendable {
         case send([UInt8])
         /// An answer to a probe, over the link that it came from.
         case answerProbe(at: Endpoint)
-        /// Ask whether it answers there.
-        case ask(at: Endpoint)
+        /// Find out whether it answers there.
+        case challenge(at: Endpoint)
         /// It is addressed there from now on.
         case moved(LinkPath)
         /// What the hop costs now; infinite: route around it.
@@ -42,7 +42,7 @@ struct HopMachine: Sendable {
     private var random: SeededGenerator
 
     /// - Parameters:
-    ///   - way: where it answered just now.
+    ///   - path: where it answered just now.
     ///   - decides: of the two sides, the one with the lower PeerID.
     init(path: LinkPath, decides: Bool, seed: UInt64, now: Instant) {
         random = SeededGenerator(seed: seed)
@@ -59,7 +59,7 @@ struct HopMachine: Sendable {
     var lossPercent: Int { liveness.lossPercent }
 
     /// Links that would carry its channel, that in use among them.
-    var provedCount: Int { links.provedCount }
+    var validatedCount: Int { links.validatedCount }
 
     func wasJustHeard(now: Instant) -> Bool { liveness.wasJustHeard(now: now) }
 
@@ -78,7 +78,7 @@ struct HopMachine: Sendable {
             let answer = frame == .probe ? probed(from: path, now) : []
             return answer + live(.received(frame), now)
         case .answered(let path): return choose(.answered(path), now)
-        case .nobodyThere: return live(.nobodyThere, now)
+        case .unreachable: return live(.unreachable, now)
         case .opened(let path): return choose(.opened(path), now)
         case .candidates(let paths): return choose(.candidates(paths), now)
         case .linkDown(let link): return choose(.linkDown(link), now)
@@ -93,7 +93,7 @@ struct HopMachine: Sendable {
         deadline ?? .distantFuture <= now
     }
 
-    /// It asks over a link that we do not use: the answer takes the same way back.
+    /// It asks over a link that we do not use: the answer takes the same path back.
     private mutating func probed(from path: LinkPath, _ now: Instant) -> [Output] {
         guard endpoint != path.endpoint else { return [] }
         let outputs = choose(.probed(path), now)
@@ -105,7 +105,7 @@ struct HopMachine: Sendable {
         guard !steps.isEmpty else { return [] }
         return steps.flatMap { step in
             switch step {
-            case .challenge(let endpoint): return [Output.ask(at: endpoint)]
+            case .challenge(let endpoint): return [Output.challenge(at: endpoint)]
             case .use(let path):
                 liveness = LivenessMachine(
                     linkClass: path.linkClass, seed: random.next(), now: now)

@@ -6,7 +6,7 @@ import NearbyWire
 /// While data flows: who receives data answers within 25 ms with any frame; after one unanswered
 /// frame the sender probes every 20 to 50 ms, and some unanswered probes later the neighbour is
 /// suspect; how soon follows its answers so far (`AnswerTimes`).
-/// Idle: a hello a second each way, and three silent seconds are the end. Where an ICMP
+/// Idle: a hello a second in each direction, and three silent seconds are the end. Where an ICMP
 /// error says that nobody is there, and that is proved, the neighbour is suspect at once.
 public struct LivenessMachine: Sendable, Hashable {
     public enum Input: Equatable, Sendable {
@@ -14,7 +14,7 @@ public struct LivenessMachine: Sendable, Hashable {
         case frameReceived(isData: Bool)
         case received(LivenessFrame)
         /// It is proved that nobody is there now.
-        case nobodyThere
+        case unreachable
         case deadlineReached
     }
 
@@ -45,7 +45,7 @@ public struct LivenessMachine: Sendable, Hashable {
     /// When the frame that we sent counts as unanswered.
     private var answerExpected: Instant?
     /// When the oldest frame that nothing answered was sent.
-    private var askedAt: Instant?
+    private var dataSentAt: Instant?
     private var answerTimes: AnswerTimes
     private var lastSent: Instant
     private var lastHeard: Instant
@@ -74,14 +74,14 @@ public struct LivenessMachine: Sendable, Hashable {
             answerDue = nil
             if isData, answerExpected == nil, state == .alive {
                 answerExpected = now + answerTimes.answerTimeout * slowness
-                askedAt = now
+                dataSentAt = now
             }
             return []
         case .frameReceived(let isData): return heard(isData: isData, now)
         case .received(.probe):
             return heard(isData: false, now) + [.send(LivenessFrame.answer.bytes)]
         case .received: return heard(isData: false, now)
-        case .nobodyThere: return suspect(now)
+        case .unreachable: return suspect(now)
         case .deadlineReached: return deadlineReached(now)
         }
     }
@@ -116,9 +116,9 @@ public struct LivenessMachine: Sendable, Hashable {
         if isData, answerDue == nil { answerDue = now + Limits.answerDelay }
         let wasAwaited = answerExpected != nil
         answerExpected = nil
-        if let askedAt {
-            answerTimes.add((now - askedAt) / slowness, now: now)
-            self.askedAt = nil
+        if let dataSentAt {
+            answerTimes.add((now - dataSentAt) / slowness, now: now)
+            self.dataSentAt = nil
         }
         switch state {
         case .alive:
@@ -214,9 +214,9 @@ extension LinkClass {
 }
 
 extension Limits {
-    public static let suspectProbeInterval = Duration.milliseconds(150)
+    static let suspectProbeInterval = Duration.milliseconds(150)
     /// Answers in a row until a suspect is used again.
     public static let answersUntilTrusted = 4
-    public static let helloInterval = Duration.seconds(1)
+    static let helloInterval = Duration.seconds(1)
     public static let neighbourTimeout = Duration.seconds(3)
 }

@@ -14,14 +14,14 @@ struct PathProbes: Sendable {
     private var pending: [Probe] = []
 
     /// Whether it was asked there less than 200 ms ago.
-    func wasJustAsked(at endpoint: Endpoint, now: Instant) -> Bool {
+    func wasJustChallenged(at endpoint: Endpoint, now: Instant) -> Bool {
         pending.contains {
             $0.endpoint == endpoint && now - $0.sentAt < Limits.challengeInterval
         }
     }
 
     /// The question to send there. The oldest of too many is forgotten.
-    mutating func ask(at endpoint: Endpoint, token: UInt64, now: Instant) -> PathFrame {
+    mutating func challenge(at endpoint: Endpoint, token: UInt64, now: Instant) -> PathFrame {
         pending.removeAll { $0.endpoint == endpoint }
         if pending.count >= Limits.candidatesPerPeer { pending.removeFirst() }
         pending.append(Probe(token: token, endpoint: endpoint, sentAt: now))
@@ -37,5 +37,5 @@ struct PathProbes: Sendable {
 
 extension Limits {
     /// Between two challenges at one address, at least.
-    public static let challengeInterval = Duration.milliseconds(200)
+    static let challengeInterval = Duration.milliseconds(200)
 }

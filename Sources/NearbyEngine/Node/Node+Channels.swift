@@ -84,7 +84,7 @@ extension Node {
     private func opened(_ channel: PeerChannel, _ now: Instant) {
         guard let peer = channel.peer, let terms = channel.peerTerms else { return }
         tellRendezvous(.opened(peer), now)
-        tellMesh(.met(peer, terms), now)
+        tellMesh(.admitted(peer, terms), now)
         guard channel.path.endpoint != nil else { return use(channel, now) }
         tellInvitation(.admitted(channel, terms, by: peer), now)
     }
@@ -104,7 +104,7 @@ extension Node {
         switch path {
         case .link(let endpoint): tellRendezvous(.unknownChannel(at: endpoint), now)
         case .mesh(let source):
-            guard channels.mayTellUnknown(source, now: now) else { return }
+            guard channels.mayHint(source, now: now) else { return }
             let hint = UnknownChannelHint(index: index).bytes
             outbox.originate(hint, to: source, .control, seeing: view(toward: source))
         }

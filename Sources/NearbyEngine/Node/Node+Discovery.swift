@@ -30,7 +30,7 @@ extension Node {
                 tell(.challenge(channel, at: neighbour.endpoint), now)
             }
         case .sighted(let peer, let endpoints): tell(.sighted(peer, endpoints), now)
-        case .seekClone(let endpoint):
+        case .detectClone(let endpoint):
             beginHandshake(with: own, over: .link(endpoint), attempt: 0, now)
         case .event(let event): outbox.add(event)
         case .drop(let reason): outbox.drop(reason)

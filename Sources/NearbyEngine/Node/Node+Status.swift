@@ -17,6 +17,9 @@ extension Node {
 
     public var routes: [Route] { mesh.routing.routes }
 
+    /// Each destination with the next hop to it, in no order.
+    public func eachRoute(_ body: (PeerID, PeerID) -> Void) { mesh.routing.eachRoute(body) }
+
     /// In the order of their PeerIDs.
     public var neighbourStatus: [NeighbourStatus] { peers.neighbourStatus }
 
@@ -30,7 +33,6 @@ extension Node {
 
     /// Whom the program was told to address.
     public var collector: PeerID? { mesh.addressees.collector }
-
     public var viewers: [PeerID] { mesh.addressees.viewers }
 
     public var sightingCount: Int { rendezvous.discovery.peerCount }

@@ -89,7 +89,7 @@ public final class Node {
         case .datagram(let bytes, let source, let isMulticast):
             received(bytes, Arrival(path: .link(source)), isMulticast: isMulticast, now)
         case .returned(let quote, let endpoint):
-            ReturnedQuestions.take(quote, of: endpoint, at: self, now)
+            ReturnedChallenges.receive(quote, of: endpoint, at: self, now)
         case .staticPeers(let endpoints): tellDiscovery(.staticPeers(endpoints), now)
         case .rememberedPeers(let endpoints): tellDiscovery(.rememberedPeers(endpoints), now)
         case .advertisedPeers(let endpoints, let service):
@@ -99,7 +99,7 @@ public final class Node {
         case .sendReliable(let message, let peer): tell(.sendReliable(message, to: peer), now)
         case .application(let input): ApplicationDials.handle(input, of: self, now)
         case .echo(let token, let peer, let limit):
-            tellEchoes(.ask(token, peer, limit), toward: peer.short, now)
+            tellEchoes(.request(token, peer, limit), toward: peer.short, now)
         case .clock(let unixOffset): tellChannels(.clock(unixOffset: unixOffset), now)
         case .deadlineReached: deadlineReached(now)
         case .stop: stop(now)
@@ -127,9 +127,9 @@ public final class Node {
     }
 
     private func stop(_ now: Instant) {
-        let farewell = CloseFrame(reason: .leaving).bytes
+        let goodbye = CloseFrame(reason: .leaving).bytes
         for association in peers.associated {
-            enqueue(farewell, to: association.peer, .control, now)
+            enqueue(goodbye, to: association.peer, .control, now)
         }
         flushNeighbours(now)
         tellDiscovery(.stop, now)

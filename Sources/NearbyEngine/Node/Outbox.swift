@@ -22,7 +22,7 @@ struct Outbox {
     private var outputs: [NodeOutput] = []
     private(set) var drops = DropCounters()
     /// It sees each question as it leaves.
-    var returnedQuestions = ReturnedQuestions()
+    var returnedChallenges = ReturnedChallenges()
     /// Neighbours with frames waiting, in the order of their first frame; those before `head` have
     /// had their turn.
     private var waiting: [Neighbour] = []
@@ -73,7 +73,7 @@ struct Outbox {
     ) {
         guard let datagram = seal(payload, on: channel, .control, view.peers, now) else { return }
         if let endpoint = path.endpoint {
-            returnedQuestions.sent(datagram, on: channel.token, to: endpoint, now: now)
+            returnedChallenges.sent(datagram, on: channel.token, to: endpoint, now: now)
         }
         transmit(datagram, over: path, seeing: view)
     }

@@ -6,7 +6,7 @@ import NearbyWire
 /// Nodes of applications call as well whom the program names.
 struct AddresseeMachine {
     enum Input {
-        /// The way to a destination changed; nil: there is none.
+        /// The route to a destination changed; nil: there is none.
         case routeChanged(PeerID, DestinationKind, metric: UInt16?)
         /// A channel with the peer was opened.
         case associated(PeerID)
@@ -14,7 +14,7 @@ struct AddresseeMachine {
         case dissociated(PeerID)
         /// It says that it does not know our channel.
         case channelUnknown(PeerID)
-        /// There is a way to a peer without a channel.
+        /// There is a route to a peer without a channel.
         case reachable(PeerID)
         /// The program wants a channel with the peer, or no more.
         case dialed(PeerID, Bool)
@@ -30,7 +30,7 @@ struct AddresseeMachine {
         case collector(PeerID?)
         /// And these viewers, in the order of their PeerIDs.
         case viewers([PeerID])
-        /// Whether there is a way to a collector, or what it costs, may have changed.
+        /// Whether there is a route to a collector, or what it costs, may have changed.
         case routeToCollectorChanged
         /// Routing calls it a collector; it was admitted as something else.
         case noCollector(PeerID)
@@ -46,7 +46,7 @@ struct AddresseeMachine {
 
     /// Our attempts to open a channel over the mesh with one of them.
     private struct Dial {
-        /// nil while nothing is to be done: the channel is open, or there is no way.
+        /// nil while nothing is to be done: the channel is open, or there is no route.
         var nextAttempt: Instant?
         var backoff = Limits.dialBackoff
         /// Since a channel was open the last time.
@@ -61,7 +61,7 @@ struct AddresseeMachine {
     /// Those that count as collectors; empty: all that were admitted as such.
     private let collectors: Set<PeerID>
     private var choice = CollectorChoice()
-    private var places: ViewerPlaces
+    private var slots: ViewerSlots
     /// The chosen collector and at most `Limits.viewersMax` viewers.
     private var dials: [PeerID: Dial] = [:]
     /// By the program; at most `Limits.dialedPeersMax`.
@@ -71,10 +71,10 @@ struct AddresseeMachine {
     private(set) var viewers: [PeerID] = []
     private var random: SeededGenerator
 
-    init(role: Role, collectors: Set<PeerID>, scatter: UInt64, seed: UInt64) {
+    init(role: Role, collectors: Set<PeerID>, salt: UInt64, seed: UInt64) {
         self.role = role
         self.collectors = collectors
-        places = ViewerPlaces(scatter: scatter)
+        slots = ViewerSlots(salt: salt)
         random = SeededGenerator(seed: seed)
     }
 
@@ -111,7 +111,7 @@ struct AddresseeMachine {
 
     var nextDeadline: Instant? {
         var earliest = min(
-            choice.nextDeadline ?? .distantFuture, places.nextDeadline ?? .distantFuture)
+            choice.nextDeadline ?? .distantFuture, slots.nextDeadline ?? .distantFuture)
         for dial in dials.values { earliest = min(earliest, dial.nextAttempt ?? .distantFuture) }
         return earliest == .distantFuture ? nil : earliest
     }
@@ -121,10 +121,10 @@ struct AddresseeMachine {
     /// When the open channel with it was last begun anew, because it did not know it.
     func renewedAt(_ peer: PeerID) -> Instant? { dials[peer]?.renewedAt }
 
-    /// What a way to the nearest collector costs; nil: there is none.
+    /// What a route to the nearest collector costs; nil: there is none.
     func costToCollector(_ routing: RoutingMachine) -> UInt16? {
         if role == .collector { return 0 }
-        return routing.routes.filter { counts($0.destination, $0.kind) }.map(\.metric).min()
+        return routing.leastMetric { counts($0, $1) }
     }
 
     // MARK: Ways and roles
@@ -172,7 +172,7 @@ struct AddresseeMachine {
     ) -> [Output] {
         guard let role = view.peers.role(of: peer) else { return [] }
         if role == .collector {
-            // Also where routing has no way to it at the moment.
+            // Also where routing has no route to it at the moment.
             return apply(choice.handle(.admitted(peer), now: now), view, now)
         }
         guard choice.knows(peer), peer == choice.current else { return [] }
@@ -201,33 +201,33 @@ struct AddresseeMachine {
         let candidates = view.routing.routes.filter { $0.kind == .viewer }.map { route in
             let peer = route.destination
             let role = view.peers.role(of: peer)
-            return ViewerPlaces.Candidate(
+            return ViewerSlots.Candidate(
                 peer: peer, isServed: role == .viewer, isOther: role != nil && role != .viewer,
                 isDialed: dials[peer] != nil)
         }
-        return places.choose(from: candidates, now: now)
+        return slots.choose(from: candidates, now: now)
     }
 
     private mutating func dialIfDue(_ view: View, _ now: Instant) -> [Output] {
         var outputs: [Output] = []
-        var isRoom = places.takeDue(now: now)
+        var hasFreeSlot = slots.takeDue(now: now)
         for peer in dials.keys.sorted() {
             guard let dial = dials[peer], let due = dial.nextAttempt, now >= due else { continue }
             guard view.peers[peer] == nil, view.routing.nextHop(to: peer.short) != nil else {
                 dials[peer]?.nextAttempt = nil
                 continue
             }
-            if isPlaceWanted(peer, dial, view) {
-                places.pause(peer, now: now)
+            if isSlotWanted(peer, dial, view) {
+                slots.pause(peer, now: now)
                 dials[peer] = nil
                 outputs.append(.giveUp(peer))
-                isRoom = true
+                hasFreeSlot = true
             } else {
                 outputs += attempt(peer, dial, view, now)
             }
         }
         // Who is called now was not called before: this ends.
-        return isRoom ? outputs + reviseDials(view, now) : outputs
+        return hasFreeSlot ? outputs + reviseDials(view, now) : outputs
     }
 
     private mutating func attempt(
@@ -246,7 +246,7 @@ struct AddresseeMachine {
     }
 
     /// Whether others want the place of a viewer that did not answer.
-    private func isPlaceWanted(_ peer: PeerID, _ dial: Dial, _ view: View) -> Bool {
+    private func isSlotWanted(_ peer: PeerID, _ dial: Dial, _ view: View) -> Bool {
         guard peer != choice.current, !dialed.contains(peer),
             dial.attempts >= Limits.viewerDialsUnanswered
         else { return false }
@@ -259,7 +259,7 @@ struct AddresseeMachine {
             ? .zero : random.duration(in: .zero..<Limits.dialDelay)
     }
 
-    /// After the channel with an addressee was lost, or when there is a new way to it.
+    /// After the channel with an addressee was lost, or when there is a new route to it.
     private mutating func redial(_ peer: PeerID, _ now: Instant) {
         guard let dial = dials[peer] else { return }
         let soon = now + spread(of: peer)
@@ -304,13 +304,13 @@ struct AddresseeMachine {
 
 extension Limits {
     /// Between attempts to reach somebody over the mesh; doubles to the maximum.
-    public static let dialBackoff = Duration.milliseconds(500)
+    static let dialBackoff = Duration.milliseconds(500)
     public static let dialBackoffMax = Duration.seconds(30)
     /// After so many the chosen collector is given up for another, if there is one.
     static let dialsUnanswered = 4
     /// Before somebody who is heard on a link is called over the mesh all the same. Viewers are
     /// called up to as much later, each at a time of its own.
-    public static let dialDelay = Duration.seconds(1)
+    static let dialDelay = Duration.seconds(1)
     /// Between two attempts to renew a channel that the other side seems not to have.
     static let renewalInterval = Duration.seconds(1)
 }

@@ -19,8 +19,8 @@ final class Association: Timed {
         case resumptionFailed(attempt: UInt16)
         /// Begin a handshake beside the channel.
         case renewKeys
-        /// Ask over the mesh whether the peer is there.
-        case askWhetherThere
+        /// Find out over the mesh whether the peer is there.
+        case probe
         /// It was out of reach, or silent, for too long.
         case giveUp
     }
@@ -50,7 +50,7 @@ final class Association: Timed {
     private var rekeyRetry = Limits.rekeyRetry
     /// When to see whether a peer that is no neighbour has been silent for long.
     private var silenceCheckAt: Instant { didSet { timers.touch(place) } }
-    /// Questions since it was heard last.
+    /// Probes since it was heard last.
     private var silenceProbes = 0
     private let unreachableTime: Duration
     private let silenceMax: Duration
@@ -96,7 +96,7 @@ final class Association: Timed {
 
     func handle(_ input: Input, now: Instant) -> [Output] {
         switch input {
-        case .nextHop(let hop): return leaveOver(hop, now)
+        case .nextHop(let hop): return rerouted(hop, now)
         case .resume(let attempt):
             resumption = Resumption(attempt: attempt, until: now + Limits.resumptionTime)
             return []
@@ -117,7 +117,7 @@ final class Association: Timed {
 
     /// Whole reliable messages that the peer may not have delivered, in order, for the association
     /// in place of this one.
-    var unacknowledged: [[UInt8]] { session.takeUnacknowledged() }
+    var unacknowledged: [[UInt8]] { session.unacknowledgedMessages }
 
     /// Bytes of reliable messages that the peer may not have yet.
     var queuedReliableBytes: Int { session.queuedReliableBytes }
@@ -133,11 +133,11 @@ final class Association: Timed {
         else { return false }
         if channel.key.path.endpoint != nil { return now - openedAt < Limits.invitationTimeout }
         return channel.isClient != new.isClient && channel.isClient == (own < peer)
-            && now - openedAt < Limits.crossedDialsTime
+            && now - openedAt < Limits.simultaneousOpenTime
     }
 
-    /// What was measured on the old path says nothing of the new one.
-    private func leaveOver(_ hop: PeerID?, _ now: Instant) -> [Output] {
+    /// The first hop is another one. What was measured on the old path says nothing of the new one.
+    private func rerouted(_ hop: PeerID?, _ now: Instant) -> [Output] {
         guard let hop else {
             if unreachableSince == nil { unreachableSince = now }
             return []
@@ -192,7 +192,7 @@ final class Association: Timed {
         }
         guard silenceProbes < Limits.meshProbesMax else { return [.giveUp] }
         silenceProbes += 1
-        return [.askWhetherThere]
+        return [.probe]
     }
 }
 
@@ -201,7 +201,7 @@ extension Limits {
     /// handshake.
     public static let unreachableTime = Duration.seconds(60)
     /// Channels over the mesh that opened so close together may have been begun by both sides.
-    static let crossedDialsTime = Duration.seconds(5)
+    static let simultaneousOpenTime = Duration.seconds(5)
     /// How long a peer may take to answer on a new link of an open channel.
     public static let resumptionTime = Duration.milliseconds(500)
     /// Between attempts to renew the keys of a channel; doubles to the maximum.

@@ -1,25 +1,25 @@
 import NearbyCore
 import NearbyWire
 
-/// The nodes of the network, also those behind others: the ways to them, who was in reach, and whom
-/// readings are addressed to.
+/// The nodes of the network, including those behind others: the routes to them, who was in reach,
+/// and whom readings are addressed to.
 struct MeshMachine {
     enum Input {
         case routing(RoutingMachine.Input)
         case addressees(AddresseeMachine.Input)
         /// What the peer said of itself when its channel was opened.
-        case met(PeerID, AdmitFrame)
+        case admitted(PeerID, AdmitFrame)
         case deadlineReached
     }
 
     enum Output {
         case send(RoutingMessage, to: PeerID)
-        /// The way to a peer with an open channel changed.
+        /// The route to a peer with an open channel changed.
         case nextHop(PeerID, PeerID?)
         // As `AddresseeMachine` says.
         case dial(PeerID)
         case giveUp(PeerID)
-        /// What a way to the nearest collector costs now.
+        /// What a route to the nearest collector costs now.
         case costToCollector(UInt16?)
         case event(NodeEvent)
         case drop(DropReason)
@@ -35,7 +35,7 @@ struct MeshMachine {
             firstSeqno: UInt32.random(in: 1...Limits.firstSeqnoMax, using: &random))
         addressees = AddresseeMachine(
             role: configuration.role, collectors: configuration.collectors,
-            scatter: configuration.seed, seed: random.next())
+            salt: configuration.seed, seed: random.next())
     }
 
     var nextDeadline: Instant? {
@@ -51,8 +51,8 @@ struct MeshMachine {
         switch input {
         case .routing(let input): return tell(input, peers, discovery, now)
         case .addressees(let input): return tell(input, peers, discovery, now)
-        case .met(let peer, let terms):
-            book.met(peer, terms, now: now)
+        case .admitted(let peer, let terms):
+            book.record(peer, terms, now: now)
             return []
         case .deadlineReached:
             var outputs: [Output] = []

@@ -11,12 +11,12 @@ public struct KnownNode: Equatable, Sendable {
     public var software = ""
     /// As routing has it.
     public var kind: DestinationKind
-    /// The neighbour on the way to it, or on the last one: itself if it is a neighbour.
+    /// The neighbour on the route to it, or on the last one: itself if it is a neighbour.
     public var nextHop: PeerID?
     /// Links that its last message crossed.
     public var hops: Int?
     public var isReachable: Bool
-    /// When it was last in reach; of one that is, when its way last changed.
+    /// When it was last in reach; of one that is, when its route last changed.
     public var lastReachable: Instant
 }
 
@@ -42,7 +42,7 @@ struct NodeBook: Sendable {
     /// When those out of reach count as vanished.
     private var due = DeadlineTable<PeerID>()
 
-    /// The next hop to a destination changed; nil: there is no way.
+    /// The next hop to a destination changed; nil: there is no route.
     mutating func routeChanged(
         _ peer: PeerID, nextHop: PeerID?, _ kind: DestinationKind, now: Instant
     ) -> [Output] {
@@ -67,7 +67,7 @@ struct NodeBook: Sendable {
     }
 
     /// What the peer said of itself when its channel was opened.
-    mutating func met(_ peer: PeerID, _ terms: AdmitFrame, now: Instant) {
+    mutating func record(_ peer: PeerID, _ terms: AdmitFrame, now: Instant) {
         guard var entry = entries[peer] ?? add(peer, DestinationKind(terms.role), now) else {
             return
         }
@@ -110,8 +110,8 @@ struct NodeBook: Sendable {
 }
 
 extension Limits {
-    /// Nodes whose names and ways are kept for `rivulet status`.
+    /// Nodes whose names and routes are kept for `rivulet status`.
     static let nodesRememberedMax = 1_024
-    /// A way that is found again sooner was never lost, to people.
+    /// A route that is found again sooner was never lost, to people.
     static let vanishedAfter = Duration.seconds(10)
 }

@@ -4,8 +4,7 @@ import NearbyWire
 /// The peers with an open channel: which channel carries the traffic of each, its session, whether
 /// it is a neighbour and over which link, and when all that ends.
 ///
-/// What an association, its session or a hop says is acted on before anybody else is told of
-/// anything.
+/// What an association, its session or a hop puts out is handled before anything else hears of it.
 struct PeerMachine {
     enum Input {
         /// The channel carries its peer's traffic from now on. `nextHop`: as routing has it;
@@ -118,7 +117,7 @@ struct PeerMachine {
         return outputs
     }
 
-    // MARK: The parts and what they say
+    // MARK: The parts and their outputs
 
     // All add to the outputs of one input: each frame passes here.
 
@@ -128,7 +127,7 @@ struct PeerMachine {
         _ outputs: inout [Output]
     ) {
         for output in association.handle(input, now: now) {
-            outputs.append(said(output, by: association, hops: hops))
+            outputs.append(translate(output, by: association, hops: hops))
         }
     }
 
@@ -138,7 +137,7 @@ struct PeerMachine {
         _ outputs: inout [Output]
     ) {
         for output in association.handle(input, now: now) {
-            outputs.append(said(output, by: association))
+            outputs.append(translate(output, by: association))
         }
     }
 
@@ -153,7 +152,7 @@ struct PeerMachine {
     }
 
     @inline(never)
-    private func said(
+    private func translate(
         _ output: SessionMachine.Output, by association: Association, hops: Int = 1
     ) -> Output {
         let peer = association.peer
@@ -173,11 +172,11 @@ struct PeerMachine {
         }
     }
 
-    private mutating func said(
+    private mutating func translate(
         _ output: Association.Output, by association: Association
     ) -> Output {
         switch output {
-        case .session(let output): return said(output, by: association)
+        case .session(let output): return translate(output, by: association)
         case .resumptionFailed(let attempt): return .invitation(.failed(association.peer, attempt))
         case .renewKeys:
             let channel = association.channel
@@ -185,7 +184,7 @@ struct PeerMachine {
             return .renewKeys(
                 association.peer, over: neighbour.map { Path.link($0.endpoint) } ?? channel.path,
                 attempt: channel.attemptNumber &+ 1)
-        case .askWhetherThere:
+        case .probe:
             let question = PathFrame(isResponse: false, token: random.next())
             let path = Path.mesh(association.peer.short)
             return .send(question.bytes, on: association.channel, over: path)
@@ -205,7 +204,7 @@ struct PeerMachine {
         case .answerProbe(let endpoint):
             let answer = LivenessFrame.answer.bytes
             outputs.append(.send(answer, on: association.channel, over: .link(endpoint)))
-        case .ask(let endpoint): challenge(association.channel, at: endpoint, now, &outputs)
+        case .challenge(let endpoint): challenge(association.channel, at: endpoint, now, &outputs)
         case .moved(let path):
             // The channel stays, and with it what waits.
             association.channel.path = .link(path.endpoint)
@@ -393,9 +392,9 @@ struct PeerMachine {
         _ channel: PeerChannel, at endpoint: Endpoint, _ now: Instant, _ outputs: inout [Output]
     ) {
         guard channel.stage == .open, let association = peers[over: channel],
-            !association.probes.wasJustAsked(at: endpoint, now: now)
+            !association.probes.wasJustChallenged(at: endpoint, now: now)
         else { return }
-        let question = association.probes.ask(at: endpoint, token: random.next(), now: now)
+        let question = association.probes.challenge(at: endpoint, token: random.next(), now: now)
         outputs.append(.send(question.bytes, on: channel, over: .link(endpoint)))
     }
 

@@ -34,7 +34,7 @@ extension Peers {
         neighbourList.map { neighbour in
             NeighbourStatus(
                 peer: neighbour.peer, name: neighbour.name, role: role(of: neighbour.peer),
-                endpoint: neighbour.endpoint, linkCount: neighbour.hop.provedCount,
+                endpoint: neighbour.endpoint, linkCount: neighbour.hop.validatedCount,
                 linkClass: neighbour.hop.linkClass, cost: neighbour.hop.cost,
                 lossPercent: neighbour.hop.lossPercent,
                 waiting: Priority.allCases.map(neighbour.queue.count(at:)))

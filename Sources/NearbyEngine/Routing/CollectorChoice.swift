@@ -5,7 +5,7 @@ import NearbyWire
 /// reach or turned out to be none, or when the other was a fifth cheaper for a minute.
 public struct CollectorChoice: Sendable {
     public enum Input: Equatable, Sendable {
-        /// A way to what calls itself a collector, or none any more.
+        /// A route to what calls itself a collector, or none any more.
         case route(PeerID, metric: UInt16?)
         /// It was let in as a collector.
         case admitted(PeerID)
@@ -62,13 +62,13 @@ public struct CollectorChoice: Sendable {
             return []
         }
         if challenger?.peer != cheapest { challenger = (cheapest, now) }
-        guard let since = challenger?.since, now - since >= Limits.collectorPatience else {
+        guard let since = challenger?.since, now - since >= Limits.collectorHysteresis else {
             return []
         }
         return choose(cheapest)
     }
 
-    /// Whether there is a way to it, as a collector.
+    /// Whether there is a route to it, as a collector.
     func knows(_ peer: PeerID) -> Bool { metrics[peer] != nil }
 
     func isRefused(_ peer: PeerID, _ now: Instant) -> Bool {
@@ -84,7 +84,7 @@ public struct CollectorChoice: Sendable {
     }
 
     public var nextDeadline: Instant? {
-        var earliest = challenger.map { $0.since + Limits.collectorPatience } ?? .distantFuture
+        var earliest = challenger.map { $0.since + Limits.collectorHysteresis } ?? .distantFuture
         for (peer, refusal) in refusals where metrics[peer] != nil && refusal.isPending {
             earliest = min(earliest, refusal.until)
         }
@@ -113,11 +113,11 @@ public struct CollectorChoice: Sendable {
 
 extension Limits {
     /// Collectors that an agent chooses among: as many as routing can know.
-    public static let collectorsMax = RoutingMachine.destinationsMax
+    static let collectorsMax = RoutingMachine.destinationsMax
     /// How long another collector must have been cheaper.
-    public static let collectorPatience = Duration.seconds(60)
+    static let collectorHysteresis = Duration.seconds(60)
     /// How long one that is none, or does not answer, is not chosen; doubles to the maximum.
-    public static let collectorRefusal = Duration.seconds(60)
-    public static let collectorRefusalMax = Duration.seconds(3_600)
+    static let collectorRefusal = Duration.seconds(60)
+    static let collectorRefusalMax = Duration.seconds(3_600)
     static let collectorRefusalsMax = 32
 }

@@ -6,7 +6,7 @@ struct OwnSeqno: Sendable {
     enum Raise: Equatable, Sendable {
         /// We are there already, or made a leap just now: then who wants it asks again.
         case unchanged
-        case putOff(until: Instant)
+        case postponed(until: Instant)
         case raised
     }
 
@@ -33,21 +33,21 @@ struct OwnSeqno: Sendable {
         guard !value.isAtLeast(seqno) else { return .unchanged }
         if let raiseFrom, now < raiseFrom {
             if wanted.map({ seqno.isNewer(than: $0) }) ?? true { wanted = seqno }
-            return .putOff(until: raiseFrom)
+            return .postponed(until: raiseFrom)
         }
         if seqno &- value > Limits.seqnoRaiseMax {
             if let leapFrom, now < leapFrom { return .unchanged }
-            leapFrom = now + Limits.leapPause
+            leapFrom = now + Limits.leapInterval
         }
         value = seqno
-        raiseFrom = now + Limits.raisePause
+        raiseFrom = now + Limits.raiseInterval
         return .raised
     }
 
     /// What was wanted in the pause after the last time.
     mutating func raiseIfWanted(now: Instant) -> Raise {
         guard let seqno = wanted else { return .unchanged }
-        if let raiseFrom, now < raiseFrom { return .putOff(until: raiseFrom) }
+        if let raiseFrom, now < raiseFrom { return .postponed(until: raiseFrom) }
         wanted = nil
         return raise(to: seqno, now: now)
     }
@@ -66,9 +66,9 @@ struct OwnSeqno: Sendable {
 }
 
 extension Limits {
-    /// A request may raise our own seqno so far at any time; further only once in a `leapPause`.
+    /// A request may raise our own seqno so far at any time; further only once in a `leapInterval`.
     /// More than two runs of one node differ at their start.
     static let seqnoRaiseMax: UInt32 = 1 << 25
     /// Between two raises of our own seqno.
-    static let raisePause = Duration.milliseconds(200)
+    static let raiseInterval = Duration.milliseconds(200)
 }

@@ -1,10 +1,10 @@
 import NearbyCore
 import NearbyWire
 
-/// What is taken in, and what is forgotten with time.
+/// Which destinations are added, which are evicted, and what expires.
 extension RoutingMachine {
-    /// A destination is told of for the first time. A neighbour's word on itself always finds room.
-    /// Returns why there is none; nil if there is.
+    /// A destination is announced for the first time. What a neighbour announces of itself always
+    /// finds room. Returns why there is none; nil if there is.
     mutating func add(
         _ id: PeerID, _ kind: DestinationKind, by peer: PeerID, _ now: Instant
     ) -> DropReason? {
@@ -17,7 +17,7 @@ extension RoutingMachine {
         return nil
     }
 
-    /// Why there is no room for a destination that this neighbour tells of; nil if there is.
+    /// Why there is no room for a destination that this neighbour announces; nil if there is.
     private mutating func refusal(
         of id: PeerID, from peer: PeerID, _ now: Instant
     ) -> DropReason? {
@@ -33,26 +33,26 @@ extension RoutingMachine {
         return destinations.count < Limits.routesMax ? nil : .routingTableFull
     }
 
-    /// Forgets the oldest of what nobody tells of any more and nobody believes to be reached
-    /// through us: what a liar invented is gone soon after it.
+    /// Evicts the oldest destinations that nobody announces any more and that nobody believes to be
+    /// reached through us: what a liar invented is gone soon after the liar.
     private mutating func makeRoom(_ now: Instant) {
-        if let roomSearchFrom, now < roomSearchFrom { return }
-        roomSearchFrom = now + Limits.roomSearchPause
+        if let evictionSearchFrom, now < evictionSearchFrom { return }
+        evictionSearchFrom = now + Limits.evictionSearchInterval
         var idle = destinations.all.values.filter {
             $0.candidates.isEmpty && now >= $0.believedUntil ?? now
                 && now >= ($0.routelessSince ?? now) + Limits.retractionTime
         }
-        guard !idle.isEmpty, let believed else { return }
-        idle.removeAll { believed.contains($0.peer.short) }
+        idle.removeAll { neighbours.mayBelieve(in: $0.peer.short) }
         idle.sort { ($0.routelessSince ?? now, $0.peer) < ($1.routelessSince ?? now, $1.peer) }
-        for destination in idle.prefix(Limits.roomMade) { destinations.remove(destination.peer) }
+        for destination in idle.prefix(Limits.routesEvictedAtOnce) {
+            destinations.remove(destination.peer)
+        }
     }
 
     /// A neighbour that we lost may take some time to lose us.
     mutating func holdBelieved(by lost: RoutingNeighbour, _ now: Instant) {
-        let believed = lost.believed
         destinations.changeAll { destination in
-            guard believed?.contains(destination.peer.short) ?? true else { return }
+            guard lost.mayBelieve(in: destination.peer.short) else { return }
             destination.believedUntil = now + Limits.restartedForwardingDelay
         }
     }
@@ -71,35 +71,35 @@ extension RoutingMachine {
     // MARK: Expiry
 
     /// Forgets destinations that nobody has reached for long, and feasibility distances that
-    /// nothing meets; asks again where no way is feasible.
+    /// nothing meets; asks again where no route is feasible.
     mutating func collect(_ now: Instant) -> [Output] {
         guard let due = nextCollection, now >= due else { return [] }
         nextCollection = nil
         raiseIfWanted(now)
         let forgettable = forgettable(now)
         var outputs: [Output] = []
-        for id in destinations.sortedIDs {
+        for id in destinations.routeless.sorted() {
             guard let destination = destinations[id] else { continue }
             let isForgettable = forgettable.contains(id)
             let changes = expire(destination, isForgettable: isForgettable, now)
             if !changes.isEmpty { outputs += changes }
         }
-        askForRefused(now)
+        requestRefused(now)
         return outputs
     }
 
-    /// One without a way (RFC 8966 §3.2.5).
+    /// One without a route (RFC 8966 §3.2.5).
     private mutating func expire(
         _ destination: Destination, isForgettable: Bool, _ now: Instant
     ) -> [Output] {
         guard let since = destination.routelessSince else { return [] }
         let id = destination.peer
-        if let askAt = destination.askAt, now < askAt {
-            collect(by: askAt)
+        if let requestAt = destination.requestAt, now < requestAt {
+            collect(by: requestAt)
         } else if !destination.candidates.isEmpty {
-            let isAsked = destination.seqnoToRequest { neighbours.cost(of: $0) } != nil
+            let isRequested = destination.seqnoToRequest { neighbours.cost(of: $0) } != nil
             destinations.change(id) {
-                $0.putOffAsking(isAsked: isAsked, now: now)
+                $0.postponeRequest(isRequested: isRequested, now: now)
                 if isForgettable { $0.forgetFeasibility() }
             }
             return select(id, now)
@@ -112,44 +112,33 @@ extension RoutingMachine {
     }
 
     /// The destinations whose feasibility distance protects nobody any more: all neighbours have
-    /// confirmed that there is no way through us, and those that we lost have lost us by now. So no
-    /// way of anybody leads through us, and none that we take can come back.
+    /// confirmed that they have no route through us, and those that we lost have lost us by now. So
+    /// nobody's route leads through us, and none that we select can lead back.
     ///
-    /// RFC 8966 §3.2.5 waits for three minutes only; here the neighbours confirm as well.
+    /// RFC 8966 §3.2.5 only waits for three minutes; here the neighbours confirm as well.
     private func forgettable(_ now: Instant) -> Set<PeerID> {
         if let lastLoss, now < lastLoss + Limits.feasibilityHold { return [] }
-        let old = destinations.all.values.filter {
+        let old = destinations.routeless.compactMap { destinations[$0] }.filter {
             !$0.candidates.isEmpty && now >= ($0.routelessSince ?? now) + Limits.feasibilityHold
         }
-        guard !old.isEmpty, let believed else { return [] }
-        return Set(old.map(\.peer).filter { !believed.contains($0.short) })
+        return Set(old.map(\.peer).filter { !neighbours.mayBelieve(in: $0.short) })
     }
 
-    /// To what some neighbour may believe that there is a way through us; nil: to anything.
-    private var believed: Set<ShortID>? {
-        var believed: Set<ShortID> = []
-        for neighbour in neighbours.values {
-            guard let its = neighbour.believed else { return nil }
-            believed.formUnion(its)
-        }
-        return believed
-    }
-
-    /// Updates are deltas: what was refused is not told again unless somebody asks.
-    private mutating func askForRefused(_ now: Instant) {
+    /// Updates are deltas: what was refused is not announced again unless it is requested.
+    private mutating func requestRefused(_ now: Instant) {
         guard neighbours.values.contains(where: \.hasRefused) else { return }
         collect(by: now + Limits.refusedRouteRetry)
-        if destinations.count + Limits.roomAsked > Limits.routesMax { makeRoom(now) }
-        guard destinations.count + Limits.roomAsked <= Limits.routesMax else { return }
+        if destinations.count + Limits.freeRoutesForRequest > Limits.routesMax { makeRoom(now) }
+        guard destinations.count + Limits.freeRoutesForRequest <= Limits.routesMax else { return }
         for peer in neighbours.sortedPeers {
             guard let neighbour = neighbours[peer], neighbour.hasRefused,
-                now >= neighbour.asksForAllFrom ?? now,
-                destinations.share(of: peer) + Limits.roomAsked <= Limits.routingShareMax
+                now >= neighbour.fullRequestFrom ?? now,
+                destinations.share(of: peer) + Limits.freeRoutesForRequest <= Limits.routingShareMax
             else { continue }
             neighbours.change(peer) {
                 $0.hasRefused = false
-                $0.asksForAllFrom = now + Limits.everythingPause
-                $0.requests[.everything] = .init(seqno: 0, hopLimit: 1)
+                $0.fullRequestFrom = now + Limits.fullRequestInterval
+                $0.requests[.wildcard] = .init(seqno: 0, hopLimit: 1)
             }
         }
     }
@@ -161,28 +150,28 @@ extension RoutingMachine {
 
 extension PeerID {
     /// In a request: all that the neighbour knows (RFC 8966 §3.8.1.1, a wildcard request).
-    static let everything = PeerID(high: 0, low: 0)
+    static let wildcard = PeerID(high: 0, low: 0)
 }
 
 extension Limits {
-    /// Destinations that one neighbour may have told of first.
+    /// Destinations that one neighbour may have been the first to announce.
     public static let routingShareMax = 768
-    /// How long a destination must have been without a way, and no neighbour been lost, until its
+    /// How long a destination must have been without a route, and no neighbour been lost, until its
     /// feasibility distance may be forgotten (RFC 8966 §3.2.5).
     static let feasibilityHold = sourceTime
-    /// Between two looks whether there is room for what was refused.
+    /// Between two checks whether there is room for what was refused.
     static let refusedRouteRetry = Duration.milliseconds(500)
-    /// Between two such requests to one neighbour.
-    static let everythingPause = Duration.seconds(1)
-    /// Between two answers to such requests of one neighbour.
-    static let tellAllPause = Duration.milliseconds(500)
-    /// Places that must be free until what was refused is asked for.
-    static let roomAsked = 64
-    /// Destinations forgotten at once to make room.
-    static let roomMade = 256
-    /// Between two searches for such.
-    static let roomSearchPause = Duration.milliseconds(200)
-    /// How long a destination must have been without a way until it may be forgotten to make room:
-    /// by then a retraction has reached the whole mesh, and nobody tells of what is no more.
+    /// Between two wildcard requests to one neighbour.
+    static let fullRequestInterval = Duration.seconds(1)
+    /// Between two answers to wildcard requests of one neighbour.
+    static let fullUpdateInterval = Duration.milliseconds(500)
+    /// Places that must be free before what was refused is requested.
+    static let freeRoutesForRequest = 64
+    /// Destinations evicted at once to make room.
+    static let routesEvictedAtOnce = 256
+    /// Between two searches for destinations to evict.
+    static let evictionSearchInterval = Duration.milliseconds(200)
+    /// How long a destination must have been without a route before it may be evicted: by then a
+    /// retraction has reached the whole mesh, and nobody announces what is gone.
     static let retractionTime = Duration.seconds(1)
 }

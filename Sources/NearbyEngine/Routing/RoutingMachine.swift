@@ -1,7 +1,7 @@
 import NearbyCore
 import NearbyWire
 
-/// A way to a destination that is in use.
+/// A route to a destination that is in use.
 public struct Route: Equatable, Sendable {
     public var destination: PeerID
     public var nextHop: PeerID
@@ -10,7 +10,7 @@ public struct Route: Equatable, Sendable {
     public var kind: DestinationKind
 }
 
-/// What one neighbour offers ways to, ways through ourselves left out.
+/// What one neighbour offers routes to, routes through ourselves left out.
 public struct NeighbourReach: Hashable, Sendable {
     public var others: Int
     public var leadsToCollector: Bool
@@ -30,7 +30,7 @@ public struct NeighbourReach: Hashable, Sendable {
 /// Differences from RFC 8966, with reasons: updates are deltas, numbered and acknowledged for each
 /// neighbour, so nothing is sent while nothing changes; the seqno is 32 bits and never stored:
 /// neighbours tell a restarted node the highest that they know (`known`), and it goes on above.
-/// What a destination says of itself over its own channel is always feasible, since a way that
+/// What a destination says of itself over its own channel is always feasible, since a route that
 /// ends with the next hop is no loop; nobody may announce it with a newer seqno meanwhile.
 public struct RoutingMachine: Sendable {
     public enum Input: Equatable, Sendable {
@@ -47,18 +47,18 @@ public struct RoutingMachine: Sendable {
 
     public enum Output: Equatable, Sendable {
         case send(RoutingMessage, to: PeerID)
-        /// `nextHop` nil: no way any more.
+        /// `nextHop` nil: no route any more.
         case routeChanged(PeerID, nextHop: PeerID?, metric: UInt16, kind: DestinationKind)
         case drop(DropReason)
     }
 
     let own: PeerID
     let kind: DestinationKind
-    private(set) var ownSeqno: OwnSeqno
+    var ownSeqno: OwnSeqno
     /// A destination's candidates are offers of `neighbours` only.
     var destinations = DestinationTable()
     var neighbours = RoutingNeighbourTable()
-    private var requests = SeqnoRequests()
+    var requests = SeqnoRequests()
     /// After a restart nothing of others passes through us until every neighbour's old routes
     /// through us are gone: our feasibility distances were lost.
     private var forwardsFrom: Instant?
@@ -70,7 +70,7 @@ public struct RoutingMachine: Sendable {
     public private(set) var version: UInt64 = 0
     var nextCollection: Instant?
     /// Until then nothing is forgotten to make room.
-    var roomSearchFrom: Instant?
+    var evictionSearchFrom: Instant?
     private let forwards: Bool
     /// For the numbers of messages.
     private var generator: SeededGenerator
@@ -82,6 +82,7 @@ public struct RoutingMachine: Sendable {
         self.kind = kind
         self.forwards = forwards
         generator = SeededGenerator(seed: UInt64(firstSeqno))
+        neighbours.markChanged(own)
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
@@ -100,7 +101,7 @@ public struct RoutingMachine: Sendable {
     }
 
     public var nextDeadline: Instant? {
-        let earliest = min(nextCollection ?? .distantFuture, neighbours.nextResend)
+        let earliest = min(nextCollection ?? .distantFuture, neighbours.nextDeadline)
         return earliest == .distantFuture ? nil : earliest
     }
 
@@ -117,7 +118,7 @@ public struct RoutingMachine: Sendable {
         return nextHop(to: destination)
     }
 
-    /// All ways in use, by destination.
+    /// All routes in use, by destination.
     public var routes: [Route] {
         let routes = destinations.all.values.compactMap { destination in
             let selected = destination.selected
@@ -130,7 +131,25 @@ public struct RoutingMachine: Sendable {
         return routes.sorted { $0.destination < $1.destination }
     }
 
-    /// What a neighbour has ways to that do not lead through us.
+    /// Each destination with the next hop to it, in no order.
+    func eachRoute(_ body: (PeerID, PeerID) -> Void) {
+        for destination in destinations.all.values {
+            if let hop = destination.selected.hop { body(destination.peer, hop) }
+        }
+    }
+
+    /// Of the routes to these; nil: there is none.
+    func leastMetric(where counts: (PeerID, DestinationKind) -> Bool) -> UInt16? {
+        var least: UInt16?
+        for destination in destinations.all.values {
+            let selected = destination.selected
+            guard selected.hop != nil, counts(destination.peer, selected.kind) else { continue }
+            least = min(least ?? .max, selected.metric)
+        }
+        return least
+    }
+
+    /// What a neighbour has routes to that do not lead through us.
     ///
     /// - Parameter collectors: those that count as such; empty: all.
     public func reach(via neighbour: PeerID, collectors: Set<PeerID> = []) -> NeighbourReach {
@@ -163,8 +182,8 @@ public struct RoutingMachine: Sendable {
         }
         let number = UInt32.random(in: 0..<UInt32.max, using: &generator)
         var neighbour = RoutingNeighbour(cost: cost, number: number)
-        neighbour.changed = destinations.ids.union([own])
-        neighbour.known = destinations[destinations.known(as: peer)]?.seqnosToTell ?? []
+        neighbour.known = destinations[destinations.known(as: peer)]?.seqnosToAnnounce ?? []
+        neighbour.announce(own)
         neighbours.add(neighbour, as: peer)
         return lost
     }
@@ -179,6 +198,8 @@ public struct RoutingMachine: Sendable {
             let changes = select(id, now)
             if !changes.isEmpty { outputs += changes }
         }
+        // It may have been suspect, and not told as that yet.
+        if neighbours.areMany { markChanged(destinations.known(as: peer)) }
         return outputs
     }
 
@@ -206,7 +227,7 @@ public struct RoutingMachine: Sendable {
             : neighbours.change(peer) { $0.order(of: message.number, isOvertaken: isOvertaken) }
         if !isOvertaken { neighbours.change(peer) { $0.acknowledge(message.acknowledged) } }
         if order == .old { return [] }
-        var outputs = order == .anew ? takenUpAnew(by: peer, message, now) : []
+        var outputs = order == .resync ? resynced(by: peer, message, now) : []
         for item in message.items {
             switch item {
             case .update(let update):
@@ -220,13 +241,13 @@ public struct RoutingMachine: Sendable {
         return outputs
     }
 
-    /// What the neighbour told in the time before is void, as far as it does not tell it again.
-    private mutating func takenUpAnew(
+    /// What the neighbour announced before the resync is void, as far as it is not announced again.
+    private mutating func resynced(
         by peer: PeerID, _ message: RoutingMessage, _ now: Instant
     ) -> [Output] {
         var told: Set<PeerID> = []
         for case .update(let update) in message.items { told.insert(update.destination) }
-        neighbours.change(peer) { $0.tellAnew(destinations.ids.union([own])) }
+        neighbours.change(peer) { $0.resync(destinations.ids.union([own])) }
         var outputs: [Output] = []
         for id in destinations.ids(offeredBy: peer) {
             guard let named = destinations[id]?.candidates[peer]?.peer, !told.contains(named) else {
@@ -239,7 +260,7 @@ public struct RoutingMachine: Sendable {
         return outputs
     }
 
-    /// A neighbour offers a way, or offers it no more (RFC 8966 §3.5.3, route acquisition).
+    /// A neighbour offers a route, or offers it no more (RFC 8966 §3.5.3, route acquisition).
     private mutating func updated(
         _ update: RoutingMessage.RouteUpdate, by peer: PeerID, _ now: Instant
     ) -> [Output] {
@@ -271,44 +292,17 @@ public struct RoutingMachine: Sendable {
         _ id: PeerID, by peer: PeerID, _ seqno: UInt32, _ now: Instant
     ) -> [Output] {
         guard let destination = destinations[id] else { return [] }
-        let standing = destination.standing(of: peer, cost: { cost(of: $0) })
+        let feasibility = destination.feasibility(of: peer, cost: { cost(of: $0) })
         let changes = select(id, now)
         // Whom others announce beyond its own word is told, and goes there: a lie becomes stale.
         if let word = destination.candidates[id]?.seqno, seqno.isNewer(than: word) {
-            neighbours.change(id) { $0.requests[id] = .init(seqno: seqno, hopLimit: 1) }
+            neighbours.change(id) { $0.request(id, .init(seqno: seqno, hopLimit: 1)) }
         }
-        switch standing {
+        switch feasibility {
         case .feasible: return changes
         case .leap: return [.drop(.routingSeqnoLeap)] + changes
         case .infeasible: return [.drop(.routingInfeasible)] + changes
         }
-    }
-
-    /// A request for a newer way (RFC 8966 §3.8.1.2): answered by whom it names, or by who has it;
-    /// else passed on once.
-    private mutating func requested(
-        _ id: PeerID, _ seqno: UInt32, _ hopLimit: UInt8, by peer: PeerID, _ now: Instant
-    ) {
-        if id == .everything {
-            guard now >= neighbours[peer]?.isToldAllFrom ?? now else { return }
-            neighbours.change(peer) {
-                $0.isToldAllFrom = now + Limits.tellAllPause
-                $0.tellAnew(destinations.ids.union([own]))
-            }
-            return
-        }
-        if id.short == own.short {
-            if ownSeqno.value.isAtLeast(seqno) { neighbours.change(peer) { $0.announce(own) } }
-            return follow(ownSeqno.raise(to: seqno, now: now))
-        }
-        let id = destinations.known(as: id)
-        guard let selected = destinations[id]?.selected else { return }
-        if selected.hop != nil, selected.seqno.isAtLeast(seqno) {
-            neighbours.change(peer) { $0.announce(id) }
-            return
-        }
-        guard hopLimit > 1 else { return }
-        request(id, seqno, hopLimit: hopLimit - 1, except: peer, now)
     }
 
     private mutating func knows(_ seqno: UInt32, _ now: Instant) {
@@ -321,10 +315,10 @@ public struct RoutingMachine: Sendable {
     /// What our own seqno was wanted to be in the pause after the last time.
     mutating func raiseIfWanted(_ now: Instant) { follow(ownSeqno.raiseIfWanted(now: now)) }
 
-    private mutating func follow(_ raise: OwnSeqno.Raise) {
+    mutating func follow(_ raise: OwnSeqno.Raise) {
         switch raise {
         case .unchanged: break
-        case .putOff(let until): collect(by: until)
+        case .postponed(let until): collect(by: until)
         case .raised: markChanged(own)
         }
     }
@@ -337,6 +331,7 @@ public struct RoutingMachine: Sendable {
     mutating func select(_ id: PeerID, _ now: Instant) -> [Output] {
         guard var destination = destinations[id] else { return [] }
         let before = destination
+        if isBelievedByNobody(destination, now) { destination.loosen() }
         let selection = destination.selection(now: now) { cost(of: $0) }
         if let name = selection?.candidate.peer, name != id {
             let renamed = rename(id, name)
@@ -348,76 +343,64 @@ public struct RoutingMachine: Sendable {
         if let seqno = destination.seqnoToRequest(cost: { cost(of: $0) }) {
             request(id, seqno, hopLimit: Limits.requestHopLimit, except: nil, now)
         }
-        return announce(destination.selected, instead: before.selected, of: id)
+        return announce(destination.selected, instead: before.selected, of: id, now)
+    }
+
+    /// Nobody has a route to it through us, so that we are no part of what is offered: our only
+    /// neighbour was told of none that it has not confirmed to be gone, and who was lost has lost
+    /// us by now. So the many around one collector take what it offers when that becomes worse,
+    /// where each would have to ask for a newer seqno, and all be told of that.
+    private func isBelievedByNobody(_ destination: Destination, _ now: Instant) -> Bool {
+        guard let neighbour = neighbours.only else { return false }
+        return now >= destination.believedUntil ?? now
+            && !neighbour.mayBelieve(in: destination.peer.short)
     }
 
     private func cost(of neighbour: PeerID) -> UInt16 { neighbours.cost(of: neighbour) }
 
-    /// A destination without a way is kept for `sourceTime` (RFC 8966 §3.2.5), because its
+    /// A destination without a route is kept for `sourceTime` (RFC 8966 §3.2.5), because its
     /// feasibility distance still protects others; meanwhile it is asked for again.
     private mutating func planExpiry(of destination: Destination, wasRouteless: Bool) {
         guard let since = destination.routelessSince else { return }
         if !wasRouteless { collect(by: since + Limits.sourceTime) }
         if destination.isStarving, destination.source.distance != nil {
-            collect(by: destination.askAt ?? .distantFuture)
-        }
-    }
-
-    /// Asks all neighbours but one for a newer seqno (RFC 8966 §3.8.2).
-    private mutating func request(
-        _ id: PeerID, _ seqno: UInt32, hopLimit: UInt8, except: PeerID?, _ now: Instant
-    ) {
-        guard requests.add(id, seqno: seqno, now: now) else { return }
-        neighbours.changeAll { peer, neighbour in
-            if peer != except {
-                neighbour.requests[id] = .init(seqno: seqno, hopLimit: hopLimit)
-            }
+            collect(by: destination.requestAt ?? .distantFuture)
         }
     }
 
     /// Neighbours are told of every change (RFC 8966 §3.7.2, triggered updates); the node is told
     /// of those that it can see, which leaves out the seqno's.
     private mutating func announce(
-        _ after: Destination.Selected, instead before: Destination.Selected, of id: PeerID
+        _ after: Destination.Selected, instead before: Destination.Selected, of id: PeerID,
+        _ now: Instant
     ) -> [Output] {
         if before.hop != after.hop { version &+= 1 }
         guard before != after else { return [] }
-        markChanged(id)
+        if isSuspectOnly(id, after) || after.differsInMetricOnly(from: before) {
+            neighbours.markMinor(id, now)
+        } else {
+            markChanged(id)
+        }
         guard !after.differsInSeqnoOnly(from: before) else { return [] }
         return [.routeChanged(id, nextHop: after.hop, metric: after.metric, kind: after.kind)]
     }
 
-    mutating func markChanged(_ id: PeerID) {
-        neighbours.changeAll { _, neighbour in neighbour.changed.insert(id) }
+    /// Whether all there is to tell is that a neighbour is suspect, which ends within seconds one
+    /// way or the other. Of collectors and viewers that is told at once.
+    private func isSuspectOnly(_ id: PeerID, _ selected: Destination.Selected) -> Bool {
+        selected.hop == nil && selected.kind == .node && destinations[id]?.candidates[id] != nil
     }
+
+    mutating func markChanged(_ id: PeerID) { neighbours.markChanged(id) }
 
     // MARK: Emission
 
     /// Sends each neighbour what it has still to be told (RFC 8966 §3.7).
     private mutating func sendDue(_ now: Instant) -> [Output] {
-        let facts = (destinations: destinations, own: own, seqno: ownSeqno.value, kind: kind)
-        return neighbours.sendDue(now: now) { id, peer in
-            id == facts.own
-                ? .init(destination: id, seqno: facts.seqno, metric: 0, kind: facts.kind)
-                : facts.destinations.update(id, for: peer)
-        }
-    }
-}
-
-extension DestinationTable {
-    /// What a neighbour is told of a destination: that there is no way, if ours goes through it
-    /// (RFC 8966 §3.7.4, split horizon with poisoned reverse).
-    fileprivate func update(_ id: PeerID, for peer: PeerID) -> RoutingMessage.RouteUpdate? {
-        if id == peer { return nil }
-        guard let selected = self[id]?.selected else {
-            // It is called otherwise now.
-            return .init(
-                destination: id, seqno: 0, metric: RoutingMessage.metricInfinite, kind: .node)
-        }
-        let isBack = selected.hop == peer
-        return .init(
-            destination: id, seqno: selected.seqno,
-            metric: isBack ? RoutingMessage.metricInfinite : selected.metric, kind: selected.kind)
+        neighbours.compactChanges { $0 == own || destinations[$0] != nil }
+        let facts = RoutingFacts(
+            own: own, seqno: ownSeqno.value, kind: kind, destinations: destinations)
+        return neighbours.sendDue(facts, now: now)
     }
 }
 

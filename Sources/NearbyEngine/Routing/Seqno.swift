@@ -23,5 +23,5 @@ extension Limits {
     static let seqnoRunStepMax: UInt32 = 1 << 10
     /// Between two leaps of one destination: longer than a message is under way, so that seqnos of
     /// more than half the circle are never compared with each other.
-    static let leapPause = Duration.seconds(1)
+    static let leapInterval = Duration.seconds(1)
 }

@@ -1,16 +1,16 @@
 import NearbyCore
 
-/// How much may be under way: NewReno as in RFC 9002 §7, with its pacing (§7.7).
+/// How much may be in flight: NewReno as in RFC 9002 §7, with its pacing (§7.7).
 public struct CongestionWindow: Hashable, Sendable {
-    /// Bytes that may be under way.
+    /// Bytes that may be in flight.
     public private(set) var size = Limits.congestionWindowInitial
-    /// Bytes under way, counted by the owner's calls.
+    /// Bytes in flight, counted by the owner's calls.
     public private(set) var inFlight = 0
 
     private var threshold = Int.max
     /// Acknowledged in congestion avoidance since the last step.
     private var acknowledgedBytes = 0
-    /// Losses and acknowledgements of what was sent before belong to the recovery under way.
+    /// Losses and acknowledgements of what was sent before belong to the recovery in progress.
     private var recoveryStart: Instant?
     private var credit = Limits.paceBurst
     private var creditAt: Instant?
@@ -25,7 +25,7 @@ public struct CongestionWindow: Hashable, Sendable {
         credit = max(0, credit - byteCount)
     }
 
-    /// Whether enough is under way to tell something of the path (RFC 9002 §7.8): half the window.
+    /// Whether enough is in flight to tell something of the path (RFC 9002 §7.8): half the window.
     public var isUsed: Bool { inFlight * 2 >= size }
 
     /// A segment sent at `sentAt` arrived; `wasUsed` tells of the window when the news came.
@@ -45,7 +45,7 @@ public struct CongestionWindow: Hashable, Sendable {
         size = min(size, Limits.congestionWindowMax)
     }
 
-    /// A segment is no longer under way, by loss or because its record was given up.
+    /// A segment is no longer in flight, by loss or because its record was given up.
     public mutating func left(_ byteCount: Int) { inFlight = max(0, inFlight - byteCount) }
 
     /// Segments were lost, the last of them sent at `sentAt`.
@@ -90,7 +90,7 @@ extension Limits {
     public static let congestionWindowInitial = 10 * segmentBytesMax
     /// Two segments (RFC 9002 §7.2).
     public static let congestionWindowMin = 2 * segmentBytesMax
-    public static let congestionWindowMax = 1 << 20
+    static let congestionWindowMax = 1 << 20
     /// What may leave at once (RFC 9002 §7.7).
-    public static let paceBurst = 10 * segmentBytesMax
+    static let paceBurst = 10 * segmentBytesMax
 }

@@ -35,7 +35,7 @@ public struct ReliableReceiver: Sendable {
             }
             store(segment.data.dropFirst(Int(start - segment.offset)), at: Int(start - base))
         }
-        note(segment.number, now: now)
+        record(segment.number, now: now)
         return isNew || segment.data.isEmpty ? nil : .messageDuplicate
     }
 
@@ -90,7 +90,7 @@ public struct ReliableReceiver: Sendable {
     }
 
     /// Counts the segment for the next acknowledgement (RFC 9000 §13.2.1).
-    private mutating func note(_ number: UInt64, now: Instant) {
+    private mutating func record(_ number: UInt64, now: Instant) {
         let next = packets.ranges.last?.upperBound ?? 0
         packets.insert(number..<number + 1)
         packets.keepHighest(Limits.acknowledgedRangesMax)

@@ -45,7 +45,7 @@ public struct ReliableSender: Sendable {
         guard frame.largest < nextNumber else { return .acknowledgementUnsent }
         peerLimit = max(peerLimit, frame.windowLimit)
         largestAcknowledged = max(largestAcknowledged ?? 0, frame.largest)
-        let arrived = frame.ranges.reversed().flatMap { takeArrived($0) }
+        let arrived = frame.ranges.reversed().flatMap { inFlightSegments($0) }
         if let last = arrived.last {
             if last.number == frame.largest {
                 rtt.add(sample: now - last.segment.sentAt, acknowledgementDelay: frame.delay)
@@ -91,7 +91,7 @@ public struct ReliableSender: Sendable {
         return probeRanges().map { send($0, now: now) }
     }
 
-    /// Frames take another path from now on: what was under way is sent again, and what was learnt
+    /// Frames take another path from now on: what was in flight is sent again, and what was learnt
     /// of the old path is forgotten (RFC 9000 §9.4).
     public mutating func resetPath() {
         for position in 0..<sent.count where sent[position].isInFlight {
@@ -139,7 +139,7 @@ public struct ReliableSender: Sendable {
     private mutating func send(_ wanted: Range<UInt64>, now: Instant) -> [UInt8] {
         let header = SegmentFrame.headerByteCount(number: nextNumber, offset: wanted.lowerBound)
         let range = wanted.prefix(Limits.segmentBytesMax - header)
-        if sent.count >= Limits.sentSegmentsMax { giveUpOldest() }
+        if sent.count >= Limits.sentSegmentsMax { evictOldest() }
         let frame = SegmentFrame(
             number: nextNumber, offset: range.lowerBound, data: buffer.bytes(in: range)[...])
         let bytes = frame.bytes
@@ -152,7 +152,7 @@ public struct ReliableSender: Sendable {
         return bytes
     }
 
-    /// Up to two segments' worth: the oldest under way, else what waits, else none but a question.
+    /// Up to two segments' worth: the oldest in flight, else what waits, else none but a question.
     private func probeRanges() -> [Range<UInt64>] {
         var ranges: [Range<UInt64>] = []
         for segment in sent.elements where segment.isInFlight {
@@ -165,8 +165,8 @@ public struct ReliableSender: Sendable {
 
     // MARK: What happened to it
 
-    /// Records of a range of numbers that were under way and are no more.
-    private mutating func takeArrived(
+    /// Records of a range of numbers that were in flight and are no more.
+    private mutating func inFlightSegments(
         _ numbers: Range<UInt64>
     ) -> [(number: UInt64, segment: Segment)] {
         var result: [(number: UInt64, segment: Segment)] = []
@@ -219,7 +219,7 @@ public struct ReliableSender: Sendable {
     }
 
     /// Forgets a record for want of room; its bytes are sent again. Probes into silence end here.
-    private mutating func giveUpOldest() {
+    private mutating func evictOldest() {
         if let oldest = sent.first, oldest.isInFlight { markLost(oldest) }
         sent.removeFirst()
         trim()
@@ -244,7 +244,7 @@ public struct ReliableSender: Sendable {
 
 extension Limits {
     /// Segments whose fate is awaited.
-    public static let sentSegmentsMax = 4_096
+    static let sentSegmentsMax = 4_096
     /// Segments that ask a silent path (RFC 9002 §6.2.4).
-    public static let probesAtOnce = 2
+    static let probesAtOnce = 2
 }

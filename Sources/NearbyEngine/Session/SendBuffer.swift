@@ -63,5 +63,5 @@ struct SendBuffer: Sendable {
 extension Limits {
     /// Reliable messages waiting for a peer's acknowledgement, bytes.
     public static let reliableQueueBytesMax = 8 << 20
-    public static let reliableQueueMessagesMax = 65_536
+    static let reliableQueueMessagesMax = 65_536
 }

@@ -5,7 +5,7 @@ import NearbyWire
 /// not.
 ///
 /// The owner seals and sends the frames and hands over what it opened. When another channel takes
-/// over, a new machine begins there with what `takeUnacknowledged` gives.
+/// over, a new machine begins there with what `unacknowledgedMessages` gives.
 public struct SessionMachine: Sendable {
     public enum Input: Equatable, Sendable {
         /// At most `Limits.messageBytesMax` bytes; may be lost, doubled or overtaken.
@@ -68,7 +68,7 @@ public struct SessionMachine: Sendable {
 
     /// Whole reliable messages that the peer may not have delivered, in order, for a new channel.
     /// This machine keeps them.
-    public func takeUnacknowledged() -> [[UInt8]] { sender.unacknowledged }
+    public var unacknowledgedMessages: [[UInt8]] { sender.unacknowledged }
 
     /// Bytes of reliable messages kept for the peer: 0–`Limits.reliableQueueBytesMax`.
     public var queuedReliableBytes: Int { sender.queuedBytes }

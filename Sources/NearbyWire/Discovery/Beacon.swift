@@ -22,7 +22,7 @@ public struct Beacon: Hashable, Sendable {
     /// Claimed here, confirmed inside the channel.
     public var role: Role
     public var flags: BeaconFlags
-    /// Metric of the way to the nearest collector; 0 for a collector itself, nil without a way.
+    /// Metric of the route to the nearest collector; 0 for a collector itself, nil without a route.
     public var costToCollector: UInt16?
     /// `DiscoveryInfo.digest`; 0 for no info.
     public var infoDigest: UInt64
@@ -89,7 +89,7 @@ public struct BeaconFlags: OptionSet, Hashable, Sendable {
     public static let wantsNeighbours = BeaconFlags(rawValue: 1 << 0)
     /// Accepts no more neighbours, but may make room for a peer that has no route.
     public static let full = BeaconFlags(rawValue: 1 << 1)
-    /// Has a way to a collector, or is one.
+    /// Has a route to a collector, or is one.
     public static let hasRoute = BeaconFlags(rawValue: 1 << 2)
     public static let offersPlain = BeaconFlags(rawValue: 1 << 3)
     public static let offersEncryption = BeaconFlags(rawValue: 1 << 4)

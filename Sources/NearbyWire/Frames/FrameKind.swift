@@ -8,7 +8,7 @@ public enum DatagramKind: Equatable, Sendable {
     case handshake
     /// `UnknownChannelHint`.
     case unknownChannel
-    /// `EchoQuestion` and `EchoAnswer`.
+    /// `EchoRequest` and `EchoAnswer`.
     case echo
     /// Beacon, answer, nudge, information request and reply.
     case discovery
@@ -21,7 +21,7 @@ public enum DatagramKind: Equatable, Sendable {
         case 20...63: self = .record
         case HandshakeEnvelope.type: self = .handshake
         case UnknownChannelHint.type: self = .unknownChannel
-        case EchoQuestion.type, EchoAnswer.type: self = .echo
+        case EchoRequest.type, EchoAnswer.type: self = .echo
         case 0x60...0x6f: self = .discovery
         case 0x80...0xbf: self = .sealed
         default: self = .unknown(firstByte)

@@ -1,4 +1,5 @@
 import NearbyCore
+import NearbyWire
 
 /// How near we have been to one destination (RFC 8966 §3.2.5, an entry of the source table).
 ///
@@ -14,7 +15,7 @@ struct SourceEntry: Sendable {
 
     /// What an offer may be used for. A leap has a seqno so far ahead that only a restart which
     /// nobody remembers explains it, or a lie.
-    enum Standing { case feasible, leap, infeasible }
+    enum Feasibility { case feasible, leap, infeasible }
 
     /// The feasibility distance; nil: nothing was told.
     private(set) var distance: Distance?
@@ -34,11 +35,15 @@ struct SourceEntry: Sendable {
         if seqno == current.seqno, metric < current.metric { distance?.metric = metric }
     }
 
-    /// Nobody has a way through us any more.
+    /// Nobody has a route through us: at this seqno anything may be used. Newer ones are leaps
+    /// where they were, and older ones stale.
+    mutating func loosen() { distance?.metric = RoutingMessage.metricInfinite }
+
+    /// Nobody has a route through us any more.
     mutating func forget() { distance = nil }
 
     /// The feasibility condition (§3.5.1), for an offer as its neighbour told it.
-    func standing(seqno: UInt32, metric: UInt16) -> Standing {
+    func feasibility(seqno: UInt32, metric: UInt16) -> Feasibility {
         guard let distance else { return .feasible }
         if seqno == distance.seqno { return metric < distance.metric ? .feasible : .infeasible }
         guard seqno.isNewer(than: distance.seqno) || seqno.isOpposite(to: distance.seqno) else {
@@ -51,5 +56,5 @@ struct SourceEntry: Sendable {
 extension Limits {
     /// How long the feasibility distance of an unreachable destination is kept (RFC 8966 §3.2.5,
     /// the garbage-collection timer).
-    public static let sourceTime = Duration.seconds(180)
+    static let sourceTime = Duration.seconds(180)
 }

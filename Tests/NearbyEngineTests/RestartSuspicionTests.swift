@@ -4,7 +4,7 @@ import Testing
 @testable import NearbyEngine
 
 /// Another run of a connected peer is a hint that anybody may replay.
-struct RestartDoubtTests {
+struct RestartSuspicionTests {
     private static let peer = PeerID(high: 9, low: 0)
     private static let token = ChannelToken(value: 1)
 
@@ -28,10 +28,10 @@ struct RestartDoubtTests {
     @Test func aRestartIsBelievedAfterTheProbeStayedUnanswered() {
         var machine = connected()
         #expect(machine.handle(sighting(2), now: at(0)) == [.probe(Self.token)])
-        #expect(machine.nextDeadline == at(0) + Limits.restartPatience)
+        #expect(machine.nextDeadline == at(0) + Limits.restartTimeout)
         #expect(machine.handle(sighting(2), now: at(1)) == [.drop(.beaconRestartUnproved)])
         let outputs = machine.handle(
-            .deadlineReached, now: at(0) + Limits.restartPatience)
+            .deadlineReached, now: at(0) + Limits.restartTimeout)
         #expect(outputs == [.invite(Self.peer, attempt: 2)])
     }
 
@@ -66,7 +66,7 @@ struct RestartDoubtTests {
         #expect((10...16).contains(probes.count), "\(probes.count)")
     }
 
-    /// Where the answers get lost, each doubt costs one handshake, and the pauses grow.
+    /// Where the answers get lost, each suspicion costs one handshake, and the pauses grow.
     @Test func unansweredDoubtsAboutALivePeerAreFew() {
         var machine = connected()
         var invitations = 0
@@ -89,7 +89,7 @@ struct RestartDoubtTests {
         for run in 2..<8 as Range<UInt64> {
             let now = at(Int64(run) * 2_000)
             #expect(machine.handle(sighting(run), now: now).count == 1)
-            _ = machine.handle(.deadlineReached, now: now + Limits.restartPatience)
+            _ = machine.handle(.deadlineReached, now: now + Limits.restartTimeout)
             _ = machine.handle(
                 .admitted(
                     ChannelToken(value: UInt32(run)), peer: Self.peer, run: RunID(value: run),

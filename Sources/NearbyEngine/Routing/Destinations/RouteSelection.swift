@@ -24,7 +24,7 @@ extension Destination {
     /// another is cheaper by a tenth. A leap is believed only where nothing else is feasible, and
     /// once in a while.
     func selection(now: Instant, cost: (PeerID) -> UInt16) -> RouteSelection? {
-        let ownWord = ownWord(cost: cost)
+        let directSeqno = directSeqno(cost: cost)
         var best: RouteSelection?
         var leap: RouteSelection?
         var current: RouteSelection?
@@ -32,7 +32,7 @@ extension Destination {
             let metric = candidate.metric.adding(cost(hop))
             guard metric != RoutingMessage.metricInfinite else { continue }
             var offer = RouteSelection(hop: hop, metric: metric, candidate: candidate)
-            switch standing(of: hop, ownWord: ownWord) {
+            switch feasibility(of: hop, directSeqno: directSeqno) {
             case .infeasible: break
             case .leap:
                 offer.isLeap = true
@@ -42,7 +42,7 @@ extension Destination {
                 if hop == selected.hop { current = offer }
             }
         }
-        guard let best else { return believesLeaps(now) ? leap : nil }
+        guard let best else { return acceptsLeaps(now) ? leap : nil }
         guard let current, !best.metric.isClearlyCheaper(than: current.metric) else { return best }
         return current
     }
@@ -50,7 +50,7 @@ extension Destination {
     /// The seqno to ask for, if any: where every route that is offered may be a loop (RFC 8966
     /// §3.8.2.1, avoiding starvation), and where only the feasibility distance keeps us from a
     /// clearly cheaper one (§3.8.2.2). There an offer with an older seqno is about to be renewed.
-    /// Whoever has a way that does not lead through us has told us of it: where all who offer one
+    /// Whoever has a route that does not lead through us has told us of it: where all who offer one
     /// are suspect, nobody is asked, or a collector would ask hundreds for each that is slow.
     func seqnoToRequest(cost: (PeerID) -> UInt16) -> UInt32? {
         guard let distance = source.distance else { return nil }
@@ -60,32 +60,33 @@ extension Destination {
             }
             return isOffered ? distance.seqno &+ 1 : nil
         }
-        let ownWord = ownWord(cost: cost)
+        let directSeqno = directSeqno(cost: cost)
         let isCheaperBeyond = candidates.contains { hop, candidate in
             candidate.seqno == distance.seqno
                 && candidate.metric.adding(cost(hop)).isClearlyCheaper(than: selected.metric)
-                && standing(of: hop, ownWord: ownWord) == .infeasible
+                && feasibility(of: hop, directSeqno: directSeqno) == .infeasible
         }
         return isCheaperBeyond ? distance.seqno &+ 1 : nil
     }
 
     /// Whether the neighbour's offer may be used (RFC 8966 §3.5.1).
-    func standing(of neighbour: PeerID, cost: (PeerID) -> UInt16) -> SourceEntry.Standing {
-        standing(of: neighbour, ownWord: ownWord(cost: cost))
+    func feasibility(of neighbour: PeerID, cost: (PeerID) -> UInt16) -> SourceEntry.Feasibility {
+        feasibility(of: neighbour, directSeqno: directSeqno(cost: cost))
     }
 
-    /// - Parameter ownWord: beside it nobody is believed to know a newer seqno.
-    private func standing(of neighbour: PeerID, ownWord: UInt32?) -> SourceEntry.Standing {
+    /// - Parameter directSeqno: beside it nobody is believed to know a newer seqno.
+    private func feasibility(of neighbour: PeerID, directSeqno: UInt32?) -> SourceEntry.Feasibility
+    {
         guard let candidate = candidates[neighbour] else { return .infeasible }
         if neighbour == candidate.peer { return .feasible }
-        if let ownWord, candidate.peer != peer || !ownWord.isAtLeast(candidate.seqno) {
+        if let directSeqno, candidate.peer != peer || !directSeqno.isAtLeast(candidate.seqno) {
             return .infeasible
         }
-        return source.standing(seqno: candidate.seqno, metric: candidate.metric)
+        return source.feasibility(seqno: candidate.seqno, metric: candidate.metric)
     }
 
     /// The seqno that the destination told us itself, while it is a neighbour that answers.
-    private func ownWord(cost: (PeerID) -> UInt16) -> UInt32? {
+    private func directSeqno(cost: (PeerID) -> UInt16) -> UInt32? {
         cost(peer) == RoutingMessage.metricInfinite ? nil : candidates[peer]?.seqno
     }
 }

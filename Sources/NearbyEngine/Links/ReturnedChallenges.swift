@@ -4,29 +4,29 @@ import NearbyWire
 /// Which ICMP errors are believed: anybody can send one that looks as if a datagram of ours could
 /// not be delivered, but only who sees our datagrams can quote one that was just sealed.
 ///
-/// The first error about an address costs one question to whoever is there, and nothing else. Only
-/// if that very question comes back too, within a second, nobody is there (RFC 5927 §4.1 has the
-/// same for TCP).
-struct ReturnedQuestions: Sendable {
+/// The first error about an address costs one challenge to whoever is there, and nothing else. Only
+/// if that very challenge comes back too, within a second, is the neighbour unreachable (RFC 5927
+/// §4.1 has the same for TCP).
+struct ReturnedChallenges: Sendable {
     enum Verdict: Equatable {
         /// Ask there.
-        case ask
-        /// The question came back.
-        case nobodyThere
+        case challenge
+        /// The challenge came back.
+        case unreachable
         case unproved
     }
 
-    fileprivate struct Question {
+    fileprivate struct Challenge {
         let endpoint: Endpoint
-        /// Of the neighbour's channel: what others may have us say cannot be the question.
+        /// Of the neighbour's channel: what others may have us say cannot be the challenge.
         let channel: ChannelToken
-        let askedAt: Instant
+        let challengedAt: Instant
         /// Nil until it is sealed.
         var datagram: [UInt8]?
     }
 
     /// The last one at each address, oldest first.
-    private var questions: [Question] = []
+    private var challenges: [Challenge] = []
 
     /// A datagram for a neighbour came back.
     ///
@@ -36,35 +36,38 @@ struct ReturnedQuestions: Sendable {
     mutating func returned(
         _ quote: [UInt8], of endpoint: Endpoint, on channel: ChannelToken, now: Instant
     ) -> Verdict {
-        if let index = questions.firstIndex(where: { $0.endpoint == endpoint }) {
-            let age = now - questions[index].askedAt
-            let isProof = age < Limits.returnedQuestionTime && questions[index].isQuoted(by: quote)
+        if let index = challenges.firstIndex(where: { $0.endpoint == endpoint }) {
+            let age = now - challenges[index].challengedAt
+            let isProof =
+                age < Limits.returnedChallengeTime && challenges[index].isQuoted(by: quote)
             guard isProof || age >= Limits.challengeInterval else { return .unproved }
-            questions.remove(at: index)
-            if isProof { return .nobodyThere }
+            challenges.remove(at: index)
+            if isProof { return .unreachable }
         }
-        if questions.count >= Limits.routingNeighboursMax {
-            guard now - questions[0].askedAt >= Limits.challengeInterval else { return .unproved }
-            questions.removeFirst()
+        if challenges.count >= Limits.routingNeighboursMax {
+            guard now - challenges[0].challengedAt >= Limits.challengeInterval else {
+                return .unproved
+            }
+            challenges.removeFirst()
         }
-        questions.append(Question(endpoint: endpoint, channel: channel, askedAt: now))
-        return .ask
+        challenges.append(Challenge(endpoint: endpoint, channel: channel, challengedAt: now))
+        return .challenge
     }
 
-    /// A sealed frame goes there, past all queues. The first on the neighbour's channel after `ask`
-    /// is the question, if it follows at once.
+    /// A sealed frame goes there, past all queues. The first on the neighbour's channel after the
+    /// verdict `challenge` is the challenge, if it follows at once.
     mutating func sent(
         _ datagram: [UInt8], on channel: ChannelToken, to endpoint: Endpoint, now: Instant
     ) {
-        let index = questions.firstIndex {
+        let index = challenges.firstIndex {
             $0.endpoint == endpoint && $0.channel == channel && $0.datagram == nil
-                && now - $0.askedAt < Limits.challengeInterval
+                && now - $0.challengedAt < Limits.challengeInterval
         }
-        if let index { questions[index].datagram = datagram }
+        if let index { challenges[index].datagram = datagram }
     }
 }
 
-extension ReturnedQuestions.Question {
+extension ReturnedChallenges.Challenge {
     /// Whether whole, or as much of it as has bytes enough that nobody can guess. What a router
     /// cuts to the eight bytes of RFC 792 proves nothing.
     fileprivate func isQuoted(by quote: [UInt8]) -> Bool {
@@ -74,25 +77,25 @@ extension ReturnedQuestions.Question {
     }
 }
 
-extension ReturnedQuestions {
+extension ReturnedChallenges {
     /// What a node makes of an ICMP error. About a neighbour that is already suspect it is no news.
-    static func take(_ quote: [UInt8], of endpoint: Endpoint, at node: Node, _ now: Instant) {
+    static func receive(_ quote: [UInt8], of endpoint: Endpoint, at node: Node, _ now: Instant) {
         guard let there = node.peers.answeringNeighbour(at: endpoint),
             let channel = node.peers[there.peer]?.channel
         else { return node.outbox.drop(.datagramReturned) }
-        let verdict = node.outbox.returnedQuestions.returned(
+        let verdict = node.outbox.returnedChallenges.returned(
             quote, of: there.endpoint, on: channel.token, now: now)
         switch verdict {
-        case .ask: node.tell(.challenge(channel, at: there.endpoint), now)
-        case .nobodyThere: node.tell(there, .nobodyThere, now)
+        case .challenge: node.tell(.challenge(channel, at: there.endpoint), now)
+        case .unreachable: node.tell(there, .unreachable, now)
         case .unproved: node.outbox.drop(.datagramReturned)
         }
     }
 }
 
 extension Limits {
-    /// How long a question proves anything when it comes back.
-    static let returnedQuestionTime = Duration.seconds(1)
+    /// How long a challenge proves anything when it comes back.
+    static let returnedChallengeTime = Duration.seconds(1)
     /// Of a sealed frame: its header, and as many bytes of what is sealed as a tag has.
     static let quotedBytesMin = SealedHeader.byteCount + frameTagByteCount
 }

@@ -7,9 +7,12 @@ import NearbyCore
 /// the name that the route in use has for it.
 struct DestinationTable: Sendable {
     /// Each lies under its own PeerID, and no two have the same short ID: `byShortID` has exactly
-    /// the short IDs of those in `all`, each with the PeerID under which it lies there.
+    /// the short IDs of those in `all`, each with the PeerID under which it lies there; `routeless`
+    /// those whose `routelessSince` is set.
     private(set) var all: [PeerID: Destination] = [:]
     private(set) var byShortID: [ShortID: PeerID] = [:]
+    /// Those to which there is no route.
+    private(set) var routeless: Set<PeerID> = []
 
     subscript(id: PeerID) -> Destination? { all[id] }
 
@@ -21,8 +24,6 @@ struct DestinationTable: Sendable {
     var count: Int { all.count }
 
     var ids: Set<PeerID> { Set(all.keys) }
-
-    var sortedIDs: [PeerID] { all.keys.sorted() }
 
     /// Those to which this neighbour offers something, sorted.
     func ids(offeredBy neighbour: PeerID) -> [PeerID] {
@@ -47,9 +48,14 @@ struct DestinationTable: Sendable {
     /// Nothing where it is not known. It keeps its name.
     mutating func change(_ id: PeerID, _ body: (inout Destination) -> Void) {
         guard let index = all.index(forKey: id) else { return }
+        let wasRouteless = all.values[index].routelessSince != nil
         body(&all.values[index])
+        let isRouteless = all.values[index].routelessSince != nil
+        guard wasRouteless != isRouteless else { return }
+        if isRouteless { routeless.insert(id) } else { routeless.remove(id) }
     }
 
+    /// Whether there are routes to them stays as it is.
     mutating func changeAll(_ body: (inout Destination) -> Void) {
         var index = all.startIndex
         while index != all.endIndex {
@@ -64,11 +70,13 @@ struct DestinationTable: Sendable {
         guard id != new, var destination = all.removeValue(forKey: id) else { return }
         destination.rename(to: new)
         all[new] = destination
+        if routeless.remove(id) != nil { routeless.insert(new) }
         byShortID[new.short] = new
     }
 
     mutating func remove(_ id: PeerID) {
         guard all.removeValue(forKey: id) != nil else { return }
+        routeless.remove(id)
         byShortID[id.short] = nil
     }
 }

@@ -23,6 +23,10 @@ struct Destination: Sendable {
         func differsInSeqnoOnly(from other: Selected) -> Bool {
             (hop, metric, kind) == (other.hop, other.metric, other.kind)
         }
+
+        func differsInMetricOnly(from other: Selected) -> Bool {
+            hop != nil && (hop, seqno, kind) == (other.hop, other.seqno, other.kind)
+        }
     }
 
     /// As the route in use names it.
@@ -41,9 +45,9 @@ struct Destination: Sendable {
     private var leapFrom: Instant?
     /// Until then a neighbour that we lost may believe in a route through us.
     var believedUntil: Instant?
-    /// When to ask again for a route, while none is feasible.
-    private(set) var askAt: Instant?
-    private var askInterval = Limits.requestTime
+    /// When to request a route again, while none is feasible.
+    private(set) var requestAt: Instant?
+    private var requestInterval = Limits.requestTime
 
     init(_ peer: PeerID, kind: DestinationKind, introducer: PeerID) {
         self.peer = peer
@@ -54,9 +58,9 @@ struct Destination: Sendable {
     /// Neighbours offer something, and nothing of it may be used.
     var isStarving: Bool { selected.hop == nil && !candidates.isEmpty }
 
-    /// What it should hear when we take it up: what an earlier run of its said last, since others
-    /// may have told us of its new one already, and the highest.
-    var seqnosToTell: [UInt32] {
+    /// What it is told when it comes up as a neighbour: the last seqno of an earlier run, since
+    /// others may have told us of its new run already, and the highest that is known.
+    var seqnosToAnnounce: [UInt32] {
         [source.seqnoOfEarlierRun, source.distance?.seqno ?? selected.seqno].compactMap { $0 }
     }
 
@@ -75,25 +79,28 @@ struct Destination: Sendable {
         selected.metric = selection?.metric ?? RoutingMessage.metricInfinite
         guard let selection else {
             routelessSince = routelessSince ?? now
-            if isStarving { askAt = askAt ?? now + Limits.requestTime }
+            if isStarving { requestAt = requestAt ?? now + Limits.requestTime }
             return
         }
-        if selection.isLeap { leapFrom = now + Limits.leapPause }
+        if selection.isLeap { leapFrom = now + Limits.leapInterval }
         selected.seqno = selection.candidate.seqno
         selected.kind = selection.candidate.kind
         source.tighten(seqno: selected.seqno, metric: selected.metric)
         routelessSince = nil
-        askAt = nil
-        askInterval = Limits.requestTime
+        requestAt = nil
+        requestInterval = Limits.requestTime
     }
 
-    func believesLeaps(_ now: Instant) -> Bool { now >= leapFrom ?? now }
+    /// Nobody has a route to it through us.
+    mutating func loosen() { source.loosen() }
 
-    /// Asking again is for requests that found nobody; what nobody answers is asked ever more
-    /// seldom, or a thousand invented destinations would keep a network busy.
-    mutating func putOffAsking(isAsked: Bool, now: Instant) {
-        if isAsked { askInterval = min(askInterval * 2, Limits.requestTimeMax) }
-        askAt = now + askInterval
+    func acceptsLeaps(_ now: Instant) -> Bool { now >= leapFrom ?? now }
+
+    /// A request is repeated where it found nobody; what nobody answers is requested more and more
+    /// rarely, or a thousand invented destinations would keep a network busy.
+    mutating func postponeRequest(isRequested: Bool, now: Instant) {
+        if isRequested { requestInterval = min(requestInterval * 2, Limits.requestTimeMax) }
+        requestAt = now + requestInterval
     }
 
     /// Its restart is told from the seqno all the same.

@@ -14,7 +14,7 @@ extension Limits {
 /// Anybody can announce viewers that do not exist, as near as it likes. So who answered as a viewer
 /// keeps its place, who does not answer soon loses it for a while, and of the others chance decides
 /// and not what routing says of their distance: a true viewer gets its turn.
-struct ViewerPlaces: Sendable {
+struct ViewerSlots: Sendable {
     struct Candidate: Sendable {
         var peer: PeerID
         /// There is a channel with it, and it was admitted as a viewer.
@@ -25,14 +25,14 @@ struct ViewerPlaces: Sendable {
     }
 
     /// Those that did not answer, and until when they are passed over: at most as many as there are
-    /// destinations, for those without a way are forgotten.
+    /// destinations, for those without a route are forgotten.
     private var pauses: [PeerID: Instant] = [:]
     /// Makes an order that nobody can foresee.
-    private let scatter: UInt64
+    private let salt: UInt64
     /// When somebody may be called again.
     private(set) var nextDeadline: Instant?
 
-    init(scatter: UInt64) { self.scatter = scatter }
+    init(salt: UInt64) { self.salt = salt }
 
     /// At most `Limits.viewersMax`; all, where they are no more.
     mutating func choose(from candidates: [Candidate], now: Instant) -> [PeerID] {
@@ -49,7 +49,7 @@ struct ViewerPlaces: Sendable {
             // Everybody once, before anybody again.
             let paused = pauses[candidate.peer] ?? .zero
             // An exclusive or alone would leave neighbouring numbers together.
-            let lot = (candidate.peer.low ^ scatter) &* 0x9e37_79b9_7f4a_7c15
+            let lot = (candidate.peer.low ^ salt) &* 0x9e37_79b9_7f4a_7c15
             return (order, paused, lot, candidate.peer)
         }
         return candidates.filter { !$0.isOther && pauses[$0.peer] ?? .zero <= now }

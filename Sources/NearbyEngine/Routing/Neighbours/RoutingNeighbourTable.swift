@@ -1,0 +1,170 @@
+import NearbyCore
+import NearbyWire
+
+/// The neighbours, and to which of them something is still to be said.
+///
+/// A collector has hundreds of them and hears from one at a time: only those are looked at to which
+/// something happened, and each is changed in place, for it may have been told of all the others.
+struct RoutingNeighbourTable: Sendable {
+    private var all: [PeerID: RoutingNeighbour] = [:]
+    /// At least those that have a word and wait for no acknowledgement.
+    private var ready: Set<PeerID> = []
+    /// When a message is repeated unless it is acknowledged; with many neighbours perhaps earlier:
+    /// then all are looked at, and whose turn had come to nothing gets another.
+    private var nextResend = Instant.distantFuture
+    private(set) var changes = RouteChanges()
+    /// Used while the neighbours are many.
+    private var turns = RoutingTurns()
+    /// Routes that are as they were but for what they cost, and wait until `minorFrom`.
+    private var minor: Set<PeerID> = []
+    private var minorFrom = Instant.distantFuture
+
+    /// When there may be something to send.
+    var nextDeadline: Instant {
+        if all.isEmpty { return .distantFuture }
+        return min(nextResend, minorFrom, turns.nextDeadline(changesUpTo: changes.last))
+    }
+
+    var count: Int { all.count }
+
+    var values: Dictionary<PeerID, RoutingNeighbour>.Values { all.values }
+
+    /// Nil where there are several.
+    var only: RoutingNeighbour? { count == 1 ? all.first?.value : nil }
+
+    var sortedPeers: [PeerID] { all.keys.sorted() }
+
+    subscript(peer: PeerID) -> RoutingNeighbour? { all[peer] }
+
+    func contains(_ peer: PeerID) -> Bool { all.index(forKey: peer) != nil }
+
+    /// Infinite for who is no neighbour.
+    func cost(of peer: PeerID) -> UInt16 {
+        guard let index = all.index(forKey: peer) else { return RoutingMessage.metricInfinite }
+        return all.values[index].cost
+    }
+
+    /// Whether one of them may believe that there is a route to it through us.
+    func mayBelieve(in id: ShortID) -> Bool { values.contains { $0.mayBelieve(in: id) } }
+
+    // MARK: Changing
+
+    mutating func add(_ neighbour: RoutingNeighbour, as peer: PeerID) {
+        all[peer] = neighbour
+        ready.insert(peer)
+    }
+
+    mutating func remove(_ peer: PeerID) -> RoutingNeighbour? {
+        ready.remove(peer)
+        return all.removeValue(forKey: peer)
+    }
+
+    /// Nil where it is no neighbour.
+    @discardableResult
+    mutating func change<Result>(
+        _ peer: PeerID, _ body: (inout RoutingNeighbour) -> Result
+    ) -> Result? {
+        guard let index = all.index(forKey: peer) else { return nil }
+        ready.insert(peer)
+        return body(&all.values[index])
+    }
+
+    // MARK: Changes of routes
+
+    /// All are told of it: at once, or when it is their turn.
+    mutating func markChanged(_ id: PeerID) { changes.append(id) }
+
+    /// All are told of it; not soon where they are many, or a thousand links of which each is worse
+    /// for a moment would be a million messages.
+    mutating func markMinor(_ id: PeerID, _ now: Instant) {
+        guard areMany else { return markChanged(id) }
+        if minor.isEmpty {
+            minorFrom = now + min(Limits.routingMinorPause * count, Limits.routingMinorPauseMax)
+        }
+        minor.insert(id)
+        // Some are no destinations any more, and count all the same.
+        if minor.count >= RoutingMachine.destinationsMax { minorFrom = now }
+    }
+
+    /// What is told of others is then held back, in turns and after pauses.
+    var areMany: Bool { count > Self.fewCount }
+
+    private mutating func releaseMinor(_ now: Instant) {
+        guard now >= minorFrom else { return }
+        minorFrom = .distantFuture
+        for id in minor.sorted() { changes.append(id) }
+        minor = []
+    }
+
+    /// What is no destination any more is kept as long as a neighbour has still to hear that.
+    mutating func compactChanges(_ isDestination: (PeerID) -> Bool) {
+        guard changes.wantsCompaction else { return }
+        changes.compact { id in
+            isDestination(id) || all.values.contains { $0.told[id.short]?.destination == id }
+        }
+    }
+
+    // MARK: Emission
+
+    /// What is to be sent now, in the order of the neighbours' PeerIDs (RFC 8966 §3.7), then in
+    /// that of their turns.
+    mutating func sendDue(_ facts: RoutingFacts, now: Instant) -> [RoutingMachine.Output] {
+        releaseMinor(now)
+        if !areMany, turns.nextDeadline(changesUpTo: changes.last) != .distantFuture {
+            turns.takeAll(changesUpTo: changes.last)
+            ready.formUnion(all.keys)
+        }
+        let isResendDue = now >= nextResend
+        var outputs: [RoutingMachine.Output] = []
+        if isResendDue || !ready.isEmpty {
+            for peer in isResendDue ? sortedPeers : ready.sorted() {
+                send(facts, to: peer, isTurn: !areMany, now, into: &outputs)
+            }
+            ready.removeAll(keepingCapacity: true)
+        }
+        if areMany { takeTurns(facts, now, into: &outputs) }
+        if isResendDue || !areMany {
+            nextResend = values.compactMap(\.nextDeadline).min() ?? .distantFuture
+        }
+        return outputs
+    }
+
+    private mutating func takeTurns(
+        _ facts: RoutingFacts, _ now: Instant, into outputs: inout [RoutingMachine.Output]
+    ) {
+        while true {
+            if turns.wantAll(changesUpTo: changes.last) {
+                turns.giveAll(sortedPeers, changesUpTo: changes.last)
+            }
+            guard let peer = turns.next(now: now) else { return }
+            let before = outputs.count
+            send(facts, to: peer, isTurn: true, now, into: &outputs)
+            if outputs.count > before { turns.spend() }
+        }
+    }
+
+    /// - Parameter isTurn: it is told of changes.
+    private mutating func send(
+        _ facts: RoutingFacts, to peer: PeerID, isTurn: Bool, _ now: Instant,
+        into outputs: inout [RoutingMachine.Output]
+    ) {
+        guard let index = all.index(forKey: peer) else { return }
+        let end = isTurn || all.values[index].isPressing ? changes.last : nil
+        if all.values[index].hasMessage(now, changesUpTo: end) {
+            let message = all.values[index].nextMessage(
+                facts, to: peer, now: now, changes: changes, upTo: end)
+            nextResend = min(nextResend, all.values[index].nextDeadline ?? .distantFuture)
+            if let message { outputs.append(.send(message, to: peer)) }
+        }
+        if areMany, all.values[index].isBehind(changes.last) { turns.append(peer) }
+    }
+
+    /// So few are looked through for the next deadline each time: then it is never too early.
+    private static let fewCount = 16
+}
+
+extension Limits {
+    /// For each neighbour, where they are many: how long a change of a cost waits to be told.
+    static let routingMinorPause = Duration.milliseconds(50)
+    static let routingMinorPauseMax = Duration.seconds(10)
+}

@@ -1,0 +1,49 @@
+import NearbyCore
+import NearbyWire
+
+/// Requests for newer seqnos (RFC 8966 §3.8), ours and those of others.
+extension RoutingMachine {
+    /// A request for a newer route (RFC 8966 §3.8.1.2): answered by the node that it names, or by
+    /// one that has such a route; otherwise passed on once.
+    mutating func requested(
+        _ id: PeerID, _ seqno: UInt32, _ hopLimit: UInt8, by peer: PeerID, _ now: Instant
+    ) {
+        if id == .wildcard {
+            guard now >= neighbours[peer]?.fullUpdateFrom ?? now else { return }
+            neighbours.change(peer) {
+                $0.fullUpdateFrom = now + Limits.fullUpdateInterval
+                $0.resync(destinations.ids.union([own]))
+            }
+            return
+        }
+        if id.short == own.short {
+            if ownSeqno.value.isAtLeast(seqno) { neighbours.change(peer) { $0.announce(own) } }
+            return follow(ownSeqno.raise(to: seqno, now: now))
+        }
+        let id = destinations.known(as: id)
+        guard let selected = destinations[id]?.selected else { return }
+        if selected.hop != nil, selected.seqno.isAtLeast(seqno) {
+            neighbours.change(peer) { $0.announce(id) }
+            return
+        }
+        guard hopLimit > 1 else { return }
+        request(id, seqno, hopLimit: hopLimit - 1, except: peer, now)
+    }
+
+    /// Asks all neighbours but one for a newer seqno (RFC 8966 §3.8.2). Where they are many, those
+    /// that have offers, or the next hop alone if there is one (§3.8.1.2): the others have no
+    /// route, or have it through us.
+    mutating func request(
+        _ id: PeerID, _ seqno: UInt32, hopLimit: UInt8, except: PeerID?, _ now: Instant
+    ) {
+        guard let destination = destinations[id], requests.add(id, seqno: seqno, now: now) else {
+            return
+        }
+        let selected = destination.selected.hop
+        let hop = neighbours.areMany && selected != except ? selected : nil
+        for peer in neighbours.sortedPeers where peer != except && peer == hop ?? peer {
+            if neighbours.areMany, destination.candidates[peer] == nil { continue }
+            neighbours.change(peer) { $0.request(id, .init(seqno: seqno, hopLimit: hopLimit)) }
+        }
+    }
+}
