@@ -18,33 +18,33 @@ struct CollectedPeer: Sendable {
         var birth: Birth
         var sequences = SequenceLedger()
         /// Whether the log has said that readings of it were settled elsewhere.
-        var isElsewhereTold = false
+        var isSettledElsewhereReported = false
         /// What of it came before may have been forgotten here.
-        var isHalfForgotten = false
+        var mayHaveBeenEvicted = false
         /// Whether what went with its end was recorded.
         var isEndRecorded = false
     }
 
     enum Result {
         case needsBirth
-        case taken(Taken)
+        case accepted(Accepted)
     }
 
     /// What a report brought.
-    struct Taken {
+    struct Accepted {
         var delivery: Delivery
         var duplicates = 0
         var refused = 0
         var unknownChannels = 0
         /// With times that cannot be; they are not settled, so that an agent whose clock was
         /// misread loses nothing.
-        var absurd = 0
+        var implausible = 0
         /// Numbers that the agent holds no more and that never came here.
         var elsewhere: [Range<UInt64>] = []
     }
 
     /// What became of a gap.
-    enum GapResult { case runUnknown, known, refused, taken }
+    enum GapResult { case runUnknown, known, refused, accepted }
 
     /// Those that were heard of last first. Beyond `Limits.collectorRunsMax` only such as are
     /// pending, and at most `Limits.collectorPendingRunsMax`.
@@ -54,9 +54,9 @@ struct CollectedPeer: Sendable {
     /// What of its runs is durable.
     var committed = CommittedRuns()
     /// Agents had to be forgotten before this one came, and it may be one of them.
-    var isHalfForgotten = false
+    var mayHaveBeenEvicted = false
     var lastHeard = Instant.zero
-    var lastAsked: Instant?
+    var lastBirthRequest: Instant?
 
     // MARK: Runs
 
@@ -73,19 +73,19 @@ struct CollectedPeer: Sendable {
     /// - Parameters:
     ///   - queued: what of the run came and is not committed yet, if it had to be forgotten.
     ///   - isPending: whether readings of a run wait for the store, which needs the birth.
-    mutating func take(
+    mutating func record(
         _ birth: Birth, queued: () -> NumberRanges, isPending: (RunID) -> Bool
     ) -> Bool {
         let byteCount = birth.memoryByteCount
         if let index = index(of: birth.run) {
             birthByteCount += byteCount - runs[index].birth.memoryByteCount
             runs[index].birth = birth
-            use(index)
+            moveToFront(index)
         } else {
             var run = Run(birth: birth)
             let known = queued().union(committed[birth.run] ?? NumberRanges())
-            for range in known.ranges { run.sequences.giveUp(range) }
-            run.isHalfForgotten = isHalfForgotten && known.ranges.isEmpty
+            for range in known.ranges { run.sequences.settleLost(range) }
+            run.mayHaveBeenEvicted = mayHaveBeenEvicted && known.ranges.isEmpty
             runs.insert(run, at: 0)
             birthByteCount += byteCount
         }
@@ -106,7 +106,7 @@ struct CollectedPeer: Sendable {
 
     /// The birth came again.
     mutating func touch(_ run: RunID) {
-        if let index = index(of: run) { use(index) }
+        if let index = index(of: run) { moveToFront(index) }
     }
 
     mutating func forget(_ run: RunID) {
@@ -117,11 +117,11 @@ struct CollectedPeer: Sendable {
     /// A run that is in the store already.
     mutating func restore(_ stored: StoredRun) {
         if index(of: stored.key.run) == nil {
-            _ = take(stored.birth, queued: { NumberRanges() }, isPending: { _ in false })
+            _ = record(stored.birth, queued: { NumberRanges() }, isPending: { _ in false })
         }
         committed.formUnion(stored.settled, of: stored.key.run)
         guard let index = index(of: stored.key.run) else { return }
-        for range in stored.settled.ranges { runs[index].sequences.giveUp(range) }
+        for range in stored.settled.ranges { runs[index].sequences.settleLost(range) }
     }
 
     func birth(of run: RunID) -> Birth? { index(of: run).map { runs[$0].birth } }
@@ -132,9 +132,11 @@ struct CollectedPeer: Sendable {
     }
 
     /// Whether the log is to say now that readings of a run were settled elsewhere.
-    mutating func tellElsewhere(of run: RunID) -> Bool {
-        guard let index = index(of: run), !runs[index].isElsewhereTold else { return false }
-        runs[index].isElsewhereTold = true
+    mutating func reportSettledElsewhere(of run: RunID) -> Bool {
+        guard let index = index(of: run), !runs[index].isSettledElsewhereReported else {
+            return false
+        }
+        runs[index].isSettledElsewhereReported = true
         return true
     }
 
@@ -155,11 +157,11 @@ struct CollectedPeer: Sendable {
         guard end < Gap.openEnd else { return [] }
         let lost = settled.missing(in: first..<end)
         // These lie between numbers that are settled, so they need no more ranges.
-        for range in lost { runs[index].sequences.giveUp(range) }
+        for range in lost { runs[index].sequences.settleLost(range) }
         return lost + [end..<Gap.openEnd]
     }
 
-    private mutating func use(_ index: Int) {
+    private mutating func moveToFront(_ index: Int) {
         if index > 0 { runs.insert(runs.remove(at: index), at: 0) }
     }
 
@@ -168,17 +170,17 @@ struct CollectedPeer: Sendable {
     // MARK: Readings
 
     /// Readings that nobody will send.
-    mutating func take(_ gap: Gap) -> GapResult {
+    mutating func apply(_ gap: Gap) -> GapResult {
         guard let index = index(of: gap.run) else { return .runUnknown }
-        defer { use(index) }
+        defer { moveToFront(index) }
         if runs[index].sequences.settled.missing(in: gap.range).isEmpty { return .known }
-        return runs[index].sequences.announceLost(gap.range) ? .taken : .refused
+        return runs[index].sequences.announceLost(gap.range) ? .accepted : .refused
     }
 
     /// - Parameter isBounded: refuses what would leave too many holes, instead of forgetting the
     ///   oldest ones.
     /// - Parameter latest: the latest time that a boot's clock can have shown.
-    mutating func take(
+    mutating func accept(
         _ incoming: HeldReport, from peer: PeerID, refusingAtLimit isBounded: Bool,
         latest: (BootID) -> Instant
     ) -> Result {
@@ -192,15 +194,15 @@ struct CollectedPeer: Sendable {
         var duplicates = 0
         var refused = 0
         var elsewhere = runs[index].sequences.raiseFloor(to: report.lowestHeld)
-        if runs[index].isHalfForgotten {
+        if runs[index].mayHaveBeenEvicted {
             // Nobody knows here what came before; the store does.
             elsewhere = []
-            runs[index].isHalfForgotten = false
+            runs[index].mayHaveBeenEvicted = false
         }
         let all = readings.count
         let latest = latest(birth.boot)
         readings.removeAll { $0.time > latest || $0.time < .zero }
-        let absurd = all - readings.count
+        let implausible = all - readings.count
         readings.removeAll { reading in
             switch runs[index].sequences.accept(reading.sequence, refusingAtLimit: isBounded) {
             case .fresh: return false
@@ -213,10 +215,10 @@ struct CollectedPeer: Sendable {
             peer: peer, birth: birth, readings: readings, arrival: incoming.arrival,
             hops: incoming.hops,
             expected: runs[index].sequences.expected, missing: runs[index].sequences.missing)
-        use(index)
-        return .taken(
-            Taken(
+        moveToFront(index)
+        return .accepted(
+            Accepted(
                 delivery: delivery, duplicates: duplicates, refused: refused,
-                unknownChannels: unknown, absurd: absurd, elsewhere: elsewhere))
+                unknownChannels: unknown, implausible: implausible, elsewhere: elsewhere))
     }
 }

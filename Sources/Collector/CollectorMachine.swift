@@ -60,7 +60,7 @@ public struct CollectorMachine: Sendable {
     /// What the births of all `peers` take in memory, roughly.
     var birthByteCount = 0
     /// Whether there were more agents than find room.
-    private var hasForgotten = false
+    private var hasEvicted = false
     /// Fields of later versions that were passed over.
     public private(set) var skippedFieldCount = 0
 
@@ -109,7 +109,7 @@ public struct CollectorMachine: Sendable {
             return receive(bytes, from: peer, hops: hops, now: now)
         case .connected(let peer): return exchange(.connected(peer), now: now)
         case .disconnected(let peer): return exchange(.disconnected(peer), now: now)
-        case .ownClock(let reading): return note(.ownClock(reading), now: now)
+        case .ownClock(let reading): return record(.ownClock(reading), now: now)
         case .restored(let runs, let mappings): return restore(runs, mappings, now: now)
         case .partsRefused(let parts): return partsRefused(parts, now: now)
         case .storeSpace(let bytes): quotas.freeBytes = bytes
@@ -138,14 +138,15 @@ public struct CollectorMachine: Sendable {
     private mutating func receive(
         _ bytes: [UInt8], from peer: PeerID, hops: UInt8, now: Instant
     ) -> [Output] {
+        if let refused = refuseUnread(bytes, from: peer, now: now) { return refused }
         do throws(WireError) {
             switch try TelemetryMessage(parsing: bytes, skippedFields: &skippedFieldCount) {
-            case .birth(let birth): return take(birth, from: peer, now: now)
+            case .birth(let birth): return receive(birth, from: peer, now: now)
             case .report(let report):
-                return take(HeldReport(report, arrival: now, hops: hops), from: peer)
+                return receive(HeldReport(report, arrival: now, hops: hops), from: peer)
             case .timeExchange(.answer(let answer)):
                 return exchange(.answered(answer, from: peer), now: now)
-            case .gap(let gap): return take(gap, from: peer, now: now)
+            case .gap(let gap): return apply(gap, from: peer, now: now)
             case .birthRequest, .receipt, .timeExchange: return [.drop(.telemetryUnexpected)]
             }
         } catch .unknownType {
@@ -153,6 +154,17 @@ public struct CollectorMachine: Sendable {
         } catch {
             return [.drop(Self.reason(forMalformed: bytes))]
         }
+    }
+
+    /// A report that could not be committed is not parsed: a flood would leave the store no time.
+    private mutating func refuseUnread(
+        _ bytes: [UInt8], from peer: PeerID, now: Instant
+    ) -> [Output]? {
+        guard isDurable, bytes.first == TelemetryTag.report.rawValue, peers[peer] != nil,
+            ledger.isFull(for: peer)
+        else { return nil }
+        peers[peer]?.lastHeard = now
+        return [.drop(.storeBehind)]
     }
 
     private static func reason(forMalformed bytes: [UInt8]) -> DropReason {
@@ -163,7 +175,7 @@ public struct CollectorMachine: Sendable {
         }
     }
 
-    private mutating func take(_ incoming: HeldReport, from peer: PeerID) -> [Output] {
+    private mutating func receive(_ incoming: HeldReport, from peer: PeerID) -> [Output] {
         if hasRoom(for: peer) { return accept(incoming, from: peer) }
         let evicted = makeRoom(for: peer)
         return hasRoom(for: peer) ? evicted + accept(incoming, from: peer) : evicted
@@ -172,50 +184,54 @@ public struct CollectorMachine: Sendable {
     private mutating func accept(_ incoming: HeldReport, from peer: PeerID) -> [Output] {
         // A report that was held came earlier than what released it.
         let lastHeard = peers[peer]?.lastHeard ?? incoming.arrival
-        let stranger = newPeer
-        peers[peer, default: stranger].lastHeard = max(lastHeard, incoming.arrival)
-        // Nothing is taken that cannot be committed: the agent keeps it and sends it again.
+        let newcomer = newPeer
+        peers[peer, default: newcomer].lastHeard = max(lastHeard, incoming.arrival)
+        // Nothing is accepted that cannot be committed: the agent keeps it and sends it again.
         if isDurable {
             if ledger.isFull(for: peer) { return [.drop(.storeBehind)] }
             if let refusal = refusal(of: [.readings, .store], peer, now: incoming.arrival) {
                 return refusal
             }
         }
-        let result = peers[peer]?.take(
+        let result = peers[peer]?.accept(
             incoming, from: peer, refusingAtLimit: isDurable,
             latest: { [clocks] in clocks.latestTime(of: $0, of: peer, now: incoming.arrival) })
         switch result {
         case .needsBirth: return hold(incoming, from: peer)
-        case .taken(let taken): return record(taken, of: incoming)
+        case .accepted(let accepted): return record(accepted, of: incoming)
         case nil: return []
         }
     }
 
     private mutating func record(
-        _ taken: CollectedPeer.Taken, of incoming: HeldReport
+        _ accepted: CollectedPeer.Accepted, of incoming: HeldReport
     ) -> [Output] {
-        var delivery = taken.delivery
-        let unknown = taken.unknownChannels
+        var delivery = accepted.delivery
+        let unknown = accepted.unknownChannels
         var outputs = date(&delivery)
-        if taken.duplicates > 0 {
-            outputs.append(.drop(.reportDuplicate, count: taken.duplicates))
+        if accepted.duplicates > 0 {
+            outputs.append(.drop(.reportDuplicate, count: accepted.duplicates))
         }
-        if taken.absurd > 0 { outputs.append(.drop(.readingTimeAbsurd, count: taken.absurd)) }
-        if taken.refused > 0 { outputs.append(.drop(.readingTableFull, count: taken.refused)) }
-        if isDurable { outputs += note(delivery, taken, now: incoming.arrival) }
+        if accepted.implausible > 0 {
+            outputs.append(.drop(.readingTimeImplausible, count: accepted.implausible))
+        }
+        if accepted.refused > 0 {
+            outputs.append(.drop(.readingTableFull, count: accepted.refused))
+        }
+        if isDurable { outputs += record(delivery, accepted, now: incoming.arrival) }
         if unknown > 0 { outputs.append(.drop(.readingUnknownChannel, count: unknown)) }
         if !delivery.readings.isEmpty { outputs.append(.accepted(delivery)) }
-        if unknown > 0 { outputs += ask(delivery.peer, about: incoming) }
+        if unknown > 0 { outputs += requestBirth(of: delivery.peer, for: incoming) }
         return outputs
     }
 
     // MARK: Births
 
-    private mutating func take(_ copy: Birth, from peer: PeerID, now: Instant) -> [Output] {
+    private mutating func receive(_ copy: Birth, from peer: PeerID, now: Instant) -> [Output] {
         var outputs = makeRoom(for: peer)
         guard hasRoom(for: peer) else { return outputs }
-        let stranger = newPeer
-        peers[peer, default: stranger].lastHeard = now
+        let newcomer = newPeer
+        peers[peer, default: newcomer].lastHeard = now
         var birth = copy
         birth.sent = nil
         birth.clock = nil
@@ -232,8 +248,8 @@ public struct CollectorMachine: Sendable {
         {
             lostEnds.add(previous, of: peer, now: now)
         }
-        outputs += note(.born(copy, from: peer), now: now)
-        for report in held.takeAll(of: peer) { outputs += take(report, from: peer) }
+        outputs += record(.born(copy, from: peer), now: now)
+        for report in held.takeAll(of: peer) { outputs += receive(report, from: peer) }
         return outputs
     }
 
@@ -252,7 +268,7 @@ public struct CollectorMachine: Sendable {
         guard var state = peers[peer] else { return (false, outputs) }
         let key = RunKey(peer: peer, run: birth.run)
         birthByteCount -= state.birthByteCount
-        let isKept = state.take(
+        let isKept = state.record(
             birth, queued: { ledger.numbers(of: key) },
             isPending: { ledger.isPending(RunKey(peer: peer, run: $0)) })
         birthByteCount += state.birthByteCount
@@ -291,7 +307,7 @@ public struct CollectorMachine: Sendable {
 
     private var newPeer: CollectedPeer {
         var peer = CollectedPeer()
-        peer.isHalfForgotten = hasForgotten
+        peer.mayHaveBeenEvicted = hasEvicted
         return peer
     }
 
@@ -304,7 +320,7 @@ public struct CollectorMachine: Sendable {
         let oldest = idle.min { ($0.value.lastHeard, $0.key) < ($1.value.lastHeard, $1.key) }
         guard let oldest, let gone = peers.removeValue(forKey: oldest.key) else { return false }
         birthByteCount -= gone.birthByteCount
-        hasForgotten = true
+        hasEvicted = true
         _ = held.takeAll(of: oldest.key)
         return true
     }
@@ -314,16 +330,16 @@ public struct CollectorMachine: Sendable {
     private mutating func hold(_ report: HeldReport, from peer: PeerID) -> [Output] {
         let dropped = held.add(report, of: peer)
         let outputs: [Output] = dropped > 0 ? [.drop(.reportWithoutBirth, count: dropped)] : []
-        return outputs + ask(peer, about: report)
+        return outputs + requestBirth(of: peer, for: report)
     }
 
     /// Asks for the birth, at most once a `Limits.birthRequestInterval` and peer.
-    private mutating func ask(_ peer: PeerID, about held: HeldReport) -> [Output] {
+    private mutating func requestBirth(of peer: PeerID, for held: HeldReport) -> [Output] {
         let now = peers[peer]?.lastHeard ?? held.arrival
-        if let last = peers[peer]?.lastAsked, now < last + Limits.birthRequestInterval {
+        if let last = peers[peer]?.lastBirthRequest, now < last + Limits.birthRequestInterval {
             return []
         }
-        peers[peer]?.lastAsked = now
+        peers[peer]?.lastBirthRequest = now
         let request = TelemetryMessage.birthRequest(held.report.birth)
         return [.send(request.bytes, to: peer)]
     }

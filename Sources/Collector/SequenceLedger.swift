@@ -41,7 +41,7 @@ struct SequenceLedger: Sendable {
     }
 
     /// In the store from before, or lost with the end of the run: these need not come.
-    mutating func giveUp(_ range: Range<UInt64>) { settled.insert(range) }
+    mutating func settleLost(_ range: Range<UInt64>) { settled.insert(range) }
 
     /// Lost, as the agent says. False if that would leave too many holes: it will say so again.
     mutating func announceLost(_ range: Range<UInt64>) -> Bool {

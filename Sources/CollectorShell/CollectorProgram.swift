@@ -165,7 +165,7 @@ public final class CollectorProgram: NodeOwner {
         case .node(.transmit(let transmission)): program.runner.carryOut(transmission, now)
         case .store(let job): store?.post(job)
         case .node(.event(let event)):
-            program.note(event, now)
+            program.record(event, now)
             fleet.note(event, now)
             tell(event, now)
         case .event(.window(let window)): show(window, now)
@@ -191,6 +191,7 @@ public final class CollectorProgram: NodeOwner {
     private func answered(_ answer: StoreThread.Answer) {
         switch answer {
         case .untidy(let fault): log.write(.warning, "\(fault): windows are computed later")
+        case .damaged(let line): log.write(.warning, "store: \(line)")
         case .done(let answer): give(.store(answer), MonotonicClock.now())
         case .outputs(let source, let removed): follow(source, removed)
         case .holds(let holds): tell(holds)

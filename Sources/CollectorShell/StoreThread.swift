@@ -17,6 +17,8 @@ final class StoreThread: @unchecked Sendable {
         case done(CollectorNode.StoreAnswer)
         /// Windows or retention had to be left for later.
         case untidy(String)
+        /// Readings that are left out, because they cannot be read any more.
+        case damaged(String)
         /// Where the outputs' log is, and whose cursors are gone.
         case outputs(OutputSource, removed: [String])
         /// Retention has begun, or ended, to wait for these outputs, or to delete what they need.
@@ -151,6 +153,7 @@ final class StoreThread: @unchecked Sendable {
                     holds = report.holds
                     _ = answers.post(.holds(holds))
                 }
+                for line in report.damagedBlocks { _ = answers.post(.damaged(line)) }
                 if report.isDone { break }
             }
         } catch {

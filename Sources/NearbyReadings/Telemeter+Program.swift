@@ -9,15 +9,18 @@ extension Telemeter.Settings {
         named name: String, labels: [String: String], wait: Duration
     ) throws(NearbyError) -> Self {
         var random = SystemRandomNumberGenerator()
+        // A peer's name may have what no node's has; it is for people, and identifies nothing.
+        let plain = name.unicodeScalars.map { $0.isPlain ? $0 : " " }
         let node: NodeDescription
         do throws(WireError) {
             node = try NodeDescription(
-                name: name, labels: labels.map { Label(key: $0.key, value: $0.value) })
+                name: String(String.UnicodeScalarView(plain)),
+                labels: labels.map { Label(key: $0.key, value: $0.value) })
         } catch {
             throw NearbyError(
                 .invalidParameter,
                 "labels: \(error); there are at most 16, keys of 1 to 63 bytes, values of at most "
-                    + "255")
+                    + "255, neither with control characters")
         }
         var settings = Self(
             run: RunID(value: random.next()),

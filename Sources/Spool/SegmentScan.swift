@@ -34,12 +34,12 @@ struct SegmentScan {
                 segment: segment, offset: offset,
                 byteCount: SpoolRecord.headerByteCount + header.length)
             offset += place.byteCount
-            if take(body, header, at: place) { end = offset } else { damagedCount += 1 }
+            if read(body, header, at: place) { end = offset } else { damagedCount += 1 }
         }
         hasTornTail = true
     }
 
-    private mutating func take(
+    private mutating func read(
         _ body: [UInt8], _ header: SpoolRecord.Header, at place: SpoolPlace
     ) -> Bool {
         guard Checksum.crc32c(body) == header.checksum, let type = body.first,

@@ -27,7 +27,7 @@ extension Spool {
             try scan(number, of: spool, isLast: number == numbers.last, files, into: &found)
         }
         let runs = found.takeRuns(spool)
-        let previous = try noteRun(run, directory, files).map { last in
+        let previous = try recordRun(run, directory, files).map { last in
             let end = runs.first { $0.birth.run == last.run }?.blocks.last?.range.upperBound
             return PreviousRun(
                 run: last.run, lastSequence: last.lastSequence ?? (end ?? 1) - 1,
@@ -106,7 +106,7 @@ extension Spool {
     }
 
     /// The run that was noted before, and how it ended.
-    private struct NotedRun {
+    private struct RecordedRun {
         var run: RunID
         /// If it ended in order.
         var lastSequence: UInt64?
@@ -118,9 +118,9 @@ extension Spool {
     ///     last-run   run, 16 hexadecimal digits · what follows · newline
     ///     what follows   " -" while it runs · " " and its last sequence number when it ended in
     ///                    order · nothing from earlier versions
-    private static func noteRun(
+    private static func recordRun(
         _ run: RunID, _ directory: String, _ files: any FileOperations
-    ) throws(FileError) -> NotedRun? {
+    ) throws(FileError) -> RecordedRun? {
         let path = directory + "/last-run"
         let text = try AtomicFile.read(path, limit: 64, through: files)
         try AtomicFile.write(Array("\(run) -\n".utf8), to: path, permissions: 0o600, through: files)
@@ -128,14 +128,14 @@ extension Spool {
         let words = String(decoding: text.dropLast(), as: UTF8.self).split(separator: " ")
         guard let first = words.first, let noted = UInt64(first, radix: 16) else { return nil }
         let last = words.count > 1 ? UInt64(words[1]) : nil
-        return NotedRun(
+        return RecordedRun(
             run: RunID(value: noted), lastSequence: last,
             endedInOrder: words.count > 1 ? last != nil : nil)
     }
 
     /// The run ends in order: whatever it measured up to this number is settled or on disk. Nothing
     /// is noted down if the last batch did not reach the disk.
-    public func noteEnd(lastSequence: UInt64) throws(FileError) {
+    public func recordEnd(lastSequence: UInt64) throws(FileError) {
         guard isWhole else { return }
         try AtomicFile.write(
             Array("\(run) \(lastSequence)\n".utf8), to: directory + "/last-run",

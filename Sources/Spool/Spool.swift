@@ -109,7 +109,7 @@ public final class Spool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let taken = try files.write(rest, to: file)
-            guard taken > 0 else { throw FileError.nothingTaken(path(number)) }
+            guard taken > 0 else { throw FileError.nothingWritten(path(number)) }
             rest = rest.dropFirst(taken)
             bytesWritten += taken
         }
@@ -209,7 +209,7 @@ public final class Spool {
 
 extension FileError {
     /// EIO: write(2) took nothing.
-    static func nothingTaken(_ path: String) -> FileError {
+    static func nothingWritten(_ path: String) -> FileError {
         FileError(operation: "write", path: path, code: 5)
     }
 }

@@ -26,8 +26,8 @@ struct Retention {
     ///
     /// - Parameter utc: ours, which is right; nanoseconds.
     mutating func sweep(
-        _ database: Database, _ clocks: ClockTable, now: Instant, utc: Int64, width: Duration,
-        _ left: inout Int
+        _ database: Database, _ readings: ReadingTable, _ clocks: ClockTable, now: Instant,
+        utc: Int64, width: Duration, _ left: inout Int
     ) throws(StoreError) -> Int {
         guard let keep, left > 0 else { return 0 }
         if sweep == nil, try isTime(database, now: now, utc: utc) {
@@ -35,14 +35,15 @@ struct Retention {
             let runs = try runs(database, clocks)
             let plan = RetentionPlan(runs, keep: keep, utc: utc, width: width)
             try note(plan.bounds, database)
-            var outputHolds = try OutputHolds(database, outputs, keep: keep)
+            var outputHolds = try OutputHolds(database, readings, outputs, keep: keep)
             sweep = try outputHolds.cuts(plan, runs, utc: utc, width: width)[...]
             holds = outputHolds.found
             nextSweep = now + RetentionPlan.interval
         }
         var deleted = 0
+        let cutter = try BlockCutter(database, readings.blocks)
         while let cut = sweep?.first {
-            deleted += try delete(cut, in: database, &left)
+            deleted += try delete(cut, cutter, in: database, &left)
             if left <= 0 { return deleted }
             sweep?.removeFirst()
             if sweep?.isEmpty == true { try deleteEmptyRuns(database) }
@@ -76,7 +77,7 @@ struct Retention {
         let rows = try database.prepare(
             """
             SELECT id, peer_id, boot, undated_since, latest_offset,
-                \(Self.readingTime("min")), \(Self.readingTime("max"))
+                \(Self.oldestSQL), \(Self.newestSQL)
             FROM runs ORDER BY id
             """)
         var runs: [RetentionPlan.Run] = []
@@ -95,12 +96,21 @@ struct Retention {
         return runs
     }
 
-    /// Channel by channel, so that the index serves.
-    private static func readingTime(_ function: String) -> String {
+    /// Of a run's readings, milliseconds of the board's clock. Channel by channel, so that the
+    /// indexes serve.
+    static let oldestSQL = time("min", "first_milliseconds")
+    static let newestSQL = time("max", "last_milliseconds")
+
+    private static func time(_ function: String, _ column: String) -> String {
         """
-        (SELECT \(function)((SELECT \(function)(milliseconds) FROM readings
-            WHERE run_id = runs.id AND channel = channels.number))
-        FROM channels WHERE run_id = runs.id)
+        (SELECT \(function)(time) FROM (
+            SELECT (SELECT \(function)(milliseconds) FROM readings
+                WHERE run_id = runs.id AND channel = channels.number) AS time
+            FROM channels WHERE run_id = runs.id
+            UNION ALL
+            SELECT (SELECT \(function)(\(column)) FROM blocks
+                WHERE run_id = runs.id AND channel = channels.number)
+            FROM channels WHERE run_id = runs.id))
         """
     }
 
@@ -114,7 +124,7 @@ struct Retention {
     // MARK: Carrying it out
 
     private func delete(
-        _ held: HeldCut, in database: Database, _ left: inout Int
+        _ held: HeldCut, _ cutter: BlockCutter, in database: Database, _ left: inout Int
     ) throws(StoreError) -> Int {
         let before = left
         let cut = held.cut
@@ -124,7 +134,7 @@ struct Retention {
             run_id = ?1 AND channel IN (SELECT number FROM channels WHERE run_id = ?1)
             AND milliseconds < ?2 AND (sequence < \(held.firstHeld) OR milliseconds < \(held.end))
             """, cut.run, cut.end, in: database, &left)
-        let deleted = before - left
+        let deleted = before - left + (try cutter.delete(held, &left))
         if !outputs.isEmpty { try deleteChanges(of: cut.run, in: database, &left) }
         try delete(
             "windows", "run_id, channel, number",
@@ -132,6 +142,15 @@ struct Retention {
             run_id = ?1 AND channel IN (SELECT number FROM channels WHERE run_id = ?1)
             AND number < ?2
             """, cut.run, cut.endWindow, in: database, &left)
+        try delete(
+            "wide_windows", "run_id, channel, number",
+            """
+            run_id = ?1 AND channel IN (SELECT number FROM channels WHERE run_id = ?1)
+            AND number < ?2
+            """, cut.run, WideWindows.number(of: cut.endWindow), in: database, &left)
+        try delete(
+            "due_wide_windows", "number, run_id", "run_id = ?1 AND number < ?2", cut.run,
+            WideWindows.number(of: cut.endWindow), in: database, &left)
         try delete(
             "run_windows", "run_id, number", "run_id = ?1 AND number < ?2", cut.run,
             cut.endWindow, in: database, &left)
@@ -146,9 +165,17 @@ struct Retention {
         of run: Int64, in database: Database, _ left: inout Int
     ) throws(StoreError) {
         let first = try database.prepare(
-            "SELECT sequence FROM readings WHERE run_id = ?1 ORDER BY sequence LIMIT 1"
+            """
+            SELECT (SELECT sequence FROM readings WHERE run_id = ?1 ORDER BY sequence LIMIT 1),
+                (SELECT min(first_sequence) FROM blocks WHERE run_id = ?1 AND last_sequence <
+                    \(Limits.blockSequencesMax) + (SELECT min(last_sequence) FROM blocks
+                        WHERE run_id = ?1))
+            """
         ).bind(1, run)
-        let end = try first.step() ? first.integer(0) : .max
+        var end = Int64.max
+        if try first.step() {
+            end = min(first.optionalInteger(0) ?? .max, first.optionalInteger(1) ?? .max)
+        }
         first.reset()
         try delete(
             "changes", "id",
@@ -177,6 +204,7 @@ struct Retention {
             """
             SELECT id, boot FROM runs
             WHERE NOT EXISTS (SELECT 1 FROM readings WHERE run_id = runs.id)
+            AND NOT EXISTS (SELECT 1 FROM blocks WHERE run_id = runs.id)
             AND id NOT IN (SELECT max(id) FROM runs GROUP BY peer_id)
             """)
         var gone: [(id: Int64, boot: [UInt8])] = []
@@ -184,6 +212,7 @@ struct Retention {
         for run in gone {
             for table in [
                 "channels", "gaps", "windows", "run_windows", "due_windows", "moved_windows",
+                "wide_windows", "due_wide_windows",
                 "changes", "output_history",
             ] {
                 try database.execute("DELETE FROM \(table) WHERE run_id = \(run.id)")

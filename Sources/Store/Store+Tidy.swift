@@ -20,14 +20,16 @@ extension Store {
         public var windowCount = 0
         var deletedReadingCount = 0
         public var holds = Holds()
+        /// Lines about blocks of readings that cannot be read, each told once.
+        public var damagedBlocks: [String] = []
 
         public init() {}
     }
 
     /// A bounded piece of the work that can wait: computes windows that are over, or that late
-    /// readings or another mapping changed; deletes what is older than `Settings.keep`. One
-    /// transaction. The store thread calls it when it has nothing to commit, and again at once
-    /// while `isDone` is false.
+    /// readings or another mapping changed; deletes what is older than `Settings.keep`; packs what
+    /// is older than an hour. One transaction. The store thread calls it when it has nothing to
+    /// commit, and again at once while `isDone` is false.
     ///
     /// - Parameters:
     ///   - now: our CLOCK_BOOTTIME.
@@ -38,19 +40,37 @@ extension Store {
     ) throws(StoreError) -> TidyReport {
         var report = TidyReport()
         let utc = (now + clock.unixOffset).nanoseconds
-        try database.transaction { () throws(StoreError) in
+        try transaction { () throws(StoreError) in
             var left = budget
             try layWindows(&left)
             try computeWindows(before: utc, &left, &report)
+            try computeWideWindows(before: utc, &left)
             try pruneChanges(&left)
             if clock.rank >= .network {
                 report.deletedReadingCount = try retention.sweep(
-                    database, clocks, now: now, utc: utc, width: settings.windowWidth, &left)
+                    database, readings, clocks, now: now, utc: utc, width: settings.windowWidth,
+                    &left)
+                try narrow.prune(now: now, utc: utc, width: width, &left)
             }
             report.holds = retention.holds
+            // Whatever else there is, rows do not pile up.
+            var rows = max(left, budget / 4)
+            left -= rows
+            try packing.step(now: now, &rows)
+            left += rows
             report.isDone = left > 0
         }
+        report.damagedBlocks = readings.blocks.takeDiagnostics()
         return report
+    }
+
+    /// Bytes of the database that are in use, and that are free for what comes: the write-ahead log
+    /// is not counted.
+    public func byteCounts() throws(StoreError) -> (used: Int64, free: Int64) {
+        let page = try database.integer("PRAGMA page_size") ?? 0
+        let free = try database.integer("PRAGMA freelist_count") ?? 0
+        let all = try database.integer("PRAGMA page_count") ?? 0
+        return ((all - free) * page, free * page)
     }
 
     private func layWindows(_ left: inout Int) throws(StoreError) {
@@ -64,7 +84,6 @@ extension Store {
     private func computeWindows(
         before utc: Int64, _ left: inout Int, _ report: inout TidyReport
     ) throws(StoreError) {
-        let width = WindowGrid.widths.clamp(settings.windowWidth.nanoseconds)
         let time = utc.subtractingSaturating(settings.lateness.nanoseconds)
         let due = try database.prepare(
             """
@@ -72,6 +91,7 @@ extension Store {
             LEFT JOIN runs ON runs.id = run_id WHERE number < ?1 ORDER BY number LIMIT 1
             """)
         due.bind(1, WindowGrid.number(at: time, width: width))
+        let kept = try NarrowWindows.begin(database)
         // Windows of one time are of many boots.
         var grids: [BootID: WindowGrid] = [:]
         while left > 0, try due.step() {
@@ -80,8 +100,23 @@ extension Store {
             due.reset()
             if let boot, grids[boot] == nil { grids[boot] = try grid(of: boot) }
             let grid = boot.flatMap { grids[$0] }
-            left -= max(1, try windows.compute(number, of: runID, grid))
+            left -= max(
+                1, try windows.compute(number, of: runID, grid, isKept: number >= kept))
             report.windowCount += 1
         }
     }
+
+    private func computeWideWindows(before utc: Int64, _ left: inout Int) throws(StoreError) {
+        let time = utc.subtractingSaturating(
+            (settings.lateness + WideWindows.lateness).nanoseconds)
+        let end = WindowGrid.number(at: time, width: width * WideWindows.factor)
+        try wide.compute(before: end, &left) { boot throws(StoreError) in
+            try clocks.layout(of: boot).map {
+                WindowGrid(
+                    width: settings.windowWidth, times: WideWindows.factor, stretches: $0)
+            }
+        }
+    }
+
+    private var width: Int64 { WindowGrid.widths.clamp(settings.windowWidth.nanoseconds) }
 }

@@ -43,12 +43,16 @@ public final class Store {
     let settings: Settings
     private let statements: CommitStatements
     private let clockWriter: ClockWriter
+    let readings: ReadingTable
     let clocks: ClockTable
     let windows: WindowTable
+    let wide: WideWindows
+    var narrow: NarrowWindows
     let moves: MovedWindows
     let changes: ChangeLog
     let cursors: CursorTable
     var retention: Retention
+    var packing: Packing
     var mesh = MeshTable()
     /// Readings that no legal report holds (sequence 0 or above Int64.max, times before the boot)
     /// and that were left out.
@@ -58,13 +62,17 @@ public final class Store {
         self.database = database
         self.settings = settings
         statements = try CommitStatements(database)
-        changes = try ChangeLog(database)
+        readings = try ReadingTable(database)
+        changes = try ChangeLog(database, readings)
         cursors = try CursorTable(database)
-        clockWriter = try ClockWriter(database, settings, changes)
         clocks = try ClockTable(database)
-        moves = try MovedWindows(database)
-        windows = try WindowTable(database)
+        wide = try WideWindows(database, readings)
+        moves = try MovedWindows(database, readings, wide)
+        windows = try WindowTable(database, readings, wide)
+        clockWriter = try ClockWriter(database, settings, changes, moves)
+        narrow = try NarrowWindows(database)
         retention = Retention(keep: settings.keep)
+        packing = try Packing(database, readings, statements)
     }
 
     /// Makes the batch durable, or throws and leaves everything as it was. What is in the store
@@ -84,7 +92,7 @@ public final class Store {
         var illegal = 0
         var refused = Refusals()
         changes.time = utc
-        try database.transaction { () throws(StoreError) in
+        try transaction { () throws(StoreError) in
             for progress in progress { try cursors.save(progress) }
             try clockWriter.take(batch.clocks)
             for birth in batch.births {
@@ -107,6 +115,16 @@ public final class Store {
         }
         illegalReadingCount += illegal
         return refused.all
+    }
+
+    /// All of `body` or nothing.
+    func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        do throws(StoreError) {
+            try database.transaction(body)
+        } catch {
+            readings.blocks.forget()
+            throw error
+        }
     }
 
     /// What a commit leaves out, one reason for each run.
@@ -154,11 +172,13 @@ public final class Store {
     ) throws(StoreError) -> Int {
         var illegal = 0
         var added: [ReadingRow] = []
+        let packed = try self.packed(part, of: run.id)
         for reading in part.readings {
             guard let row = ReadingRow(reading) else {
                 illegal += 1
                 continue
             }
+            if packed.contains(row.sequence) { continue }
             if try statements.insert(row, run: run, hops: part.hops) { added.append(row) }
         }
         if !added.isEmpty, let grid = try grid(of: run.boot) {
@@ -166,6 +186,29 @@ public final class Store {
         }
         try changes.add(added, of: run.id)
         try statements.settle(part.settled, run: run)
+        packing.wrote(to: run.id)
         return illegal
+    }
+
+    /// The numbers of a part that are in blocks already. Such a number is settled, so that what is
+    /// new needs no look into a block.
+    private func packed(
+        _ part: StoreBatch.Part, of run: Int64
+    ) throws(StoreError) -> Set<Int64> {
+        let settled = try statements.settled(of: run)
+        let known = part.readings.compactMap {
+            settled?.contains($0.sequence) == false ? nil : Int64(exactly: $0.sequence)
+        }.sorted()
+        guard let first = known.first, let last = known.last else { return [] }
+        var packed: Set<Int64> = []
+        try readings.blocks.each(of: run, sequences: first...last) { header throws(StoreError) in
+            let own = known.drop { $0 < header.sequences.lowerBound }
+                .prefix { $0 <= header.sequences.upperBound }
+            if own.isEmpty { return true }
+            let rows = try readings.blocks.rows(of: header, run: run) ?? []
+            for number in own where rows.contains(sequence: number) { packed.insert(number) }
+            return true
+        }
+        return packed
     }
 }

@@ -113,19 +113,19 @@ public struct Journal: Sendable {
     /// These readings of the present run left in a report.
     mutating func sent(_ range: Range<UInt64>) { current.sent(range) }
 
-    mutating func repend(_ stretch: RunRange) {
-        change(stretch.run) { $0.repend(stretch.range) }
+    mutating func requeue(_ stretch: RunRange) {
+        change(stretch.run) { $0.requeue(stretch.range) }
     }
 
     /// Another collector: everything is sent again that is not settled, and every gap told.
-    mutating func rependAll() {
-        current.rependAll()
-        for index in earlier.indices { earlier[index].rependAll() }
+    mutating func requeueAll() {
+        current.requeueAll()
+        for index in earlier.indices { earlier[index].requeueAll() }
         for index in gaps.indices { gaps[index].announcedAt = nil }
     }
 
     /// The newest stretch that is to be sent, of the newest run that has one.
-    mutating func takeNewest() -> (run: RunID, taken: RunJournal.Taken)? {
+    mutating func takeNewest() -> (run: RunID, resend: RunJournal.Resend)? {
         while !current.pending.isEmpty {
             if let taken = current.takeNewest() { return (run, taken) }
         }
@@ -182,14 +182,14 @@ public struct Journal: Sendable {
         return result
     }
 
-    var hasUntoldGaps: Bool { gaps.contains { $0.announcedAt == nil } }
+    var hasUnannouncedGaps: Bool { gaps.contains { $0.announcedAt == nil } }
 
     /// Gaps that no receipt has settled in time are told again: the collector may have started
     /// anew with the news. Returns their runs.
-    mutating func retellGaps(now: Instant) -> [RunID] {
+    mutating func announceGapsAgain(now: Instant) -> [RunID] {
         var runs: [RunID] = []
         for index in gaps.indices {
-            guard let last = gaps[index].announcedAt, now >= last + Limits.gapPatience else {
+            guard let last = gaps[index].announcedAt, now >= last + Limits.gapTimeout else {
                 continue
             }
             gaps[index].announcedAt = nil
@@ -284,7 +284,7 @@ extension Limits {
     /// Gaps that wait until a collector knows them.
     static let gapsMax = 64
     /// How long a receipt is waited for before a gap is told again.
-    static let gapPatience: Duration = .seconds(10)
+    static let gapTimeout: Duration = .seconds(10)
     /// Blocks that go to disk at a time, bytes.
     static let spoolBatchBytesMax = 64 << 10
 }

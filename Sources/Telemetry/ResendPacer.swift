@@ -30,7 +30,7 @@ struct ResendPacer: Sendable {
     /// When the next may; meaningful while something waits.
     var nextSend: Instant? { resendCount < window ? nextAt : nil }
 
-    var nextExpiry: Instant? { flights.first.map { $0.sentAt + Limits.receiptPatience } }
+    var nextExpiry: Instant? { flights.first.map { $0.sentAt + Limits.receiptTimeout } }
 
     /// A report left. Those on their way are bounded by the time that they are followed for.
     mutating func sent(_ stretch: RunRange, isResend: Bool, now: Instant) {
@@ -42,7 +42,7 @@ struct ResendPacer: Sendable {
         } else if burst > 1 {
             burst -= 1
         } else {
-            nextAt = max(nextAt, now) + Limits.receiptPatience / (4 * window)
+            nextAt = max(nextAt, now) + Limits.receiptTimeout / (4 * window)
         }
     }
 
@@ -66,7 +66,7 @@ struct ResendPacer: Sendable {
 
     /// The stretches that no receipt has settled in time: they are to be sent again.
     mutating func expire(now: Instant) -> [RunRange] {
-        let count = flights.prefix { $0.sentAt + Limits.receiptPatience <= now }.count
+        let count = flights.prefix { $0.sentAt + Limits.receiptTimeout <= now }.count
         guard count > 0 else { return [] }
         let expired = flights.prefix(count)
         flights.removeFirst(count)
@@ -79,7 +79,7 @@ struct ResendPacer: Sendable {
             silence = pause
             window = 1
             nextAt = max(nextAt, now + pause)
-        } else if resends > 0, now - lastHalved >= Limits.receiptPatience {
+        } else if resends > 0, now - lastHalved >= Limits.receiptTimeout {
             lastHalved = now
             window = max(2, window / 2)
         }
@@ -89,7 +89,7 @@ struct ResendPacer: Sendable {
 
 extension Limits {
     /// How long a receipt is waited for before readings are sent again: three commits.
-    static let receiptPatience: Duration = .seconds(3)
+    static let receiptTimeout: Duration = .seconds(3)
     /// Reports on their way again, at first and at most.
     static let resendWindowFirst = 8
     static let resendWindowMax = 512

@@ -5,7 +5,7 @@ import NearbyCore
 /// A reading is pending while it is to be sent, and on its way otherwise. Blocks go when all their
 /// readings are settled; until then they are kept whole.
 struct RunJournal: Sendable {
-    enum Taken: Sendable {
+    enum Resend: Sendable {
         case report(ReportEncoder)
         /// The stretch has to be read from disk first.
         case fetch(SpoolPlace, of: Range<UInt64>)
@@ -14,7 +14,7 @@ struct RunJournal: Sendable {
     /// Every number of `settled` and of `pending` is held in a block, and none is in both; what is
     /// held and in neither is on its way. No block is settled as a whole. So a number becomes
     /// settled in `settle` alone, which then lets go of what is whole; pending only while it is
-    /// held and not settled (`append`, `repend`); and when a block goes, its numbers leave both
+    /// held and not settled (`append`, `requeue`); and when a block goes, its numbers leave both
     /// sets with it (`forget`). To leave `pending` is always legal.
     private(set) var held: JournalBlocks
     private(set) var settled = NumberRanges()
@@ -25,7 +25,7 @@ struct RunJournal: Sendable {
     /// A run that ended before; its blocks are on disk, and all of it is to be sent.
     init(run: RunID, blocks found: [(range: Range<UInt64>, place: SpoolPlace)], now: Instant) {
         held = JournalBlocks(run: run, found: found, now: now)
-        rependAll()
+        requeueAll()
     }
 
     var run: RunID { held.run }
@@ -62,18 +62,18 @@ struct RunJournal: Sendable {
     mutating func sent(_ range: Range<UInt64>) { pending.remove(range) }
 
     /// These are to be sent again, as far as they are held and not settled.
-    mutating func repend(_ range: Range<UInt64>) {
+    mutating func requeue(_ range: Range<UInt64>) {
         for part in held.parts(of: range) {
             for missing in settled.missing(in: part) { pending.insert(missing) }
         }
     }
 
     /// Everything that is held and not settled is to be sent.
-    mutating func rependAll() { repend(0..<(.max)) }
+    mutating func requeueAll() { requeue(0..<(.max)) }
 
     /// The newest readings that are to be sent, as many as fit a message; they count as on their
     /// way from now on. Nil if nothing is to be sent.
-    mutating func takeNewest() -> Taken? {
+    mutating func takeNewest() -> Resend? {
         while let newest = pending.ranges.last {
             let index = closedBlock(of: newest.upperBound - 1)
             let block = held.closed[index]
@@ -205,7 +205,7 @@ struct RunJournal: Sendable {
             entries.last?.sequence == range.upperBound - 1
         else { return false }
         held.restoreCopy(bytes, at: index)
-        repend(range)
+        requeue(range)
         return true
     }
 }

@@ -2,20 +2,20 @@ import NearbyCore
 
 /// What receipts settle, what is sent again, and what goes to disk.
 extension Telemeter {
-    mutating func take(_ receipt: Receipt, now: Instant) -> [Output] {
+    mutating func apply(_ receipt: Receipt, now: Instant) -> [Output] {
         let hasLeftDisk = journal.settle(receipt)
         pacer.receiptCame(now: now) { journal.isSettled($0) }
-        for run in journal.retellGaps(now: now) {
+        for run in journal.announceGapsAgain(now: now) {
             for index in destinations.indices { destinations[index].earlierBirths.remove(run) }
         }
         return hasLeftDisk ? [.forget(receipt.run, journal.unneeded(of: receipt.run))] : []
     }
 
     mutating func resend(now: Instant) -> [Output] {
-        for stretch in pacer.expire(now: now) { journal.repend(stretch) }
+        for stretch in pacer.expire(now: now) { journal.requeue(stretch) }
         guard let collector else { return [] }
         var outputs: [Output] = []
-        if journal.hasUntoldGaps, now >= nextGaps {
+        if journal.hasUnannouncedGaps, now >= nextGaps {
             nextGaps = now + Limits.gapInterval
             for gap in journal.takeGaps(Limits.gapsTogetherMax, now: now) {
                 outputs += sendEarlierBirth(of: gap.run, to: collector)

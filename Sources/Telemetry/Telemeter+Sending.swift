@@ -7,7 +7,7 @@ extension Telemeter {
         guard destinations.contains(where: { $0.peer == peer }) else { return outputs }
         collector = peer
         // Nothing is known of what this one has.
-        journal.rependAll()
+        journal.requeueAll()
         pacer = ResendPacer()
         nextGaps = now
         return outputs
@@ -32,7 +32,7 @@ extension Telemeter {
         guard collector == peer else { return }
         collector = nil
         pacer = ResendPacer()
-        journal.rependAll()
+        journal.requeueAll()
     }
 
     mutating func receive(_ bytes: [UInt8], from peer: PeerID, now: Instant) -> [Output] {
@@ -44,7 +44,7 @@ extension Telemeter {
             switch message {
             case .birthRequest(let reference): return answer(index, about: reference, now)
             // A viewer has nothing durable: its word settles nothing.
-            case .receipt(let receipt) where peer == collector: return take(receipt, now: now)
+            case .receipt(let receipt) where peer == collector: return apply(receipt, now: now)
             case .timeExchange(.request(let asked)):
                 return [answerTime(asked, to: peer, now: now)]
             case .birth, .report, .receipt, .timeExchange, .gap:

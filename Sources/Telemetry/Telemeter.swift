@@ -112,7 +112,7 @@ public struct Telemeter: Sendable {
             if journal.hasPending, spooling.mayFetch, let next = pacer.nextSend {
                 earliest = min(earliest, next)
             }
-            if journal.hasUntoldGaps { earliest = min(earliest, nextGaps) }
+            if journal.hasUnannouncedGaps { earliest = min(earliest, nextGaps) }
         }
         return earliest == .distantFuture ? nil : earliest
     }
@@ -153,12 +153,12 @@ public struct Telemeter: Sendable {
     private mutating func apply(_ input: Input, now: Instant) -> [Output] {
         switch input {
         case .declare(let descriptions): return declare(descriptions)
-        case .sample(let sample): return take(sample, now: now)
+        case .sample(let sample): return record(sample, now: now)
         case .restore(let runs, let previous):
             journal.restore(runs, now: now)
             self.previous = previous ?? self.previous
             if previous != nil { isBirthStale = true }
-        case .clock(let reading): note(reading)
+        case .clock(let reading): record(reading)
         case .collectorUp(let peer): return collectorUp(peer, now: now)
         case .viewerUp(let peer): return add(peer, now: now)
         case .destinationDown(let peer): remove(peer, now: now)
@@ -177,7 +177,7 @@ public struct Telemeter: Sendable {
     }
 
     /// Births are written to disk: a clock that is slewed is no reason for another.
-    private mutating func note(_ reading: ClockReading) {
+    private mutating func record(_ reading: ClockReading) {
         if let clock, clock.rank == reading.rank {
             let moved = (reading.unixOffset - clock.unixOffset).nanoseconds
             if moved > -10_000_000, moved < 10_000_000 { return }
@@ -209,7 +209,7 @@ public struct Telemeter: Sendable {
         }
     }
 
-    private mutating func take(_ sample: Sample, now: Instant) -> [Output] {
+    private mutating func record(_ sample: Sample, now: Instant) -> [Output] {
         let hasScale = sample.outcome.value != nil
         guard let channel = channel(for: sample.channel, hasScale: hasScale) else {
             return [.drop(.readingTableFull)]

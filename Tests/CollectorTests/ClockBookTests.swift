@@ -260,7 +260,7 @@ import Testing
             var sample = sample(boot, offset: 0, at: minute * 100_000)
             sample.offset = .milliseconds(offset)
             sample.uncertainty = .milliseconds(1)
-            track.note(sample, now: now)
+            track.record(sample, now: now)
         }
         #expect(track.segments.count <= Limits.clockSegmentsMax)
         #expect(track.segments.count > Limits.clockSegmentsMax / 4)

@@ -62,15 +62,15 @@ import Testing
         var exchange = ClockExchange()
         let answer = answer(asked: 1_000, received: 5_000, answered: 5_000)
         let early = exchange.handle(.answered(answer, from: peer), now: Fixture.at(1_010))
-        #expect(early == [.drop(.timeAnswerUnasked)])
+        #expect(early == [.drop(.timeAnswerUnsolicited)])
         _ = exchange.handle(.connected(peer), now: Fixture.at(1_000))
         let stranger = exchange.handle(
             .answered(answer, from: Fixture.peer(8)), now: Fixture.at(1_010))
-        #expect(stranger == [.drop(.timeAnswerUnasked)])
+        #expect(stranger == [.drop(.timeAnswerUnsolicited)])
         let first = exchange.handle(.answered(answer, from: peer), now: Fixture.at(1_010))
-        #expect(first != [.drop(.timeAnswerUnasked)])
+        #expect(first != [.drop(.timeAnswerUnsolicited)])
         let again = exchange.handle(.answered(answer, from: peer), now: Fixture.at(1_020))
-        #expect(again == [.drop(.timeAnswerUnasked)])
+        #expect(again == [.drop(.timeAnswerUnsolicited)])
     }
 
     @Test func absurdRoundTripsAreDropped() {
@@ -84,7 +84,7 @@ import Testing
             var exchange = ClockExchange()
             _ = exchange.handle(.connected(peer), now: Fixture.at(1_000))
             let outputs = exchange.handle(.answered(answer, from: peer), now: Fixture.at(now))
-            #expect(outputs == [.drop(.timeAnswerAbsurd)])
+            #expect(outputs == [.drop(.timeAnswerImplausible)])
         }
     }
 

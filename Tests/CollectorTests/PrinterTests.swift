@@ -158,7 +158,7 @@ import Testing
         let wide = Delivery(
             peer: Fixture.peer(2),
             birth: try Fixture.birth(
-                name: "温室\u{1b}[31m, 2号",
+                name: "温室\u{9b}[31m, 2号",
                 channels: [("co2 concentration", Unit("ppm") ?? .none, 0), ("tiny", .ampere, -9)]),
             readings: [
                 Fixture.reading(1, at: 17_000, 412, scale: 0),

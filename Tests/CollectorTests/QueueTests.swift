@@ -113,6 +113,40 @@ import Testing
         #expect(batch?.clocks == [whole])
     }
 
+    // MARK: A store that is asked in time
+
+    /// Half of what may wait is due at once, the rest fills meanwhile; what comes then is refused
+    /// without a look at what is in it, and the agent is not forgotten as silent.
+    @Test func aBatchThatIsHalfFullDoesNotWaitForTheSecond() throws {
+        var world = QueueWorld()
+        let birth = try Fixture.birth(channels: [("t", .celsius, -2)])
+        let agents = (0..<40 as Range<UInt64>).map { Fixture.peer(100 + $0) }
+        for agent in agents { world.receive(birth, from: agent, at: 0) }
+        var taken = 0
+        var due: [Int] = []
+        var batch: StoreBatch?
+        for turn in 0..<20 as Range<UInt64> {
+            for agent in agents {
+                let report = Fixture.report(birth, first: turn * 250 + 1, count: 250)
+                world.give(.received(report, from: agent, hops: 1), at: 0)
+                taken += 250
+                guard world.machine.nextDeadline == Fixture.at(0) else { continue }
+                due.append(taken)
+                batch = world.commit(at: 0)
+            }
+        }
+        let count = batch?.parts.reduce(0) { $0 + $1.readings.count }
+        let refused = world.count(of: .storeBehind)
+        #expect(due == [Limits.uncommittedReadingsMax / 2] && count == due.first)
+        #expect(taken == Limits.uncommittedReadingsMax && refused == 0)
+        var nonsense = Array(Fixture.report(birth, first: 9_000).prefix(3))
+        nonsense += [0xff, 0xff]
+        world.give(.received(nonsense, from: agents[0], hops: 1), at: 400)
+        let unread = world.count(of: .storeBehind)
+        let heard = world.machine.peers[agents[0]]?.lastHeard
+        #expect(unread == 1 && heard == Fixture.at(400))
+    }
+
     // MARK: Births that are needed
 
     /// A report, then so many births that its own would be forgotten before the commit.

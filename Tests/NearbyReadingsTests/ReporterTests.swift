@@ -51,6 +51,16 @@ import Testing
         }
     }
 
+    /// A peer may be called what a node may not: the readings come under a plain name.
+    @Test func aPeersNameIsMadePlain() throws {
+        let settings = try Telemeter.Settings.ofProgram(
+            named: "Anna\u{1b}[2J\nB\u{202e}", labels: [:], wait: .zero)
+        #expect(settings.node.name == "Anna [2J B ")
+        #expect(throws: NearbyError.self) {
+            try Telemeter.Settings.ofProgram(named: "n", labels: ["k": "a\u{0}b"], wait: .zero)
+        }
+    }
+
     @Test func aSecretFileSaysWhatIsWrongWithIt() throws {
         let path = NSTemporaryDirectory() + "secret-\(UInt64.random(in: 0...UInt64.max))"
         defer { try? FileManager.default.removeItem(atPath: path) }

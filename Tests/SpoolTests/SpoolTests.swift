@@ -41,7 +41,7 @@ import VectorFile
     @Test func howARunEndedIsTheNextOnesToTell() throws {
         try withTemporaryDirectory { folder in
             let first = try open(folder, run: 1)
-            try first.spool.noteEnd(lastSequence: 4_711)
+            try first.spool.recordEnd(lastSequence: 4_711)
             let second = try open(folder, run: 2)
             let inOrder = PreviousRun(
                 run: RunID(value: 1), lastSequence: 4_711, endedInOrder: true)

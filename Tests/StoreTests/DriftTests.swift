@@ -239,7 +239,7 @@ import Testing
     @Test func manyMovesOfOneRunAreKeptAsOne() throws {
         try withStorePath { path in
             let store = try Store.open(path).store
-            let moves = try MovedWindows(store.database)
+            let moves = store.moves
             let numbers = (0...Int64(MovedWindows.entriesMax)).map { $0 * 10...$0 * 10 + 1 }
             try moves.add(Array(numbers.dropLast()), of: 1)
             #expect(

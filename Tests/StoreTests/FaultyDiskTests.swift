@@ -86,6 +86,8 @@ import Testing
             }
             let clock = ClockReading(rank: .network, unixOffset: Fixture.unixOffset)
             _ = try? store?.tidy(now: Fixture.at(10_000_000), clock: clock)
+            // What was committed before this batch, and half of the batch.
+            try? store?.pack(limit: 30)
         }
         return (committed, refusals)
     }

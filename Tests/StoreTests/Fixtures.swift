@@ -121,20 +121,28 @@ extension Store {
 
     /// All readings of the store, in order of run and sequence.
     func allReadings() throws -> [Reading] {
-        let rows = try database.prepare(
-            """
-            SELECT sequence, milliseconds, coefficient, exponent, reason, channel FROM readings
-            ORDER BY run_id, sequence
-            """)
-        var readings: [Reading] = []
-        while try rows.step() {
-            let channel = UInt16(truncatingIfNeeded: rows.integer(5))
-            guard let row = ReadingRow(rows, channel: channel) else { continue }
-            readings.append(
+        let rows = try database.prepare("SELECT id FROM runs ORDER BY id")
+        var runs: [Int64] = []
+        while try rows.step() { runs.append(rows.integer(0)) }
+        return try runs.flatMap { run in
+            try readings.rows(of: run, sequences: 1...Int64.max, limit: .max).map { row in
                 Reading(
-                    sequence: UInt64(row.sequence), channel: channel,
-                    time: Fixture.at(row.milliseconds), outcome: row.outcome))
+                    sequence: UInt64(row.reading.sequence), channel: row.reading.channel,
+                    time: Fixture.at(row.reading.milliseconds), outcome: row.reading.outcome)
+            }
         }
-        return readings
+    }
+
+    /// Puts all rows into blocks, however new they are.
+    func pack(limit: Int = 1_000) throws {
+        try transaction { () throws(StoreError) in try packing.packAll(limit: limit) }
+    }
+
+    /// How many readings lie in rows, and how many in blocks.
+    func places() throws -> (rows: Int64, blocks: Int64) {
+        (
+            try database.integer("SELECT count(*) FROM readings") ?? 0,
+            try database.integer("SELECT coalesce(sum(count), 0) FROM blocks") ?? 0
+        )
     }
 }

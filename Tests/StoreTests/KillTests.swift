@@ -11,6 +11,7 @@ import Testing
         var generator = SeededGenerator(seed: 7)
         try withStorePath { path in
             var reported: UInt64 = 0
+            var packed: Int64 = 0
             for _ in 0..<12 {
                 let lines = Int.random(in: 1...15, using: &generator)
                 let delay = UInt32.random(in: 0..<3_000, using: &generator)
@@ -25,7 +26,9 @@ import Testing
                 #expect(sequences == Array(1...UInt64(sequences.count)))
                 #expect(opened.runs.first?.settled.ranges == [1..<UInt64(sequences.count) + 1])
                 #expect(try opened.store.database.integrity() == ["ok"])
+                packed = try opened.store.places().blocks
             }
+            #expect(packed > 100)
         }
     }
 

@@ -55,7 +55,7 @@ import Testing
             let left = try store.allReadings()
             #expect(left.first.map { $0.time >= Fixture.at(20 * Self.day) } == true)
             #expect(left.count >= 34)
-            let oldest = try store.database.integer("SELECT min(number) FROM windows") ?? 0
+            let oldest = try store.database.integer("SELECT min(number) FROM run_windows") ?? 0
             let limit = Fixture.unixOffset + .seconds(20 * 86_400)
             #expect(oldest >= limit.nanoseconds / 10_000_000_000)
             let windows = try store.database.integer("SELECT count(*) FROM run_windows")

@@ -59,7 +59,7 @@ import Testing
             _ = try store.finish()
             try check(path, all, [], clock)
             #expect(try store.database.integer("SELECT count(*) FROM due_windows") == 0)
-            let stored = try store.database.integer("SELECT count(*) FROM windows") ?? 0
+            let stored = try store.database.integer("SELECT count(*) FROM run_windows") ?? 0
             #expect(stored > 20)
             #expect(try store.finish() == 0)
         }

@@ -5,7 +5,8 @@ import Store
 import Telemetry
 
 // store-writer PATH: commits ten readings at a time for ever, after those that are there, and
-// prints the highest sequence number after each commit. The tests kill it.
+// prints the highest sequence number after each commit. They are a hundred seconds apart, so that
+// most are soon packed into blocks. The tests kill it.
 
 func batch(_ key: RunKey, from first: UInt64) throws -> StoreBatch {
     var batch = StoreBatch()
@@ -23,7 +24,7 @@ func batch(_ key: RunKey, from first: UInt64) throws -> StoreBatch {
     let readings = (first..<first + 10).map { sequence in
         Reading(
             sequence: sequence, channel: UInt16(sequence % 2 + 1),
-            time: Instant(nanoseconds: Int64(sequence) * 1_000_000_000),
+            time: Instant(nanoseconds: Int64(sequence) * 100_000_000_000),
             outcome: .value(DecimalValue(coefficient: Int64(sequence), exponent: -2)))
     }
     var settled = NumberRanges()
@@ -46,7 +47,7 @@ do {
         let line = Array("\(next - 1)\n".utf8)
         guard write(STDOUT_FILENO, line, line.count) == line.count else { exit(0) }
         let clock = ClockReading(rank: .network, unixOffset: .seconds(1_795_238_400))
-        let now = Instant(nanoseconds: Int64(next) * 1_000_000_000)
+        let now = Instant(nanoseconds: Int64(next) * 100_000_000_000)
         _ = try opened.store.tidy(now: now, clock: clock, budget: 50)
     }
 } catch {

@@ -135,4 +135,18 @@ import VectorFile
         #expect(BootID(text: "00010203") == nil)
         #expect(BootID(text: "not a boot id") == nil)
     }
+
+    /// A node's words are shown, stored and sent on by a dozen programs.
+    @Test(arguments: ["\u{1b}[2J", "a\nb", "\u{0}", "\u{7f}"])
+    func wordsHaveNoControlCharacters(_ word: String) {
+        #expect(throws: WireError.invalid(field: "name")) { try NodeDescription(name: word) }
+        #expect(throws: WireError.invalid(field: "board")) {
+            try NodeDescription(name: "n", board: word)
+        }
+        for label in [Label(key: word, value: "v"), Label(key: "k", value: word)] {
+            #expect(throws: WireError.invalid(field: "label")) {
+                try NodeDescription(name: "n", labels: [label])
+            }
+        }
+    }
 }

@@ -22,7 +22,7 @@ import Testing
         #expect(
             journal.takeGaps(9, now: .zero) == [Gap(run: birth.run, range: 10..<20, reason: .power)]
         )
-        guard case .fetch(_, let range)? = journal.takeNewest()?.taken else {
+        guard case .fetch(_, let range)? = journal.takeNewest()?.resend else {
             Issue.record("nothing to read")
             return
         }
@@ -45,15 +45,15 @@ import Testing
         let gap = Gap(run: run, range: 1..<2, reason: .memoryFull)
         #expect(journal.lowestHeld(of: run) == 1)
         #expect(journal.takeGaps(9, now: Fixture.at(0)) == [gap])
-        #expect(journal.retellGaps(now: Fixture.at(9_999)) == [])
-        #expect(journal.retellGaps(now: Fixture.at(10_000)) == [run])
+        #expect(journal.announceGapsAgain(now: Fixture.at(9_999)) == [])
+        #expect(journal.announceGapsAgain(now: Fixture.at(10_000)) == [run])
         #expect(journal.takeGaps(9, now: Fixture.at(10_000)) == [gap])
         var numbers = NumberRanges()
         numbers.insert(1..<2)
         let receipt = try #require(Receipt(run: run, settled: numbers))
         _ = journal.settle(receipt)
         #expect(journal.lowestHeld(of: run) == nil)
-        #expect(journal.retellGaps(now: Fixture.at(90_000)) == [])
+        #expect(journal.announceGapsAgain(now: Fixture.at(90_000)) == [])
     }
 
     @Test func theBirthOfAnEarlierRunStaysWhileAGapOfItIsNotKnown() throws {

@@ -154,6 +154,49 @@ import VectorFile
             survive(bytes)
         }
     }
+
+    /// Numbers within the array of integers, at its end, beyond it, and the largest, over and over.
+    @Test func integersOfAnyChannelsComeBack() throws {
+        let channels: [UInt16] = [1, 15, 16, 17, 127, 128, 129, 1_024, .max, 2]
+        var entries: [Report.Entry] = []
+        for index in 0..<40 {
+            let integer = Int64(index / 20) * 1_000 - Int64(index % 10)
+            entries.append(
+                Report.Entry(
+                    sequence: UInt64(index + 1), channel: channels[index % 10], milliseconds: 5,
+                    cell: .scaled(integer)))
+        }
+        let report = Report(
+            birth: BirthReference(run: RunID(value: 1), number: 1), lowestHeld: 1,
+            entries: entries)
+        guard case .report(let back) = try TelemetryMessage(parsing: report.bytes) else {
+            Issue.record("no report")
+            return
+        }
+        #expect(back.entries == entries)
+        // What is said again takes its control byte alone, and a number where it is not the next.
+        #expect(report.bytes.count < 300)
+    }
+
+    /// An entry that does not fit leaves no trace in what follows.
+    @Test func whatDoesNotFitIsForgotten() throws {
+        var encoder = ReportEncoder()
+        let entry = { (sequence: UInt64, value: Int64) -> Report.Entry in
+            Report.Entry(sequence: sequence, channel: 3, milliseconds: 9, cell: .scaled(value))
+        }
+        var taken: [Bool] = []
+        taken.append(encoder.append(entry(1, 7), bytesMax: 100))
+        taken.append(encoder.append(entry(2, .max), bytesMax: 20))
+        taken.append(encoder.append(entry(2, 7), bytesMax: 100))
+        #expect(taken == [true, false, true])
+        let reference = BirthReference(run: RunID(value: 1), number: 1)
+        let bytes = encoder.bytes(birth: reference, lowestHeld: 1)
+        guard case .report(let back) = try TelemetryMessage(parsing: bytes) else {
+            Issue.record("no report")
+            return
+        }
+        #expect(back.entries == [entry(1, 7), entry(2, 7)])
+    }
 }
 
 /// Parses and uses what comes of it.

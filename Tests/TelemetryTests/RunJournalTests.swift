@@ -32,7 +32,7 @@ import Testing
                 pending.subtract(range)
             case 6:
                 let range = stretch(below: sequence, &generator)
-                journal.repend(range)
+                journal.requeue(range)
                 pending.formUnion(held.subtracting(settled).intersection(range))
             case 7:
                 var ranges = NumberRanges()
@@ -181,8 +181,8 @@ private struct JournalWorld {
         switch random(0...19) {
         case 0...6: append()
         case 7: journal.sent(stretch())
-        case 8: journal.repend(stretch())
-        case 9: journal.rependAll()
+        case 8: journal.requeue(stretch())
+        case 9: journal.requeueAll()
         case 10, 11: settle()
         case 12: spool()
         case 13: journal.forgetCopies(downTo: Int(random(0...20_000)))

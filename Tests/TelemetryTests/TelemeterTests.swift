@@ -136,7 +136,7 @@ import VectorFile
         #expect(telemeter.handle(.deadlineReached, now: at(1_149)).isEmpty)
         #expect(try reports(telemeter.handle(.deadlineReached, now: at(1_150))).count == 1)
         // Now only its receipt is waited for.
-        #expect(telemeter.nextDeadline == at(1_150) + Limits.receiptPatience)
+        #expect(telemeter.nextDeadline == at(1_150) + Limits.receiptTimeout)
         #expect(telemeter.handle(.deadlineReached, now: at(2_000)).isEmpty)
     }
 
@@ -212,8 +212,8 @@ import VectorFile
         _ = telemeter.handle(
             .received(TelemetryMessage.receipt(word).bytes, from: collector), now: at(1_000))
         #expect(telemeter.waitingCount == 1)
-        #expect(telemeter.nextDeadline == Instant.zero + Limits.receiptPatience)
-        let again = telemeter.handle(.deadlineReached, now: Instant.zero + Limits.receiptPatience)
+        #expect(telemeter.nextDeadline == Instant.zero + Limits.receiptTimeout)
+        let again = telemeter.handle(.deadlineReached, now: Instant.zero + Limits.receiptTimeout)
         let report = try #require(try reports(again).first)
         #expect(report.entries.map(\.sequence) == [2])
         #expect(report.lowestHeld == 2)
@@ -333,7 +333,7 @@ import VectorFile
         #expect(telemeter.birth.channels.count == Limits.channelsPerRunMax)
     }
 
-    // MARK: Sizes that DESIGN asks for
+    // MARK: Sizes
 
     @Test func aLoneReadingTakesAtMostTwentyFourBytes() throws {
         var telemeter = try telemeter(wait: .zero)

@@ -28,7 +28,7 @@ struct BootClock: Sendable {
     var newest = Instant.zero
     var track = OffsetTrack()
     /// The best-ranked of what it said of UTC.
-    var told: ClockReading?
+    var announced: ClockReading?
     /// What it said of UTC last, seen from our clock.
     var candidate: ClockReference.Candidate?
     var published: Published?
@@ -49,17 +49,17 @@ struct BootClock: Sendable {
         /// beginning of the agent's next boot.
         case bound
         /// The agent's own word about UTC.
-        case told
+        case announced
         /// The exchange of timestamps.
         case measured
 
         static func < (left: Basis, right: Basis) -> Bool { left.rawValue < right.rawValue }
     }
 
-    mutating func note(_ birth: Birth) {
+    mutating func record(_ birth: Birth) {
         Self.insert(birth.run, into: &runs)
         if let previous = birth.previous { Self.insert(previous.run, into: &previousRuns) }
-        if let told = birth.clock { note(told: told) }
+        if let reading = birth.clock { record(announced: reading) }
     }
 
     /// Whether it came after the other, as far as births tell.
@@ -73,12 +73,12 @@ struct BootClock: Sendable {
         runs.append(run)
     }
 
-    mutating func note(told reading: ClockReading) {
+    mutating func record(announced reading: ClockReading) {
         // Zero in a boot that lasted long is a few months off at most.
         let seconds = reading.unixOffset.nanoseconds / 1_000_000_000
         guard Limits.plausibleUnixSeconds.contains(seconds), reading.rank > .none else { return }
-        if let told, told.rank > reading.rank { return }
-        told = reading
+        if let announced, announced.rank > reading.rank { return }
+        announced = reading
     }
 
     mutating func observe(newest time: Instant, arrival: Instant) {
@@ -106,7 +106,7 @@ struct OffsetTrack: Sendable {
     private(set) var segments: [Segment] = []
     private(set) var latest: ClockSample?
 
-    mutating func note(_ sample: ClockSample, now: Instant) {
+    mutating func record(_ sample: ClockSample, now: Instant) {
         latest = sample
         let uncertainty = sample.uncertainty(at: now)
         guard let last = segments.last else {

@@ -104,8 +104,8 @@ extension ClockBook {
 
     func offset(of boot: BootID, _ clock: BootClock, depth: Int) -> Duration? {
         if let latest = clock.track.latest { return latest.offset }
-        if let told = clock.told, let current = reference.current {
-            return told.unixOffset - current.offset
+        if let announced = clock.announced, let current = reference.current {
+            return announced.unixOffset - current.offset
         }
         return bound(of: boot, clock, depth: depth)?.offset
     }
@@ -135,8 +135,11 @@ extension ClockBook {
         }
         // Measured by our own synchronised clock, its own word is not needed.
         let isFounded = measured != nil && current.isOwnSynchronised
-        if let told = clock.told, !isFounded, told.rank > measured?.clock.rank ?? ClockRank.none {
-            return Estimate(clock: told, uncertainty: .zero, basis: .told, isForeign: true)
+        if let announced = clock.announced, !isFounded,
+            announced.rank > measured?.clock.rank ?? ClockRank.none
+        {
+            return Estimate(
+                clock: announced, uncertainty: .zero, basis: .announced, isForeign: true)
         }
         if let measured { return measured }
         guard let bound = bound(of: boot, clock) else { return nil }
@@ -176,7 +179,7 @@ extension ClockBook {
     private static func news(_ estimate: Estimate) -> Duration {
         switch estimate.basis {
         case .bound: Limits.clockArrivalUncertainty
-        case .told, .measured: max(estimate.uncertainty, Limits.clockNews)
+        case .announced, .measured: max(estimate.uncertainty, Limits.clockNews)
         }
     }
 }

@@ -74,10 +74,10 @@ struct ClockBook: Sendable {
             return consider(own, now: now) ?? []
         case .measured(var sample, let peer):
             sample.boot = self.boot(sample.boot, of: peer)
-            return take(sample, from: peer, now: now)
+            return receive(sample, from: peer, now: now)
         case .born(var birth, let peer):
             birth.boot = self.boot(birth.boot, of: peer)
-            return take(birth, from: peer, now: now)
+            return receive(birth, from: peer, now: now)
         case .arrived(let boot, let newest, let arrival, let peer):
             let boot = self.boot(boot, of: peer)
             guard register(boot, of: peer, now: now) else { break }
@@ -87,13 +87,13 @@ struct ClockBook: Sendable {
             // Its end is the beginning of what it followed.
             return published.isEmpty ? [] : published + publishEnded(of: peer, now: now)
         case .stored(let mapping, let peer):
-            giveBack(mapping.boot, to: peer)
+            release(mapping.boot, to: peer)
             guard register(mapping.boot, of: peer, now: now) else { break }
             // As well founded as can be, so that what comes is added and does not replace it all.
             clocks[mapping.boot]?.published = BootClock.Published(
                 mapping: mapping, basis: .measured)
         case .storedUndated(let boot, let peer):
-            giveBack(boot, to: peer)
+            release(boot, to: peer)
             guard register(boot, of: peer, now: now) else { break }
             // What was told of it so far the store has not taken.
             clocks[boot]?.published = nil
@@ -142,7 +142,7 @@ struct ClockBook: Sendable {
 
     // MARK: Taking in
 
-    private mutating func take(
+    private mutating func receive(
         _ sample: ClockSample, from peer: PeerID, now: Instant
     ) -> [Output] {
         let boot = sample.boot
@@ -151,9 +151,9 @@ struct ClockBook: Sendable {
         peers[peer]?.present = boot
         // One voice an agent, whatever boots it shows and births say in between.
         for other in peers[peer]?.boots ?? [] { clocks[other]?.candidate = nil }
-        clock.track.note(sample, now: now)
+        clock.track.record(sample, now: now)
         clock.newest = max(clock.newest, now - sample.offset)
-        clock.note(told: sample.clock)
+        clock.record(announced: sample.clock)
         let candidate = ClockReference.Candidate(
             source: .agent(peer), boot: boot, clock: sample.clock,
             offset: sample.clock.unixOffset - sample.offset,
@@ -168,11 +168,11 @@ struct ClockBook: Sendable {
             outputs = publish(boot, now: now)
             if isNews { outputs += publishEnded(of: peer, now: now) }
         }
-        return outputs + tellIfOverruled(candidate, of: peer)
+        return outputs + reportIfOverruled(candidate, of: peer)
     }
 
     /// An agent's clock that is far from ours and not gone by: told once a boot.
-    private mutating func tellIfOverruled(
+    private mutating func reportIfOverruled(
         _ candidate: ClockReference.Candidate, of peer: PeerID
     ) -> [Output] {
         guard candidate.quality > 1, let current = reference.current,
@@ -192,9 +192,9 @@ struct ClockBook: Sendable {
 
     private func mayLead(_ peer: PeerID) -> Bool { sources.isEmpty || sources.contains(peer) }
 
-    private mutating func take(_ birth: Birth, from peer: PeerID, now: Instant) -> [Output] {
+    private mutating func receive(_ birth: Birth, from peer: PeerID, now: Instant) -> [Output] {
         guard register(birth.boot, of: peer, now: now) else { return [] }
-        clocks[birth.boot]?.note(birth)
+        clocks[birth.boot]?.record(birth)
         if let sent = birth.sent {
             peers[peer]?.present = birth.boot
             clocks[birth.boot]?.observe(newest: sent, arrival: now)
@@ -212,7 +212,7 @@ struct ClockBook: Sendable {
         guard let change = reference.consider(candidate, agents: agents, now: now) else {
             return nil
         }
-        var outputs = tellIfMoved(from: before)
+        var outputs = reportIfMoved(from: before)
         outputs += publishOwn(change, now: now)
         for peer in peers.keys.sorted() {
             for boot in peers[peer]?.boots ?? [] { outputs += publish(boot, change, now: now) }
@@ -221,7 +221,7 @@ struct ClockBook: Sendable {
     }
 
     /// The first date of ours that comes from agents, and each move by more than a minute.
-    private func tellIfMoved(from before: ClockReference.Candidate?) -> [Output] {
+    private func reportIfMoved(from before: ClockReference.Candidate?) -> [Output] {
         guard let current = reference.current else { return [] }
         let distance = before.map { current.offset - $0.offset } ?? .zero
         let isFirst = before == nil && current.source != .own
@@ -233,7 +233,7 @@ struct ClockBook: Sendable {
     }
 
     /// Whose boot it is, the store knows better than who showed it since.
-    private mutating func giveBack(_ boot: BootID, to peer: PeerID) {
+    private mutating func release(_ boot: BootID, to peer: PeerID) {
         guard let known = clocks[boot], known.peer != peer else { return }
         clocks[boot] = nil
         peers[known.peer]?.boots.removeAll { $0 == boot }

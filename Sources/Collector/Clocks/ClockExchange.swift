@@ -61,16 +61,16 @@ struct ClockExchange: Sendable {
                 return [.drop(.readingTableFull)]
             }
             agents[peer] = Agent(nextAsk: now)
-            return askDue(now: now)
+            return requestDue(now: now)
         case .disconnected(let peer):
             agents[peer] = nil
             return []
-        case .answered(let answer, let peer): return take(answer, from: peer, now: now)
-        case .deadlineReached: return askDue(now: now)
+        case .answered(let answer, let peer): return receive(answer, from: peer, now: now)
+        case .deadlineReached: return requestDue(now: now)
         }
     }
 
-    private mutating func askDue(now: Instant) -> [Output] {
+    private mutating func requestDue(now: Instant) -> [Output] {
         var outputs: [Output] = []
         let due = agents.filter { $0.value.nextAsk <= now }.map(\.key).sorted()
         for peer in due {
@@ -89,16 +89,16 @@ struct ClockExchange: Sendable {
         return outputs
     }
 
-    private mutating func take(
+    private mutating func receive(
         _ answer: TimeAnswer, from peer: PeerID, now: Instant
     ) -> [Output] {
         guard var agent = agents[peer],
             let index = agent.asked.firstIndex(of: answer.asked)
-        else { return [.drop(.timeAnswerUnasked)] }
+        else { return [.drop(.timeAnswerUnsolicited)] }
         agent.asked.remove(at: index)
         agents[peer] = agent
         guard let sample = ClockSample(answer, now: now) else {
-            return [.drop(.timeAnswerAbsurd)]
+            return [.drop(.timeAnswerImplausible)]
         }
         var filter = ClockFilter(boot: answer.boot)
         if let known = agent.filter {

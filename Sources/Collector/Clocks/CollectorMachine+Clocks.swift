@@ -14,14 +14,14 @@ extension CollectorMachine {
             switch step {
             case .send(let bytes, let peer): outputs.append(.sendUnreliable(bytes, to: peer))
             case .sample(let sample, let peer):
-                outputs += note(.measured(sample, from: peer), now: now)
+                outputs += record(.measured(sample, from: peer), now: now)
             case .drop(let reason, let count): outputs.append(.drop(reason, count: count))
             }
         }
         return outputs
     }
 
-    mutating func note(_ input: ClockBook.Input, now: Instant) -> [Output] {
+    mutating func record(_ input: ClockBook.Input, now: Instant) -> [Output] {
         var outputs: [Output] = []
         for output in clocks.handle(input, now: now) {
             switch output {
@@ -46,7 +46,7 @@ extension CollectorMachine {
         if let newest = delivery.readings.map(\.time).max() {
             let input = ClockBook.Input.arrived(
                 boot: boot, newest: newest, arrival: delivery.arrival, from: delivery.peer)
-            outputs = note(input, now: delivery.arrival)
+            outputs = record(input, now: delivery.arrival)
         }
         delivery.offset = clocks.offset(of: boot) ?? .zero
         delivery.rank = clocks.rank(of: boot)
@@ -71,7 +71,7 @@ extension CollectorMachine {
         for run in runs where stored.insert(run.birth.boot).inserted {
             let (boot, peer) = (run.birth.boot, run.key.peer)
             let input = latest[boot].map { ClockBook.Input.stored($0, from: peer) }
-            outputs += note(input ?? .storedUndated(boot, from: peer), now: now)
+            outputs += record(input ?? .storedUndated(boot, from: peer), now: now)
         }
         for mapping in early
         where mapping.boot == clocks.ownBoot

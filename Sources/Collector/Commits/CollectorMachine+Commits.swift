@@ -27,23 +27,23 @@ extension CollectorMachine {
     }
 
     /// What a report brought goes to the store, and counts against the agent's quotas.
-    mutating func note(
-        _ delivery: Delivery, _ taken: CollectedPeer.Taken, now: Instant
+    mutating func record(
+        _ delivery: Delivery, _ accepted: CollectedPeer.Accepted, now: Instant
     ) -> [Output] {
         let key = RunKey(peer: delivery.peer, run: delivery.birth.run)
         let count = delivery.readings.count
         quotas.spend(count, of: .readings, by: key.peer, now: now)
-        spendStore(count + taken.elsewhere.count, by: key.peer, now: now)
-        let outputs = noteElsewhere(taken.elsewhere, of: key, now: now)
+        spendStore(count + accepted.elsewhere.count, by: key.peer, now: now)
+        let outputs = recordSettledElsewhere(accepted.elsewhere, of: key, now: now)
         if count > 0 { ledger.add(delivery, now: now) }
         // Who sends what is settled has lost the receipt.
-        if taken.duplicates > 0 { ledger.wantReceipt(key, now: now) }
+        if accepted.duplicates > 0 { ledger.wantReceipt(key, now: now) }
         return outputs
     }
 
     /// Readings that the agent has settled with somebody else: nobody will ask for them, and the
     /// store says so.
-    private mutating func noteElsewhere(
+    private mutating func recordSettledElsewhere(
         _ ranges: [Range<UInt64>], of key: RunKey, now: Instant
     ) -> [Output] {
         guard let first = ranges.first, let last = ranges.last else { return [] }
@@ -51,19 +51,19 @@ extension CollectorMachine {
             let gap = Gap(run: key.run, range: range, reason: .settledElsewhere)
             ledger.add(gap, of: key.peer, now: now)
         }
-        guard peers[key.peer]?.tellElsewhere(of: key.run) == true,
+        guard peers[key.peer]?.reportSettledElsewhere(of: key.run) == true,
             quotas.mayTell(of: key.peer, now: now)
         else { return [] }
         let span = first.lowerBound..<last.upperBound
         return [.diagnostic(.settledElsewhere(key, span))]
     }
 
-    mutating func take(_ gap: Gap, from peer: PeerID, now: Instant) -> [Output] {
+    mutating func apply(_ gap: Gap, from peer: PeerID, now: Instant) -> [Output] {
         guard isDurable, peers[peer] != nil else { return [.drop(.telemetryUnexpected)] }
         if ledger.isFull(for: peer) { return [.drop(.storeBehind)] }
         if let refusal = refusal(of: [.store], peer, now: now) { return refusal }
-        switch peers[peer]?.take(gap) {
-        case .taken:
+        switch peers[peer]?.apply(gap) {
+        case .accepted:
             spendStore(1, by: peer, now: now)
             ledger.add(gap, of: peer, now: now)
         case .known: ledger.wantReceipt(RunKey(peer: peer, run: gap.run), now: now)
@@ -112,7 +112,7 @@ extension CollectorMachine {
             let key = part.key
             let birth = peers[key.peer]?.birth(of: key.run)
             switch part.reason {
-            case .birthMissing where birth != nil: ledger.leaveOut(key, birth: birth, now: now)
+            case .birthMissing where birth != nil: ledger.exclude(key, birth: birth, now: now)
             case .birthMissing: outputs += drop(key, "no birth of this run", now: now)
             case .unwritable(let reason): outputs += drop(key, reason, now: now)
             }
@@ -121,7 +121,7 @@ extension CollectorMachine {
     }
 
     private mutating func drop(_ key: RunKey, _ reason: String, now: Instant) -> [Output] {
-        ledger.leaveOut(key, birth: nil, now: now)
+        ledger.exclude(key, birth: nil, now: now)
         birthByteCount -= peers[key.peer]?.birthByteCount ?? 0
         peers[key.peer]?.forget(key.run)
         birthByteCount += peers[key.peer]?.birthByteCount ?? 0

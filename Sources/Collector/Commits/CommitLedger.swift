@@ -13,7 +13,7 @@ extension Limits {
     /// Runs that shall have a receipt although nothing of them is committed. Others get theirs
     /// when they send again.
     static let receiptsDueMax = 4_096
-    /// From the first reading of a batch to its commit.
+    /// From the first reading of a batch to its commit, if it is not half full before.
     static let commitInterval: Duration = .seconds(1)
     /// After the store refused a batch, at first and at most.
     static let commitPauses: ClosedRange<Duration> = .seconds(1)...(.seconds(30))
@@ -67,8 +67,15 @@ struct CommitLedger: Sendable {
         switch writing {
         case .batch: nil
         case .refused(_, let tryAt): tryAt
-        case .nothing: since.map { $0 + Limits.commitInterval }
+        case .nothing: since.map { isHalfFull ? $0 : $0 + Limits.commitInterval }
         }
+    }
+
+    /// From here on the rest fills while this is being written; a store that is asked only when all
+    /// is full, or when a second is over, stands still half of the time.
+    private var isHalfFull: Bool {
+        readingCount >= Limits.uncommittedReadingsMax / 2
+            || byteCount >= Limits.uncommittedBytesMax / 2
     }
 
     /// Whether anything of an agent is on its way.
@@ -225,7 +232,7 @@ struct CommitLedger: Sendable {
 
     /// The store goes on without what the batch has of this run. With a birth it is put back, to
     /// be written once more together with that; otherwise it is dropped.
-    mutating func leaveOut(_ key: RunKey, birth: Birth?, now: Instant) {
+    mutating func exclude(_ key: RunKey, birth: Birth?, now: Instant) {
         guard case .batch(var batch) = writing else { return }
         let parts = batch.parts.filter { $0.key == key }
         let left = batch.gaps.filter { $0.peer == key.peer && $0.gap.run == key.run }

@@ -77,7 +77,7 @@ public struct TablePrinter: Sendable {
         let lines =
             settings.isLive && settings.lines > 0
             ? max(settings.lines - 3 - footerCount, 1) : nil
-        let room = TableRoom(window.rows, lines: lines)
+        let room = TableSpace(window.rows, lines: lines)
         let rows = window.rows[..<(room.parts.last?.rows.upperBound ?? 0)]
         let labels = NodeLabels(rows)
         let text = RowText(rows, labels, settings)

@@ -17,7 +17,7 @@ struct RunSeries: Sendable {
         missing = delivery.missing
     }
 
-    mutating func note(_ delivery: Delivery) {
+    mutating func record(_ delivery: Delivery) {
         if birth.number != delivery.birth.number { birth = delivery.birth }
         hops = delivery.hops
         rank = delivery.rank

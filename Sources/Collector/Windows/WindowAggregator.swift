@@ -69,7 +69,7 @@ public struct WindowAggregator: Sendable {
 
         /// A reading of this time came. Who names a run as the one before it is newer than that,
         /// whatever their clocks say.
-        mutating func note(_ birth: Birth, _ time: Instant) {
+        mutating func record(_ birth: Birth, _ time: Instant) {
             if let newest, newest.run != birth.run, newest.run != birth.previous?.run,
                 newest.previous == birth.run || time < newest.time
             {
@@ -130,7 +130,7 @@ public struct WindowAggregator: Sendable {
         var outside = 0
         // Taken out and put back, so that the series are changed in place.
         var run = runs.removeValue(forKey: key) ?? RunSeries(delivery)
-        run.note(delivery)
+        run.record(delivery)
         for reading in delivery.readings {
             if run.series[reading.channel] == nil {
                 guard agent.seriesCount < settings.seriesPerPeerMax else {
@@ -150,7 +150,7 @@ public struct WindowAggregator: Sendable {
                 reading, time: time, window: number(at: time), firstOpen: first,
                 generator: &generator)
             if !isInside { outside += 1 }
-            agent.note(delivery.birth, min(time, delivery.arrival))
+            agent.record(delivery.birth, min(time, delivery.arrival))
         }
         var outputs: [Output] = []
         if beyondShare > 0 {

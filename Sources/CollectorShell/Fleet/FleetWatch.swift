@@ -108,7 +108,7 @@ final class FleetWatch {
 
     private func carryOut(_ outputs: [MeshSurvey.Output]?, _ now: Instant) {
         for case .ask(let token, let peer, let limit) in outputs ?? [] {
-            program.runner.give(.echo(token: token, to: peer, hopLimit: limit), at: now)
+            program.runner.handle(.echo(token: token, to: peer, hopLimit: limit), at: now)
         }
     }
 

@@ -44,7 +44,7 @@ struct BatchBuilder {
 
     mutating func add(_ redating: OutputRedating) { batch.redatings.append(redating) }
 
-    mutating func add(_ rows: [OutputReadings.Row], of source: Source, _ runs: inout OutputRuns) {
+    mutating func add(_ rows: [StoredRow], of source: Source, _ runs: inout OutputRuns) {
         rowCount += rows.count
         for row in rows {
             guard let index = index(of: row.reading.channel, source, &runs) else { continue }

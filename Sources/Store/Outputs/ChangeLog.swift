@@ -37,14 +37,15 @@ final class ChangeLog {
     private let insertChange: Statement
     private let selectRuns: Statement
     private let selectChannels: Statement
-    private let selectSpan: Statement
+    private let readings: ReadingTable
     /// Whether there is anybody to write it for.
     var isKept = false
     /// Our UTC at the commit under way, nanoseconds.
     var time: Int64 = 0
 
-    init(_ database: Database) throws(StoreError) {
+    init(_ database: Database, _ readings: ReadingTable) throws(StoreError) {
         self.database = database
+        self.readings = readings
         insertChange = try database.prepare(
             """
             INSERT INTO changes
@@ -53,14 +54,6 @@ final class ChangeLog {
             """)
         selectRuns = try database.prepare("SELECT id FROM runs WHERE boot = ?1 ORDER BY id")
         selectChannels = try database.prepare("SELECT number FROM channels WHERE run_id = ?1")
-        selectSpan = try database.prepare(
-            """
-            SELECT
-            (SELECT milliseconds FROM readings WHERE run_id = ?1 AND channel = ?2
-                AND milliseconds >= ?3 AND milliseconds < ?4 ORDER BY milliseconds LIMIT 1),
-            (SELECT milliseconds FROM readings WHERE run_id = ?1 AND channel = ?2
-                AND milliseconds >= ?3 AND milliseconds < ?4 ORDER BY milliseconds DESC LIMIT 1)
-            """)
     }
 
     /// Of all entries that ever were.
@@ -134,14 +127,10 @@ final class ChangeLog {
         while try selectChannels.step() { channels.append(selectChannels.integer(0)) }
         var found: ClosedRange<Int64>?
         for channel in channels {
-            selectSpan.bind(1, runID).bind(2, channel).bind(3, span.lowerBound)
-                .bind(4, span.upperBound)
-            defer { selectSpan.reset() }
-            guard try selectSpan.step(), let first = selectSpan.optionalInteger(0),
-                let last = selectSpan.optionalInteger(1), first <= last
-            else { continue }
-            found =
-                min(found?.lowerBound ?? first, first)...max(found?.upperBound ?? last, last)
+            guard let own = try readings.span(of: runID, channel: channel, in: span) else {
+                continue
+            }
+            found = found?.widened(to: own.lowerBound).widened(to: own.upperBound) ?? own
         }
         return found
     }

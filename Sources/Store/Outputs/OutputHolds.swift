@@ -17,12 +17,13 @@ struct OutputHolds {
     private let database: Database
     private let selectChange: Statement
     private let selectHistory: Statement
-    private let selectReading: Statement
+    private let readings: ReadingTable
     private let changes: [String: Int64]
     private(set) var found = Store.Holds()
 
     init(
-        _ database: Database, _ outputs: [OutputRegistration], keep: Duration
+        _ database: Database, _ readings: ReadingTable, _ outputs: [OutputRegistration],
+        keep: Duration
     ) throws(StoreError) {
         self.outputs = outputs
         self.keep = keep
@@ -36,11 +37,7 @@ struct OutputHolds {
             SELECT CASE history_run WHEN ?2 THEN history_sequence + 1 ELSE 1 END
             FROM output_history JOIN cursors ON name = output WHERE output = ?1 AND run_id = ?2
             """)
-        selectReading = try database.prepare(
-            """
-            SELECT milliseconds FROM readings WHERE run_id = ?1 AND sequence >= ?2
-            ORDER BY sequence LIMIT 1
-            """)
+        self.readings = readings
         var changes: [String: Int64] = [:]
         for progress in try CursorTable(database).all() {
             changes[progress.name] = progress.cursor.change
@@ -95,10 +92,8 @@ struct OutputHolds {
     private mutating func judge(
         _ output: OutputRegistration, _ first: Int64, _ cut: RetentionPlan.Cut, end: Int64
     ) throws(StoreError) {
-        selectReading.bind(1, cut.run).bind(2, first)
-        defer { selectReading.reset() }
-        guard try selectReading.step() else { return }
-        let milliseconds = selectReading.integer(0)
+        let rows = try readings.rows(of: cut.run, sequences: first...max(first, .max), limit: 1)
+        guard let milliseconds = rows.first?.reading.milliseconds else { return }
         if milliseconds < cut.end { found.held.insert(output.name) }
         if milliseconds < end { found.lost.insert(output.name) }
     }

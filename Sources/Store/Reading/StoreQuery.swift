@@ -62,6 +62,8 @@ public struct StoredSeries: Hashable, Sendable {
     var dating: Stretches?
     /// What its stored windows lie by; nil if there are none now, or not all.
     var layout: Stretches?
+    /// The number of the first wide window that is stored; nil: all are.
+    var wideFrom: Int64?
 
     /// The board's milliseconds between two UTC times, ascending and apart; all if there are no
     /// bounds, none if there are but no clock.

@@ -7,6 +7,15 @@ extension StoreReader {
     public func gaps(_ query: StoreQuery) throws(StoreError) -> [StoredGap] {
         let rows = try database.prepare(Self.gapsSQL)
         var gaps: [StoredGap] = []
+        try snapshot { () throws(StoreError) in
+            try addGaps(query, rows, &gaps)
+        }
+        return gaps
+    }
+
+    private func addGaps(
+        _ query: StoreQuery, _ rows: Statement, _ gaps: inout [StoredGap]
+    ) throws(StoreError) {
         var datings: [BootID: Stretches?] = [:]
         while try rows.step() {
             let (first, count) = (rows.integer(3), rows.integer(4))
@@ -24,21 +33,21 @@ extension StoreReader {
             if let boot = BootID(stored: rows.bytes(6)) {
                 if datings[boot] == nil { datings[boot] = try clocks.mappings(of: boot).stretches }
                 let dating = datings[boot] ?? nil
-                gap.from = rows.optionalInteger(7).flatMap { dating?.utc($0) }
-                gap.to = rows.optionalInteger(8).flatMap { dating?.utc($0) }
+                // Of the stored readings on either side.
+                let (before, after) = (
+                    try stored.row(of: rows.integer(7), before: first),
+                    try stored.row(of: rows.integer(7), notBefore: first.addingSaturating(count))
+                )
+                gap.from = before.flatMap { dating?.utc($0.reading.milliseconds) }
+                gap.to = after.flatMap { dating?.utc($0.reading.milliseconds) }
             }
             gaps.append(gap)
         }
-        return gaps
     }
 
-    /// With the board's time of the stored readings on either side.
     private static let gapsSQL = """
         SELECT peers.peer, peers.name, runs.run, gaps.first, gaps.count, gaps.reason, runs.boot,
-            (SELECT milliseconds FROM readings WHERE run_id = runs.id AND sequence < gaps.first
-                ORDER BY sequence DESC LIMIT 1),
-            (SELECT milliseconds FROM readings WHERE run_id = runs.id
-                AND sequence >= gaps.first + gaps.count ORDER BY sequence LIMIT 1)
+            runs.id
         FROM gaps JOIN runs ON runs.id = gaps.run_id JOIN peers ON peers.id = runs.peer_id
         ORDER BY peers.name, peers.peer, runs.id, gaps.first
         """

@@ -15,7 +15,7 @@ extension StoreReader {
             // What is older than all that is kept need not be read.
             let from = [query.from, series.dating == nil ? nil : newest.floor].compactMap { $0 }
             for span in series.rising(from: from.max(), to: query.to).reversed() {
-                try newestRows(of: series, within: span, limit: limit) { row, hops in
+                try rowsBackwards(of: series, within: span, limit: limit) { row, hops in
                     let utc = series.dating?.utc(row.milliseconds)
                     let reading = StoredReading(
                         sequence: UInt64(row.sequence), utc: utc, milliseconds: row.milliseconds,
@@ -40,26 +40,6 @@ extension StoreReader {
             return true
         }
         return newest.finish()
-    }
-
-    /// The last `limit` rows, from the last on, until `each` returns false.
-    private func newestRows(
-        of series: StoredSeries, within milliseconds: Range<Int64>, limit: Int,
-        _ each: (ReadingRow, UInt8) -> Bool
-    ) throws(StoreError) {
-        let select = try database.prepare(
-            """
-            SELECT sequence, milliseconds, coefficient, exponent, reason, hops FROM readings
-            WHERE run_id = ?1 AND channel = ?2 AND milliseconds >= ?3 AND milliseconds < ?4
-            ORDER BY milliseconds DESC, sequence DESC LIMIT ?5
-            """)
-        select.bind(1, series.runID).bind(2, Int64(series.number))
-            .bind(3, milliseconds.lowerBound).bind(4, milliseconds.upperBound)
-            .bind(5, Int64(limit))
-        while try select.step() {
-            guard let row = ReadingRow(select, channel: series.number) else { continue }
-            if !each(row, UInt8(clamping: select.integer(5))) { return }
-        }
     }
 }
 

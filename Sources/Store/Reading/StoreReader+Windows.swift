@@ -7,8 +7,9 @@ extension StoreReader {
     /// All windows that overlap the query's times, whole, until `each` returns false. Series whose
     /// clock is unknown have none.
     ///
-    /// Windows of the stored width come from the store, but for those that wait to be computed;
-    /// others are summed up from the readings.
+    /// Windows of the stored width, and of sixty times that, come from the store, but for those
+    /// that wait to be computed or are not kept; these, and those of other widths, are summed up
+    /// from the readings.
     ///
     /// - Parameter width: 1 ms to 1 day.
     public func windows(
@@ -18,13 +19,23 @@ extension StoreReader {
         let numbers = numbers(of: query, width: width)
         var wantsMore = true
         for series in try series(query) {
-            let emit = { (window: StoredWindow) -> Bool in
+            func emit(_ window: StoredWindow) -> Bool {
                 wantsMore = each(series, window.mapped(by: series.map))
                 return wantsMore
             }
-            if windowWidth?.nanoseconds == width, let layout = series.layout {
-                let grid = WindowGrid(width: .nanoseconds(width), stretches: layout)
-                try stored(series, grid, numbers, emit)
+            if let tier = tier(width), let layout = series.layout {
+                let grid = WindowGrid(
+                    width: .nanoseconds(width / tier.factor), times: tier.factor,
+                    stretches: layout)
+                let first =
+                    try tier.isWide ? series.wideFrom ?? .min : NarrowWindows.begin(database)
+                let (old, new) = Self.split(numbers, at: first)
+                if let old {
+                    try summed(series, grid, old) { window in
+                        emit(tier.isWide ? window : counted(window, series, grid))
+                    }
+                }
+                if let new, wantsMore { try stored(series, grid, new, tier, emit) }
             } else if let dating = series.dating {
                 let grid = WindowGrid(width: .nanoseconds(width), stretches: dating)
                 try summed(series, grid, numbers, emit)
@@ -41,7 +52,54 @@ extension StoreReader {
         return first...max(first, last ?? .max)
     }
 
+    /// Which windows are stored with this width; nil: none.
+    private func tier(_ width: Int64) -> Tier? {
+        guard let stored = windowWidth?.nanoseconds else { return nil }
+        if width == stored { return .narrow }
+        return width == stored * WideWindows.factor ? .wide : nil
+    }
+
+    private enum Tier {
+        case narrow, wide
+
+        var isWide: Bool { self == .wide }
+        var factor: Int64 { isWide ? WideWindows.factor : 1 }
+        var table: String { isWide ? "wide_windows" : "windows" }
+        var due: String { isWide ? "due_wide_windows" : "due_windows" }
+    }
+
+    /// The width of stored windows that suits a chart whose points are so far apart, nanoseconds.
+    public func chartWidth(_ step: Int64) -> Duration {
+        let width = windowWidth ?? .seconds(10)
+        let wide = Duration.nanoseconds(
+            WindowGrid.widths.clamp(width.nanoseconds) * WideWindows.factor)
+        return step > wide.nanoseconds && WindowGrid.widths.contains(wide.nanoseconds)
+            ? wide : width
+    }
+
+    private static func split(
+        _ numbers: ClosedRange<Int64>, at first: Int64
+    ) -> (old: ClosedRange<Int64>?, new: ClosedRange<Int64>?) {
+        if first <= numbers.lowerBound { return (nil, numbers) }
+        if first > numbers.upperBound { return (numbers, nil) }
+        return (numbers.lowerBound...first - 1, first...numbers.upperBound)
+    }
+
     // MARK: From the readings
+
+    /// With what all channels of its run have in that time.
+    private func counted(
+        _ window: StoredWindow, _ series: StoredSeries, _ grid: WindowGrid
+    ) -> StoredWindow {
+        let row = selectRunWindow.bind(1, series.runID)
+            .bind(2, WindowGrid.number(at: window.start, width: grid.width))
+        defer { row.reset() }
+        var window = window
+        if (try? row.step()) == true {
+            window.count(row, first: 0)
+        }
+        return window
+    }
 
     private func summed(
         _ series: StoredSeries, _ grid: WindowGrid, _ numbers: ClosedRange<Int64>,
@@ -83,9 +141,9 @@ extension StoreReader {
 
     private func stored(
         _ series: StoredSeries, _ grid: WindowGrid, _ numbers: ClosedRange<Int64>,
-        _ each: (StoredWindow) -> Bool
+        _ tier: Tier, _ each: (StoredWindow) -> Bool
     ) throws(StoreError) {
-        let rows = try database.prepare(Self.windowsSQL)
+        let rows = try database.prepare(Self.windowsSQL(tier))
         var next: Int64? = numbers.lowerBound
         while let first = next {
             rows.bind(1, series.runID).bind(2, Int64(series.number)).bind(3, first)
@@ -122,21 +180,27 @@ extension StoreReader {
     }
 
     /// Number, whether it is due, and the columns that `StoredWindow` reads.
-    private static let windowsSQL = """
-        SELECT windows.number, 0, windows.count, nulls, min_coefficient, min_exponent,
-            max_coefficient, max_exponent, mean, deviation, p50, p95, is_exact,
-            last_coefficient, last_exponent, last_reason, hops, first, last, received
-        FROM windows LEFT JOIN run_windows
-            ON run_windows.run_id = windows.run_id AND run_windows.number = windows.number
-        WHERE windows.run_id = ?1 AND windows.channel = ?2 AND windows.number BETWEEN ?3 AND ?4
-            AND NOT EXISTS (SELECT 1 FROM due_windows
-                WHERE due_windows.number = windows.number AND due_windows.run_id = ?1)
-        UNION ALL
-        SELECT number, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL
-        FROM due_windows WHERE run_id = ?1 AND number BETWEEN ?3 AND ?4
-        ORDER BY 1 LIMIT ?5
-        """
+    private static func windowsSQL(_ tier: Tier) -> String {
+        let (windows, due) = (tier.table, tier.due)
+        // Of wide windows nobody counts what all channels of a run have.
+        let counted = tier.isWide ? "0" : "1"
+        return """
+            SELECT windows.number, 0, windows.count, nulls, min_coefficient, min_exponent,
+                max_coefficient, max_exponent, mean, deviation, p50, p95, is_exact,
+                last_coefficient, last_exponent, last_reason, hops, first, last, received
+            FROM \(windows) AS windows LEFT JOIN run_windows
+                ON \(counted)
+                AND run_windows.run_id = windows.run_id AND run_windows.number = windows.number
+            WHERE windows.run_id = ?1 AND windows.channel = ?2 AND windows.number BETWEEN ?3 AND ?4
+                AND NOT EXISTS (SELECT 1 FROM \(due) AS due
+                    WHERE due.number = windows.number AND due.run_id = ?1)
+            UNION ALL
+            SELECT number, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                NULL, NULL, NULL, NULL, NULL, NULL, NULL
+            FROM \(due) WHERE run_id = ?1 AND number BETWEEN ?3 AND ?4
+            ORDER BY 1 LIMIT ?5
+            """
+    }
 }
 
 extension StoredWindow {
@@ -174,9 +238,13 @@ extension StoredWindow {
             areQuantilesExact: row.integer(12) == 1)
         self.last = last
         hops = UInt8(clamping: row.integer(16))
-        if let first = row.optionalInteger(17) {
-            expected = row.integer(18).subtractingSaturating(first).addingSaturating(1)
-            received = row.integer(19)
-        }
+        count(row, first: 17)
+    }
+
+    /// Columns from `first` on: first and last number of the run in this time, how many there are.
+    fileprivate mutating func count(_ row: Statement, first column: Int32) {
+        guard let first = row.optionalInteger(column) else { return }
+        expected = row.integer(column + 1).subtractingSaturating(first).addingSaturating(1)
+        received = row.integer(column + 2)
     }
 }

@@ -11,8 +11,9 @@ import Telemetry
 /// held, so that a reader who waits for its own reader does not make the log grow.
 public final class StoreReader {
     let database: Database
-    private let page: Int64 = 4_096
-    private let selectReadings: Statement
+    private let page = 4_096
+    let stored: ReadingTable
+    let selectRunWindow: Statement
     let clocks: ClockTable
     /// What nodes and channels are called, and what becomes of values. Queries go by these names
     /// and by those that are stored.
@@ -24,11 +25,10 @@ public final class StoreReader {
     /// version's is.
     public init(_ path: String) throws(StoreError) {
         database = try Self.open(path)
-        selectReadings = try database.prepare(
+        stored = try ReadingTable(database)
+        selectRunWindow = try database.prepare(
             """
-            SELECT sequence, milliseconds, coefficient, exponent, reason, hops FROM readings
-            WHERE run_id = ?1 AND channel = ?2 AND (milliseconds, sequence) > (?3, ?4)
-            AND milliseconds < ?5 ORDER BY milliseconds, sequence LIMIT ?6
+            SELECT first, last, received FROM run_windows WHERE run_id = ?1 AND number = ?2
             """)
         clocks = try ClockTable(database)
         windowWidth = try database.integer("SELECT value FROM settings WHERE name = 'window'")
@@ -74,7 +74,13 @@ public final class StoreReader {
     public func series(_ query: StoreQuery) throws(StoreError) -> [StoredSeries] {
         let rows = try seriesRows(of: query)
         let oldest = try database.prepare(
-            "SELECT min(milliseconds) FROM readings WHERE run_id = ?1 AND channel = ?2")
+            """
+            SELECT min(time) FROM (
+                SELECT (SELECT min(milliseconds) FROM readings
+                    WHERE run_id = ?1 AND channel = ?2) AS time
+                UNION ALL SELECT (SELECT min(first_milliseconds) FROM blocks
+                    WHERE run_id = ?1 AND channel = ?2))
+            """)
         var series: [(series: StoredSeries, begin: Int64)] = []
         var known: [BootID: (mappings: BootMappings, layout: Stretches?)] = [:]
         var labels: [Int64: [Label]] = [:]
@@ -104,7 +110,8 @@ public final class StoreReader {
                 peer: peer, node: name, labels: labels[runID] ?? [], run: run,
                 channel: shown.name, unit: shown.unit, scale: shown.scale,
                 rank: clock.mappings.rank, map: shown.map, runID: runID, number: number,
-                dating: clock.mappings.stretches, layout: isMoving ? nil : clock.layout)
+                dating: clock.mappings.stretches, layout: isMoving ? nil : clock.layout,
+                wideFrom: rows.optionalInteger(11))
             oldest.bind(1, runID).bind(2, Int64(number))
             let first = try oldest.step() ? oldest.optionalInteger(0) : nil
             oldest.reset()
@@ -160,7 +167,8 @@ public final class StoreReader {
         """
         SELECT peers.peer, peers.name, runs.run, channels.number, channels.name, channels.unit,
             channels.scale, runs.boot,
-            EXISTS (SELECT 1 FROM moved_windows WHERE run_id = runs.id), runs.id, runs.birth
+            EXISTS (SELECT 1 FROM moved_windows WHERE run_id = runs.id), runs.id, runs.birth,
+            runs.wide_from
         FROM channels JOIN runs ON runs.id = channels.run_id
         JOIN peers ON peers.id = runs.peer_id
         \(condition)
@@ -195,21 +203,53 @@ public final class StoreReader {
         of series: StoredSeries, within milliseconds: Range<Int64>,
         _ each: (ReadingRow, UInt8) -> Bool
     ) throws(StoreError) {
-        var position: (milliseconds: Int64, sequence: Int64) = (milliseconds.lowerBound, .min)
+        var place = ReadingTable.Place(milliseconds: milliseconds.lowerBound, sequence: .min)
         while true {
-            selectReadings.bind(1, series.runID).bind(2, Int64(series.number))
-                .bind(3, position.milliseconds).bind(4, position.sequence)
-                .bind(5, milliseconds.upperBound).bind(6, page)
-            var rows: [(row: ReadingRow, hops: UInt8)] = []
-            var count: Int64 = 0
-            while try selectReadings.step() {
-                count += 1
-                position = (selectReadings.integer(1), selectReadings.integer(0))
-                guard let row = ReadingRow(selectReadings, channel: series.number) else { continue }
-                rows.append((row, UInt8(clamping: selectReadings.integer(5))))
+            var rows: [StoredRow] = []
+            try snapshot { () throws(StoreError) in
+                rows = try stored.rows(
+                    of: series.runID, channel: Int64(series.number), after: place,
+                    before: milliseconds.upperBound, limit: page)
             }
-            for (row, hops) in rows where !each(row, hops) { return }
-            if count < page { return }
+            for row in rows where !each(row.reading, row.hops) { return }
+            guard rows.count == page, let last = rows.last else { return }
+            place = last.place
+        }
+    }
+
+    /// What `body` reads is of one moment: a reading that is packed meanwhile would else be in the
+    /// rows and in a block, or in neither.
+    func snapshot(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        try database.execute("BEGIN")
+        defer { try? database.execute("COMMIT") }
+        try body()
+    }
+
+    /// Lines about blocks that could not be read, each told once.
+    public func takeDiagnostics() -> [String] { stored.blocks.takeDiagnostics() }
+
+    /// Readings that are left out because their blocks cannot be read: so many blocks so far.
+    public var damagedBlockCount: Int { stored.blocks.damagedCount }
+
+    /// In order of time and sequence from the end on, at most so many, until `each` returns false.
+    func rowsBackwards(
+        of series: StoredSeries, within milliseconds: Range<Int64>, limit: Int,
+        _ each: (ReadingRow, UInt8) -> Bool
+    ) throws(StoreError) {
+        var place = ReadingTable.Place(milliseconds: milliseconds.upperBound, sequence: .min)
+        var left = limit
+        while left > 0 {
+            let page = min(left, page)
+            var rows: [StoredRow] = []
+            try snapshot { () throws(StoreError) in
+                rows = try stored.rowsBackwards(
+                    of: series.runID, channel: Int64(series.number), before: place,
+                    from: milliseconds.lowerBound, limit: page)
+            }
+            for row in rows where !each(row.reading, row.hops) { return }
+            guard rows.count == page, let last = rows.last else { return }
+            place = last.place
+            left -= rows.count
         }
     }
 
@@ -240,12 +280,7 @@ public final class StoreReader {
 
     private static let runsSQL = """
         SELECT peers.peer, peers.name, runs.run, runs.boot, runs.settled,
-            (SELECT min((SELECT min(milliseconds) FROM readings
-                WHERE run_id = runs.id AND channel = channels.number))
-            FROM channels WHERE run_id = runs.id),
-            (SELECT max((SELECT max(milliseconds) FROM readings
-                WHERE run_id = runs.id AND channel = channels.number))
-            FROM channels WHERE run_id = runs.id),
+            \(Retention.oldestSQL), \(Retention.newestSQL),
             (SELECT count(*) FROM channels WHERE run_id = runs.id)
         FROM runs JOIN peers ON peers.id = runs.peer_id
         ORDER BY peers.name, peers.peer, runs.id

@@ -1,5 +1,6 @@
 import Collector
 import NearbyCore
+import Telemetry
 
 /// Times of day as people and programs write them (RFC 3339).
 enum UTCText {
@@ -9,10 +10,10 @@ enum UTCText {
     static func parse(_ text: String) -> Int64? {
         var rest = Array(text.utf8)[...]
         guard let year = number(4, &rest), (1970...2200).contains(year), take("-", &rest),
-            let month = number(2, &rest), (1...12).contains(month), take("-", &rest),
-            let day = number(2, &rest), (1...days(in: month, of: year)).contains(day)
+            let month = number(2, &rest), take("-", &rest), let day = number(2, &rest),
+            let date = CivilDay(year: year, month: month, day: day)
         else { return nil }
-        let midnight = daysSince1970(year, month, day) * 86_400_000_000_000
+        let midnight = date.daysSince1970 * 86_400_000_000_000
         if rest.isEmpty { return midnight }
         guard take("T", &rest) || take("t", &rest) || take(" ", &rest),
             let time = timeOfDay(&rest), let zone = zone(&rest), rest.isEmpty
@@ -72,22 +73,5 @@ enum UTCText {
         }
         rest.removeFirst(digits)
         return value
-    }
-
-    private static func days(in month: Int64, of year: Int64) -> Int64 {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    /// Hinnant, "chrono-compatible low-level date algorithms"; years from 0.
-    private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let yearOfEra = shifted % 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return shifted / 400 * 146_097 + dayOfEra - 719_468
     }
 }

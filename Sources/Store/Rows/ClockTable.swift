@@ -59,11 +59,12 @@ struct ClockWriter {
     private let selectRuns: Statement
 
     init(
-        _ database: Database, _ settings: Store.Settings, _ changes: ChangeLog
+        _ database: Database, _ settings: Store.Settings, _ changes: ChangeLog,
+        _ moves: MovedWindows
     ) throws(StoreError) {
         self.changes = changes
         clocks = try ClockTable(database)
-        moves = try MovedWindows(database)
+        self.moves = moves
         width = settings.windowWidth
         shift = max(0, settings.windowShift.nanoseconds)
         deleteMappings = try database.prepare("DELETE FROM clocks WHERE boot = ?1 AND since >= ?2")

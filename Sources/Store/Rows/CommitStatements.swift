@@ -87,8 +87,12 @@ struct CommitStatements {
 
     /// Beside what is settled already; ranges that cannot be read are replaced.
     func settle(_ settled: NumberRanges, run: RunRow) throws(StoreError) {
-        let all = try self.settled(of: run).union(settled)
-        try updateSettled.bind(1, run.id).bind(2, all.storedBytes).run()
+        try settle(settled, run: run.id)
+    }
+
+    func settle(_ settled: NumberRanges, run: Int64) throws(StoreError) {
+        let all = (try self.settled(of: run) ?? NumberRanges()).union(settled)
+        try updateSettled.bind(1, run).bind(2, all.storedBytes).run()
     }
 
     /// What lies beyond the signed numbers is cut off; nobody has counted so far. Of what was
@@ -97,7 +101,8 @@ struct CommitStatements {
         guard gap.reason == .settledElsewhere else {
             return try insert(gap.range, gap.reason, run: run)
         }
-        for range in try settled(of: run).missing(in: gap.range) {
+        let settled = try settled(of: run.id) ?? NumberRanges()
+        for range in settled.missing(in: gap.range) {
             try insert(range, gap.reason, run: run)
         }
     }
@@ -111,11 +116,11 @@ struct CommitStatements {
             .bind(4, Int64(reason.rawValue)).run()
     }
 
-    /// Nothing where it cannot be read.
-    private func settled(of run: RunRow) throws(StoreError) -> NumberRanges {
-        selectSettled.bind(1, run.id)
+    /// Nil where it cannot be read.
+    func settled(of run: Int64) throws(StoreError) -> NumberRanges? {
+        selectSettled.bind(1, run)
         guard try selectSettled.step() else { return NumberRanges() }
         defer { selectSettled.reset() }
-        return (try? NumberRanges(parsingStored: selectSettled.bytes(0))) ?? NumberRanges()
+        return try? NumberRanges(parsingStored: selectSettled.bytes(0))
     }
 }

@@ -7,7 +7,7 @@ enum Schema {
     static var version: Int64 { Int64(steps.count) }
 
     /// Step n leads from version n to n + 1.
-    static let steps = [base, windows, stretches, foundations, outputs, mesh]
+    static let steps = [base, windows, stretches, foundations, outputs, mesh, blocks]
 
     /// Whether this is a file of ours or an empty one; nothing is written.
     static func check(_ database: Database) throws(StoreError) {
@@ -250,5 +250,61 @@ enum Schema {
             is_gone INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX mesh_by_link ON mesh (near, far, utc);
+        """
+
+    /// Readings that are older than about an hour: a row for some hundred of one channel, which
+    /// `bytes` has (`ReadingBlock`). No reading is both here and in `readings`.
+    ///
+    /// `wide_windows` is as `windows`, with sixty times the width; those of a run are complete from
+    /// `wide_from` on. Of a row in `due_wide_windows` the channels up to `channel` are computed.
+    /// `windows` itself is complete from the number on that `settings` has as `narrow`.
+    private static let blocks = """
+        CREATE TABLE blocks (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            run_id INTEGER NOT NULL,
+            channel INTEGER NOT NULL,
+            first_sequence INTEGER NOT NULL,
+            last_sequence INTEGER NOT NULL,
+            first_milliseconds INTEGER NOT NULL,
+            last_milliseconds INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            bytes BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX blocks_by_begin
+            ON blocks (run_id, channel, first_milliseconds, last_milliseconds);
+        CREATE INDEX blocks_by_end
+            ON blocks (run_id, channel, last_milliseconds, first_milliseconds);
+        CREATE INDEX blocks_by_number ON blocks (run_id, last_sequence, first_sequence);
+        ALTER TABLE runs ADD COLUMN wide_from INTEGER;
+        UPDATE runs SET wide_from = 2 + (
+            SELECT max(number) FROM run_windows WHERE run_id = runs.id) / \(WideWindows.factor);
+        CREATE TABLE wide_windows (
+            run_id INTEGER NOT NULL,
+            channel INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            nulls INTEGER NOT NULL,
+            min_coefficient INTEGER,
+            min_exponent INTEGER,
+            max_coefficient INTEGER,
+            max_exponent INTEGER,
+            mean REAL,
+            deviation REAL,
+            p50 REAL,
+            p95 REAL,
+            is_exact INTEGER NOT NULL,
+            last_coefficient INTEGER,
+            last_exponent INTEGER,
+            last_reason INTEGER,
+            hops INTEGER NOT NULL,
+            PRIMARY KEY (run_id, channel, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE due_wide_windows (
+            number INTEGER NOT NULL,
+            run_id INTEGER NOT NULL,
+            channel INTEGER NOT NULL,
+            PRIMARY KEY (number, run_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX due_wide_windows_by_run ON due_wide_windows (run_id);
         """
 }

@@ -25,11 +25,16 @@ struct MovedWindows {
     private let delete: Statement
     private let deleteAll: Statement
     private let selectChannels: Statement
-    private let selectFirst: Statement
+    private let readings: ReadingTable
+    private let wide: WideWindows
     private let insertDue: Statement
 
-    init(_ database: Database) throws(StoreError) {
+    init(
+        _ database: Database, _ readings: ReadingTable, _ wide: WideWindows
+    ) throws(StoreError) {
         self.database = database
+        self.wide = wide
+        self.readings = readings
         selectNext = try database.prepare(
             """
             SELECT run_id, runs.boot, first, last, cursor FROM moved_windows
@@ -43,11 +48,6 @@ struct MovedWindows {
             "DELETE FROM moved_windows WHERE run_id = ?1 AND first = ?2 AND last = ?3")
         deleteAll = try database.prepare("DELETE FROM moved_windows WHERE run_id = ?1")
         selectChannels = try database.prepare("SELECT number FROM channels WHERE run_id = ?1")
-        selectFirst = try database.prepare(
-            """
-            SELECT min(milliseconds) FROM readings
-            WHERE run_id = ?1 AND channel = ?2 AND milliseconds >= ?3 AND milliseconds < ?4
-            """)
         insertDue = try database.prepare("INSERT OR IGNORE INTO due_windows VALUES (?2, ?1)")
     }
 
@@ -86,6 +86,9 @@ struct MovedWindows {
             try clear(moved, &left)
             if left <= 0 { return }
             moved.cursor = 0
+            // The wide ones at the edges went as well.
+            let edges = [moved.numbers.lowerBound, moved.numbers.upperBound]
+            try wide.mark(edges.filter { $0.magnitude < Self.implausible }, of: moved.runID)
         }
         if let grid {
             moved.cursor = try enter(moved, from: moved.cursor ?? 0, grid, &left)
@@ -101,24 +104,32 @@ struct MovedWindows {
             .bind(3, moved.numbers.upperBound).bind(4, optional: moved.cursor).run()
     }
 
+    /// No window that has readings has such a number.
+    private static let implausible: UInt64 = 1 << 62
+
     private func clear(_ moved: Moved, _ left: inout Int) throws(StoreError) {
         for (table, key) in Self.windowKeys where left > 0 {
             let hasChannels = key.contains("channel")
+            let isWide = table.contains("wide")
+            let numbers = [moved.numbers.lowerBound, moved.numbers.upperBound].map {
+                isWide ? WideWindows.number(of: $0) : $0
+            }
             let delete = try database.prepare(
                 """
                 DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table)
                 WHERE run_id = ?1 AND number BETWEEN ?2 AND ?3
                 \(hasChannels ? Self.ofAllChannels : "") LIMIT ?4)
                 """)
-            try delete.bind(1, moved.runID).bind(2, moved.numbers.lowerBound)
-                .bind(3, moved.numbers.upperBound).bind(4, Int64(left)).run()
+            try delete.bind(1, moved.runID).bind(2, numbers[0]).bind(3, numbers[1])
+                .bind(4, Int64(left)).run()
             left -= database.changeCount
         }
     }
 
     private static let windowKeys = [
         ("windows", "run_id, channel, number"), ("run_windows", "run_id, number"),
-        ("due_windows", "number, run_id"),
+        ("due_windows", "number, run_id"), ("wide_windows", "run_id, channel, number"),
+        ("due_wide_windows", "number, run_id"),
     ]
 
     /// So that the index over channel and number serves.
@@ -145,6 +156,7 @@ struct MovedWindows {
                 }
                 guard first < span.upperBound, let due = grid.number(at: first) else { break }
                 try insertDue.bind(1, moved.runID).bind(2, due).run()
+                try wide.mark(CollectionOfOne(due), of: moved.runID)
                 cursor = grid.nextBorder(after: first, in: due)
             }
         }
@@ -155,10 +167,9 @@ struct MovedWindows {
     private func first(
         _ channel: Int64, of runID: Int64, within milliseconds: Range<Int64>
     ) throws(StoreError) -> Int64 {
-        selectFirst.bind(1, runID).bind(2, channel).bind(3, milliseconds.lowerBound)
-            .bind(4, milliseconds.upperBound)
-        defer { selectFirst.reset() }
-        guard try selectFirst.step() else { return milliseconds.upperBound }
-        return selectFirst.optionalInteger(0) ?? milliseconds.upperBound
+        let begin = ReadingTable.Place(milliseconds: milliseconds.lowerBound, sequence: .min)
+        let rows = try readings.rows(
+            of: runID, channel: channel, after: begin, before: milliseconds.upperBound, limit: 1)
+        return rows.first?.reading.milliseconds ?? milliseconds.upperBound
     }
 }

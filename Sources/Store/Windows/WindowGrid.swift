@@ -9,8 +9,9 @@ struct WindowGrid: Hashable {
     /// The lowest number that a stretch or one after it has; one more, for none.
     private let floors: [Int64]
 
-    init(width: Duration, stretches: Stretches) {
-        let width = Self.widths.clamp(width.nanoseconds)
+    /// - Parameter times: so many widths are a window.
+    init(width: Duration, times: Int64 = 1, stretches: Stretches) {
+        let width = Self.widths.clamp(width.nanoseconds) * times
         self.width = width
         self.stretches = stretches
         var floors = [Int64.max]

@@ -23,7 +23,7 @@ public struct Label: Hashable, Sendable {
 
 /// What a node says about itself in its birth.
 public struct NodeDescription: Hashable, Sendable {
-    /// 1–63 bytes of UTF-8; identifies nothing.
+    /// 1–63 bytes of UTF-8; identifies nothing. No word here has an ASCII control character.
     public let name: String
     /// In ascending order of their keys, no key twice, at most `Limits.labelsMax`.
     public let labels: [Label]
@@ -32,7 +32,7 @@ public struct NodeDescription: Hashable, Sendable {
 
     /// Sorts the labels. Throws `.invalid` or `.tooLong` for what a birth cannot carry.
     public init(name: String, labels: [Label] = [], board: String = "") throws(WireError) {
-        guard Limits.displayNameBytes.contains(name.utf8.count) else {
+        guard Limits.displayNameBytes.contains(name.utf8.count), !name.hasControlCharacter else {
             throw .invalid(field: "name")
         }
         guard labels.count <= Limits.labelsMax else {
@@ -40,10 +40,13 @@ public struct NodeDescription: Hashable, Sendable {
         }
         for label in labels {
             guard Limits.labelKeyBytes.contains(label.key.utf8.count),
-                label.value.utf8.count <= Limits.labelValueBytesMax
+                label.value.utf8.count <= Limits.labelValueBytesMax,
+                !label.key.hasControlCharacter, !label.value.hasControlCharacter
             else { throw .invalid(field: "label") }
         }
-        guard board.utf8.count <= Limits.boardBytesMax else { throw .invalid(field: "board") }
+        guard board.utf8.count <= Limits.boardBytesMax, !board.hasControlCharacter else {
+            throw .invalid(field: "board")
+        }
         let sorted = labels.sorted { $0.key < $1.key }
         for (one, next) in zip(sorted, sorted.dropFirst()) where one.key == next.key {
             throw .invalid(field: "label")

@@ -20,14 +20,13 @@ enum ReportControl {
     static let valueAgain: UInt8 = 0x03
 }
 
-/// What both sides remember from one reading of a report to the next.
+/// What both sides remember from one reading of a report to the next, beside channels' integers.
 struct ReportState {
     var sequence: UInt64
     var milliseconds: Int64
     var step: Int64 = 0
     var channel: UInt16 = 0
     var firstChannel: UInt16?
-    var integers: [UInt16: Int64] = [:]
 
     /// `sequence` is that of the reading before the first.
     init(sequence: UInt64, milliseconds: Int64) {
@@ -37,38 +36,42 @@ struct ReportState {
 }
 
 /// Builds a report reading by reading, so that it is known when the next does not fit.
-struct ReportEncoder: Sendable {
+package struct ReportEncoder: Sendable {
     private var body = ByteWriter(reserving: 400)
     private var state: ReportState?
+    private var integers = ChannelIntegers()
     private var first: (sequence: UInt64, milliseconds: Int64) = (0, 0)
-    private(set) var count = 0
+    package private(set) var count = 0
 
-    init() {}
+    package init() {}
 
-    var firstSequence: UInt64 { first.sequence }
+    package var firstSequence: UInt64 { first.sequence }
     var lastSequence: UInt64 { state?.sequence ?? first.sequence }
 
     /// Adds the entry unless the report, whatever its final header, could then exceed `bytesMax`;
     /// the first entry is always taken. Returns whether it was. Sequences must ascend.
-    mutating func append(_ entry: Report.Entry, bytesMax: Int) -> Bool {
+    package mutating func append(_ entry: Report.Entry, bytesMax: Int) -> Bool {
         var next =
             state ?? ReportState(sequence: entry.sequence &- 1, milliseconds: entry.milliseconds)
         precondition(
             count == 0 || entry.sequence > next.sequence, "sequence \(entry.sequence) not ascending"
         )
         if count == 0 { first = (entry.sequence, entry.milliseconds) }
-        var writer = ByteWriter(reserving: 16)
-        Self.encode(entry, state: &next, into: &writer)
-        let total = headerBytesMax(count: count + 1) + body.count + writer.count
-        guard count == 0 || total <= bytesMax else { return false }
-        body.write(contentsOf: writer.bytes)
+        let start = body.count
+        Self.encode(entry, after: integers, state: &next, into: &body)
+        let total = headerBytesMax(count: count + 1) + body.count
+        guard count == 0 || total <= bytesMax else {
+            body.truncate(to: start)
+            return false
+        }
+        if case .scaled(let integer) = entry.cell { integers.set(integer, of: entry.channel) }
         state = next
         count += 1
         return true
     }
 
     /// The whole message, tag first. `lowestHeld` is at most the first sequence.
-    func bytes(birth: BirthReference, lowestHeld: UInt64) -> [UInt8] {
+    package func bytes(birth: BirthReference, lowestHeld: UInt64) -> [UInt8] {
         precondition(count > 0 && lowestHeld <= first.sequence, "lowest held \(lowestHeld)")
         var writer = ByteWriter(reserving: headerBytesMax(count: count) + body.count)
         writer.write(TelemetryTag.report.rawValue)
@@ -88,7 +91,8 @@ struct ReportEncoder: Sendable {
     }
 
     private static func encode(
-        _ entry: Report.Entry, state: inout ReportState, into writer: inout ByteWriter
+        _ entry: Report.Entry, after integers: ChannelIntegers, state: inout ReportState,
+        into writer: inout ByteWriter
     ) {
         typealias Control = ReportControl
         let gap = entry.sequence &- state.sequence &- 1
@@ -106,7 +110,7 @@ struct ReportEncoder: Sendable {
         switch entry.cell {
         case .scaled(let integer):
             value =
-                state.integers[entry.channel] == integer
+                integers[entry.channel] == integer
                 ? Control.valueAgain : Control.valueDifference
         case .decimal: value = Control.valueDecimal
         case .null: value = Control.valueNull
@@ -121,9 +125,8 @@ struct ReportEncoder: Sendable {
         switch entry.cell {
         case .scaled(let integer):
             if value == Control.valueDifference {
-                writer.writeSignedVarint(integer &- state.integers[entry.channel, default: 0])
+                writer.writeSignedVarint(integer &- (integers[entry.channel] ?? 0))
             }
-            state.integers[entry.channel] = integer
         case .decimal(let decimal):
             writer.write(UInt8(bitPattern: decimal.exponent))
             writer.writeSignedVarint(decimal.coefficient)
@@ -139,6 +142,7 @@ struct ReportEncoder: Sendable {
 /// Reads what `ReportEncoder` wrote.
 struct ReportDecoder {
     private var state: ReportState
+    private var integers = ChannelIntegers()
 
     init(firstSequence: UInt64, baseMilliseconds: Int64) {
         state = ReportState(sequence: firstSequence &- 1, milliseconds: baseMilliseconds)
@@ -217,9 +221,9 @@ struct ReportDecoder {
                 DecimalValue(coefficient: try reader.readSignedVarint(), exponent: exponent))
         case ReportControl.valueNull: return .null(NullReason(rawValue: try reader.readUInt8()))
         default:
-            var integer = state.integers[state.channel, default: 0]
+            var integer = integers[state.channel] ?? 0
             if mode == ReportControl.valueDifference { integer &+= try reader.readSignedVarint() }
-            state.integers[state.channel] = integer
+            integers.set(integer, of: state.channel)
             return .scaled(integer)
         }
     }

@@ -20,8 +20,9 @@ public struct ChannelDescription: Hashable, Sendable {
 
     /// Nil if the name is empty, too long, or holds control characters.
     public init?(name: String, unit: Unit = .none, scale: Int8 = 0) {
-        guard Limits.channelNameBytes.contains(name.utf8.count) else { return nil }
-        for byte in name.utf8 where byte < 0x20 || byte == 0x7f { return nil }
+        guard Limits.channelNameBytes.contains(name.utf8.count), !name.hasControlCharacter else {
+            return nil
+        }
         self.name = name
         self.unit = unit
         self.scale = scale
@@ -81,4 +82,10 @@ public struct Channel: Hashable, Sendable {
         inner.writeString(unit.name)
         writer.writeCounted(inner.bytes)
     }
+}
+
+extension String {
+    /// One of ASCII's. A name with one would be a second line in a log, the end of a string to a
+    /// database, or a command to a terminal.
+    var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
 }

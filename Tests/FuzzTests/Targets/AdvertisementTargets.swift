@@ -85,7 +85,7 @@ extension FuzzTarget {
             let isRandom = who & 0x40 != 0
             let value = advertiser.value ^ UInt64(who & 0x3f)
             check(
-                driver.hear(
+                driver.receive(
                     Array(data), from: AdvertiserAddress(value: value, isRandom: isRandom),
                     signal: Int8(bitPattern: signal), now: now),
                 most: .max, until: now)
@@ -93,6 +93,6 @@ extension FuzzTarget {
             now = now + .seconds(Int64(signal))
         }
         check(driver.sample(now: now + .seconds(86_400)), until: now)
-        precondition(driver.remark?.isEmpty == false, "nothing to say")
+        precondition(driver.diagnostic?.isEmpty == false, "nothing to say")
     }
 }

@@ -110,7 +110,7 @@ extension FuzzTarget {
             if isRead { look(driver) } else { tree.add(part, in: folder) }
         }
         if !isRead { look(driver) }
-        _ = driver.remark
+        _ = driver.diagnostic
     }
 
     /// One measurement of each channel.
@@ -143,7 +143,7 @@ extension FuzzTarget {
             check(driver.receive(now: now), most: .max, until: now)
         }
         check(driver.sample())
-        _ = driver.remark
+        _ = driver.diagnostic
     }
 
     /// What is told of a machine, by the files of boards in its folder `boards`; what is proposed

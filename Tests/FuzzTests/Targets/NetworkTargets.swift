@@ -38,7 +38,7 @@ extension FuzzTarget {
         FuzzTarget(
             "echo",
             oneOf: [
-                { sound($0, EchoQuestion.init(parsing:)) { $1.write(contentsOf: $0.bytes) } },
+                { sound($0, EchoRequest.init(parsing:)) { $1.write(contentsOf: $0.bytes) } },
                 { sound($0, EchoAnswer.init(parsing:)) { $1.write(contentsOf: $0.bytes) } },
                 { bytes in
                     guard let answer = try? EchoAnswer(parsing: bytes) else { return }

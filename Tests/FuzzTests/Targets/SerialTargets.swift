@@ -28,7 +28,7 @@ extension FuzzTarget {
             let some = cut.feed(piece)
             if some.isEmpty { continue }
             measurements += some
-            _ = readings.note(some, now)
+            _ = readings.record(some, now)
             if measurements.count % 16 == 0 {
                 let given = readings.sample(now, reason: nil)
                 precondition(given.count <= Limits.channelsPerSensorMax, "too many channels")

@@ -19,6 +19,7 @@ extension FuzzTarget {
             let again = try? NumberRanges(parsingStored: ranges.storedBytes)
             precondition(again == ranges, "the numbers are not what they were")
         },
+        FuzzTarget("block") { block($0) },
         FuzzTarget("counter") { count($0) },
         FuzzTarget("spool") { spool($0) },
         FuzzTarget("board") { bytes in
@@ -36,6 +37,27 @@ extension FuzzTarget {
             }
         },
     ]
+
+    /// The channel's number, a block without its checksum.
+    private static func block(_ bytes: [UInt8]) {
+        guard let channel = bytes.first else { return }
+        var writer = ByteWriter()
+        writer.write(contentsOf: bytes.dropFirst())
+        writer.write(Checksum.crc32c(bytes.dropFirst()))
+        guard
+            let rows = try? ReadingBlock.rows(parsing: writer.bytes, channel: UInt16(channel))
+        else { return }
+        precondition(BlockHeader(rows)?.describes(rows) == true, "no header for it")
+        var again: [StoredRow] = []
+        for block in ReadingBlock.blocks(of: rows) {
+            let part = try? ReadingBlock.rows(parsing: block.bytes, channel: UInt16(channel))
+            guard let part, block.header.describes(part) else {
+                preconditionFailure("a block of ours is none")
+            }
+            again += part
+        }
+        precondition(again == rows, "the readings are not what they were")
+    }
 
     /// The counter's name, a zero, its file.
     private static func count(_ bytes: [UInt8]) {

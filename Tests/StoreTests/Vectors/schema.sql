@@ -1,3 +1,19 @@
+CREATE TABLE blocks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id INTEGER NOT NULL,
+    channel INTEGER NOT NULL,
+    first_sequence INTEGER NOT NULL,
+    last_sequence INTEGER NOT NULL,
+    first_milliseconds INTEGER NOT NULL,
+    last_milliseconds INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    bytes BLOB NOT NULL
+) STRICT;
+CREATE INDEX blocks_by_begin
+    ON blocks (run_id, channel, first_milliseconds, last_milliseconds);
+CREATE INDEX blocks_by_end
+    ON blocks (run_id, channel, last_milliseconds, first_milliseconds);
+CREATE INDEX blocks_by_number ON blocks (run_id, last_sequence, first_sequence);
 CREATE TABLE changes (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     run_id INTEGER NOT NULL,
@@ -42,6 +58,13 @@ CREATE TABLE cursors (
     refused INTEGER NOT NULL,
     lost INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE due_wide_windows (
+    number INTEGER NOT NULL,
+    run_id INTEGER NOT NULL,
+    channel INTEGER NOT NULL,
+    PRIMARY KEY (number, run_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX due_wide_windows_by_run ON due_wide_windows (run_id);
 CREATE TABLE due_windows (
     number INTEGER NOT NULL,
     run_id INTEGER NOT NULL,
@@ -112,7 +135,7 @@ CREATE TABLE runs (
     run BLOB NOT NULL,
     boot BLOB NOT NULL,
     birth BLOB NOT NULL,
-    settled BLOB NOT NULL, undated_since INTEGER, latest_offset INTEGER,
+    settled BLOB NOT NULL, undated_since INTEGER, latest_offset INTEGER, wide_from INTEGER,
     UNIQUE (peer_id, run)
 ) STRICT;
 CREATE INDEX runs_by_boot ON runs (boot);
@@ -121,6 +144,27 @@ CREATE TABLE settings (
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE sqlite_sequence(name,seq);
+CREATE TABLE wide_windows (
+    run_id INTEGER NOT NULL,
+    channel INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    nulls INTEGER NOT NULL,
+    min_coefficient INTEGER,
+    min_exponent INTEGER,
+    max_coefficient INTEGER,
+    max_exponent INTEGER,
+    mean REAL,
+    deviation REAL,
+    p50 REAL,
+    p95 REAL,
+    is_exact INTEGER NOT NULL,
+    last_coefficient INTEGER,
+    last_exponent INTEGER,
+    last_reason INTEGER,
+    hops INTEGER NOT NULL,
+    PRIMARY KEY (run_id, channel, number)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE window_clocks (
     boot BLOB NOT NULL,
     since INTEGER NOT NULL,

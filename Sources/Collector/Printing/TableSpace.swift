@@ -2,7 +2,7 @@ import NearbyCore
 
 /// Which rows of a window a screen has room for, node by node: nodes with few rows show all of
 /// them, the others as many as are left, and a line that sums up the rest.
-struct TableRoom {
+struct TableSpace {
     /// The rows of one run of a node, and how many of them are shown.
     struct Part: Hashable {
         var rows: Range<Int>

@@ -1,0 +1,245 @@
+import NearbyCore
+
+/// A reading, and what else the store says of it.
+struct StoredRow: Hashable {
+    var reading: ReadingRow
+    var hops: UInt8
+
+    /// In order of time and number.
+    static func isEarlier(_ left: StoredRow, _ right: StoredRow) -> Bool {
+        (left.reading.milliseconds, left.reading.sequence)
+            < (right.reading.milliseconds, right.reading.sequence)
+    }
+
+    static func isLower(_ left: StoredRow, _ right: StoredRow) -> Bool {
+        left.reading.sequence < right.reading.sequence
+    }
+}
+
+/// The table of blocks, and what was read of it last. For one connection.
+///
+/// A block that cannot be read has no readings for anybody; it is told once, with its place.
+final class BlockTable {
+    private let selectBytes: Statement
+    private let selectByTime: Statement
+    private let selectByTimeBackwards: Statement
+    private let selectByNumber: Statement
+    private let selectLast: Statement
+    private let selectAnyAfter: Statement
+    private let selectAnyFrom: Statement
+    private let insertBlock: Statement
+    private let deleteBlock: Statement
+    /// Blocks by their numbers, no more readings than `Limits.blockReadingsHeld`.
+    private var held: [Int64: [StoredRow]] = [:]
+    private var heldCount = 0
+    private var damaged: Set<Int64> = []
+    /// Lines about blocks that could not be read, since they were taken last.
+    private(set) var diagnostics: [String] = []
+
+    init(_ database: Database) throws(StoreError) {
+        selectBytes = try database.prepare("SELECT bytes FROM blocks WHERE id = ?1")
+        selectByTime = try database.prepare(
+            """
+            SELECT \(Self.columns) FROM blocks INDEXED BY blocks_by_begin
+            WHERE run_id = ?1 AND channel = ?2 AND first_milliseconds > ?3 - \(Self.span)
+            AND first_milliseconds < ?4 AND last_milliseconds >= ?3
+            ORDER BY first_milliseconds
+            """)
+        selectByTimeBackwards = try database.prepare(
+            """
+            SELECT \(Self.columns) FROM blocks INDEXED BY blocks_by_end
+            WHERE run_id = ?1 AND channel = ?2 AND last_milliseconds >= ?3
+            AND last_milliseconds <= ?4 + \(Self.span) AND first_milliseconds < ?4
+            ORDER BY last_milliseconds DESC
+            """)
+        selectByNumber = try database.prepare(
+            """
+            SELECT \(Self.columns) FROM blocks INDEXED BY blocks_by_number
+            WHERE run_id = ?1 AND last_sequence >= ?2
+            AND last_sequence <= ?3 + \(Limits.blockSequencesMax) AND first_sequence <= ?3
+            ORDER BY last_sequence
+            """)
+        selectLast = try database.prepare(
+            """
+            SELECT \(Self.columns) FROM blocks INDEXED BY blocks_by_number
+            WHERE run_id = ?1 AND last_sequence < ?2 ORDER BY last_sequence DESC LIMIT 1
+            """)
+        selectAnyAfter = try database.prepare(
+            """
+            SELECT 1 FROM blocks INDEXED BY blocks_by_end
+            WHERE run_id = ?1 AND channel = ?2 AND last_milliseconds >= ?3 LIMIT 1
+            """)
+        selectAnyFrom = try database.prepare(
+            """
+            SELECT 1 FROM blocks INDEXED BY blocks_by_number
+            WHERE run_id = ?1 AND last_sequence >= ?2 LIMIT 1
+            """)
+        insertBlock = try database.prepare(
+            """
+            INSERT INTO blocks (run_id, channel, first_sequence, last_sequence,
+                first_milliseconds, last_milliseconds, count, bytes)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            """)
+        deleteBlock = try database.prepare("DELETE FROM blocks WHERE id = ?1")
+    }
+
+    /// What `BlockHeader` is read from.
+    static let columns = """
+        id, channel, first_sequence, last_sequence, first_milliseconds, last_milliseconds,
+        count, length(bytes)
+        """
+    private static let span = Limits.blockMillisecondsMax
+
+    // MARK: Which blocks there are
+
+    /// Those that may have readings of a channel in this time, in the order of their beginnings,
+    /// until `each` returns false.
+    func each(
+        of run: Int64, channel: Int64, in milliseconds: Range<Int64>,
+        _ each: (BlockHeader) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        selectAnyAfter.bind(1, run).bind(2, channel).bind(3, milliseconds.lowerBound)
+        guard try Self.exists(selectAnyAfter) else { return }
+        selectByTime.bind(1, run).bind(2, channel).bind(3, milliseconds.lowerBound)
+            .bind(4, milliseconds.upperBound)
+        try Self.each(selectByTime, each)
+    }
+
+    /// The same from the end on, in the order of their ends.
+    func eachBackwards(
+        of run: Int64, channel: Int64, in milliseconds: Range<Int64>,
+        _ each: (BlockHeader) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        // The sum below must stay in 64 bits.
+        let end = min(milliseconds.upperBound, .max - Self.span)
+        selectByTimeBackwards.bind(1, run).bind(2, channel).bind(3, milliseconds.lowerBound)
+            .bind(4, end)
+        try Self.each(selectByTimeBackwards, each)
+    }
+
+    /// Those that may have readings with these numbers, whatever channel they are of, in the order
+    /// of their last numbers.
+    func each(
+        of run: Int64, sequences: ClosedRange<Int64>,
+        _ each: (BlockHeader) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        guard try reaches(sequences.lowerBound, of: run) else { return }
+        let last = min(sequences.upperBound, .max - Limits.blockSequencesMax)
+        selectByNumber.bind(1, run).bind(2, sequences.lowerBound).bind(3, last)
+        try Self.each(selectByNumber, each)
+    }
+
+    /// The one that ends last before this number.
+    func last(of run: Int64, before sequence: Int64) throws(StoreError) -> BlockHeader? {
+        var found: BlockHeader?
+        selectLast.bind(1, run).bind(2, sequence)
+        try Self.each(selectLast) {
+            found = $0
+            return false
+        }
+        return found
+    }
+
+    /// Whether any block has this number or a higher one.
+    func reaches(_ sequence: Int64, of run: Int64) throws(StoreError) -> Bool {
+        selectAnyFrom.bind(1, run).bind(2, sequence)
+        return try Self.exists(selectAnyFrom)
+    }
+
+    private static func exists(_ statement: Statement) throws(StoreError) -> Bool {
+        defer { statement.reset() }
+        return try statement.step()
+    }
+
+    /// The blocks of a statement that selects `columns`.
+    static func each(
+        _ statement: Statement, _ each: (BlockHeader) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        defer { statement.reset() }
+        while try statement.step() {
+            let header = BlockHeader(
+                id: statement.integer(0), channel: statement.integer(1),
+                first: statement.integer(2), last: statement.integer(3),
+                begin: statement.integer(4), end: statement.integer(5),
+                count: statement.integer(6), byteCount: statement.integer(7))
+            // One that no store wrote has nothing for anybody.
+            guard let header else { continue }
+            if try !each(header) { return }
+        }
+    }
+
+    // MARK: What is in them
+
+    /// Ascending in sequence; nil if it is damaged.
+    func rows(of header: BlockHeader, run: Int64) throws(StoreError) -> [StoredRow]? {
+        if let known = held[header.id] { return known }
+        if damaged.contains(header.id) { return nil }
+        selectBytes.bind(1, header.id)
+        let bytes = try selectBytes.step() ? selectBytes.bytes(0) : []
+        selectBytes.reset()
+        do throws(WireError) {
+            let rows = try ReadingBlock.rows(parsing: bytes, channel: header.channel)
+            guard header.describes(rows) else { throw .invalid(field: "header") }
+            hold(rows, of: header.id)
+            return rows
+        } catch {
+            note(header, run, error)
+            return nil
+        }
+    }
+
+    private func hold(_ rows: [StoredRow], of id: Int64) {
+        if heldCount + rows.count > Limits.blockReadingsHeld {
+            held = [:]
+            heldCount = 0
+        }
+        held[id] = rows
+        heldCount += rows.count
+    }
+
+    /// What was read within a transaction that came to nothing: numbers are given anew.
+    func forget() {
+        held = [:]
+        heldCount = 0
+    }
+
+    private func note(_ header: BlockHeader, _ run: Int64, _ error: WireError) {
+        guard damaged.count < Limits.damagedBlocksTold, damaged.insert(header.id).inserted else {
+            return
+        }
+        diagnostics.append(
+            "block \(header.id) is damaged (\(error)) and passed over: \(header.count) readings "
+                + "of channel \(header.channel) of run \(run), numbers "
+                + "\(header.sequences.lowerBound) to \(header.sequences.upperBound)")
+    }
+
+    /// How many blocks could not be read so far.
+    var damagedCount: Int { damaged.count }
+
+    func takeDiagnostics() -> [String] {
+        defer { diagnostics = [] }
+        return diagnostics
+    }
+
+    // MARK: Writing
+
+    func insert(_ block: ReadingBlock, of run: Int64) throws(StoreError) {
+        let header = block.header
+        try insertBlock.bind(1, run).bind(2, Int64(header.channel))
+            .bind(3, header.sequences.lowerBound).bind(4, header.sequences.upperBound)
+            .bind(5, header.milliseconds.lowerBound).bind(6, header.milliseconds.upperBound)
+            .bind(7, Int64(header.count)).bind(8, block.bytes).run()
+    }
+
+    func delete(_ header: BlockHeader) throws(StoreError) {
+        try deleteBlock.bind(1, header.id).run()
+        if let rows = held.removeValue(forKey: header.id) { heldCount -= rows.count }
+    }
+}
+
+extension Limits {
+    /// Readings of blocks that a connection holds in memory, 56 bytes each.
+    static let blockReadingsHeld = 80_000
+    /// Damaged blocks that are told one by one.
+    static let damagedBlocksTold = 1_000
+}

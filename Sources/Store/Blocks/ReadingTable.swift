@@ -1,0 +1,279 @@
+import NearbyCore
+import Telemetry
+
+/// The readings of a store, whether they lie in rows, as the last hour's do, or in blocks. For one
+/// connection; what is asked for together must be of one snapshot of the file.
+final class ReadingTable {
+    let blocks: BlockTable
+    private let selectTimes: Statement
+    private let selectTimesBackwards: Statement
+    private let selectNumbers: Statement
+    private let selectBefore: Statement
+    private let countNumbers: Statement
+
+    private static let columns = """
+        sequence, milliseconds, coefficient, exponent, reason, hops, channel
+        """
+    /// A row that no store wrote is nobody's: it is passed over. The signs keep SQLite from looking
+    /// rows up by these bounds instead of by what is asked for.
+    private static let isLegal = """
+        +sequence > 0 AND +milliseconds BETWEEN 0 AND \(Report.Entry.millisecondsMax)
+        AND +channel BETWEEN 0 AND 65535 AND CASE WHEN coefficient IS NULL
+            THEN reason BETWEEN 0 AND 255 ELSE exponent BETWEEN -128 AND 127 END
+        """
+
+    init(_ database: Database) throws(StoreError) {
+        blocks = try BlockTable(database)
+        selectTimes = try database.prepare(
+            """
+            SELECT \(Self.columns) FROM readings WHERE run_id = ?1 AND channel = ?2
+            AND (milliseconds, sequence) > (?3, ?4) AND milliseconds < ?5 AND \(Self.isLegal)
+            ORDER BY milliseconds, sequence LIMIT ?6
+            """)
+        selectTimesBackwards = try database.prepare(
+            """
+            SELECT \(Self.columns) FROM readings WHERE run_id = ?1 AND channel = ?2
+            AND (milliseconds, sequence) < (?3, ?4) AND milliseconds >= ?5 AND \(Self.isLegal)
+            ORDER BY milliseconds DESC, sequence DESC LIMIT ?6
+            """)
+        selectNumbers = try database.prepare(
+            """
+            SELECT \(Self.columns) FROM readings WHERE run_id = ?1 AND sequence BETWEEN ?2 AND ?3
+            AND \(Self.isLegal) ORDER BY sequence LIMIT ?4
+            """)
+        selectBefore = try database.prepare(
+            """
+            SELECT \(Self.columns) FROM readings WHERE run_id = ?1 AND sequence < ?2
+            AND \(Self.isLegal) ORDER BY sequence DESC LIMIT 1
+            """)
+        countNumbers = try database.prepare(
+            """
+            SELECT count(*) FROM (SELECT 1 FROM readings
+            WHERE run_id = ?1 AND sequence BETWEEN ?2 AND ?3 LIMIT \(Self.countMax))
+            """)
+    }
+
+    /// A place in the order of time and number.
+    struct Place: Hashable, Comparable {
+        var milliseconds: Int64
+        var sequence: Int64
+
+        static func < (left: Place, right: Place) -> Bool {
+            (left.milliseconds, left.sequence) < (right.milliseconds, right.sequence)
+        }
+    }
+
+    // MARK: By time
+
+    /// Of a channel of a run, the first after the place and before the end, in order of time and
+    /// number. If there are as many as `limit`, more may follow.
+    func rows(
+        of run: Int64, channel: Int64, after place: Place, before end: Int64, limit: Int
+    ) throws(StoreError) -> [StoredRow] {
+        var rows: [StoredRow] = []
+        guard place.milliseconds < end, limit > 0 else { return rows }
+        selectTimes.bind(1, run).bind(2, channel).bind(3, place.milliseconds)
+            .bind(4, place.sequence).bind(5, end).bind(6, Int64(limit))
+        try Self.take(selectTimes, into: &rows)
+        // What lies behind a full page of rows is not wanted.
+        let bound = rows.count < limit ? end : min(end, rows[limit - 1].place.milliseconds + 1)
+        guard place.milliseconds < bound else { return rows }
+        var found: [StoredRow] = []
+        var latest = Int64.min
+        try blocks.each(of: run, channel: channel, in: place.milliseconds..<bound) {
+            header throws(StoreError) in
+            if found.count >= limit, header.milliseconds.lowerBound > latest { return false }
+            for row in try blocks.rows(of: header, run: run) ?? []
+            where row.place > place && row.place.milliseconds < bound {
+                found.append(row)
+                latest = max(latest, row.place.milliseconds)
+            }
+            return true
+        }
+        return Self.merged(rows, found, limit: limit, by: StoredRow.isEarlier)
+    }
+
+    /// The same from the end on, latest first.
+    func rowsBackwards(
+        of run: Int64, channel: Int64, before place: Place, from begin: Int64, limit: Int
+    ) throws(StoreError) -> [StoredRow] {
+        var rows: [StoredRow] = []
+        guard place.milliseconds >= begin, limit > 0 else { return rows }
+        selectTimesBackwards.bind(1, run).bind(2, channel).bind(3, place.milliseconds)
+            .bind(4, place.sequence).bind(5, begin).bind(6, Int64(limit))
+        try Self.take(selectTimesBackwards, into: &rows)
+        let bound = rows.count < limit ? begin : max(begin, rows[limit - 1].place.milliseconds)
+        let end = place.milliseconds.addingSaturating(1)
+        guard bound < end else { return rows }
+        var found: [StoredRow] = []
+        var earliest = Int64.max
+        try blocks.eachBackwards(of: run, channel: channel, in: bound..<end) {
+            header throws(StoreError) in
+            if found.count >= limit, header.milliseconds.upperBound < earliest { return false }
+            for row in try blocks.rows(of: header, run: run) ?? []
+            where row.place < place && row.place.milliseconds >= bound {
+                found.append(row)
+                earliest = min(earliest, row.place.milliseconds)
+            }
+            return true
+        }
+        return Self.merged(rows, found, limit: limit) { StoredRow.isEarlier($1, $0) }
+    }
+
+    /// When the first and the last reading of a channel in this time were taken; nil without any.
+    func span(
+        of run: Int64, channel: Int64, in milliseconds: Range<Int64>
+    ) throws(StoreError) -> ClosedRange<Int64>? {
+        let begin = Place(milliseconds: milliseconds.lowerBound, sequence: .min)
+        let first = try rows(
+            of: run, channel: channel, after: begin, before: milliseconds.upperBound, limit: 1)
+        let end = Place(milliseconds: milliseconds.upperBound, sequence: .min)
+        let last = try rowsBackwards(
+            of: run, channel: channel, before: end, from: milliseconds.lowerBound, limit: 1)
+        guard let first = first.first, let last = last.first else { return nil }
+        return first.place.milliseconds...max(first.place.milliseconds, last.place.milliseconds)
+    }
+
+    // MARK: By number
+
+    /// Of a run, those with these numbers, in their order, whatever channel they are of. If there
+    /// are as many as `limit`, more may follow.
+    func rows(
+        of run: Int64, sequences: ClosedRange<Int64>, limit: Int
+    ) throws(StoreError) -> [StoredRow] {
+        guard limit > 0 else { return [] }
+        let rows = try storedRows(of: run, sequences: sequences, limit: limit)
+        let last = rows.count < limit ? sequences.upperBound : rows[limit - 1].reading.sequence
+        var found: [StoredRow] = []
+        // Channels take turns: a piece of all of them, rather than whole blocks of each.
+        var (first, width) = (sequences.lowerBound, Int64(limit))
+        while first <= last, found.count < limit, try blocks.reaches(first, of: run) {
+            let piece = first...min(last, first.addingSaturating(width - 1))
+            try blocks.each(of: run, sequences: piece) { header throws(StoreError) in
+                found += try blocks.rows(of: header, run: run)?.within(piece) ?? []
+                return true
+            }
+            guard piece.upperBound < last else { break }
+            first = piece.upperBound + 1
+            width = width.multipliedReportingOverflow(by: 4).overflow ? .max : width * 4
+        }
+        return Self.merged(rows, found, limit: limit, by: StoredRow.isLower)
+    }
+
+    /// The same of those that lie in rows.
+    func storedRows(
+        of run: Int64, sequences: ClosedRange<Int64>, limit: Int
+    ) throws(StoreError) -> [StoredRow] {
+        var rows: [StoredRow] = []
+        selectNumbers.bind(1, run).bind(2, sequences.lowerBound).bind(3, sequences.upperBound)
+            .bind(4, Int64(limit))
+        try Self.take(selectNumbers, into: &rows)
+        return rows
+    }
+
+    /// The one with the highest number below this.
+    func row(of run: Int64, before sequence: Int64) throws(StoreError) -> StoredRow? {
+        var rows: [StoredRow] = []
+        selectBefore.bind(1, run).bind(2, sequence)
+        try Self.take(selectBefore, into: &rows)
+        var headers: [BlockHeader] = []
+        try blocks.each(of: run, sequences: sequence...sequence) {
+            headers.append($0)
+            return true
+        }
+        if let last = try blocks.last(of: run, before: sequence) { headers.append(last) }
+        for header in headers {
+            let own = try blocks.rows(of: header, run: run) ?? []
+            if let last = own.within(Int64.min...(sequence - 1)).last { rows.append(last) }
+        }
+        return rows.max(by: StoredRow.isLower)
+    }
+
+    /// The one with this number, or with the lowest above it.
+    func row(of run: Int64, notBefore sequence: Int64) throws(StoreError) -> StoredRow? {
+        try rows(of: run, sequences: sequence...Int64.max, limit: 1).first
+    }
+
+    /// How many of these numbers are there. It stops at a million, so that two absurd numbers of
+    /// one agent do not stop the store.
+    func count(of run: Int64, sequences: ClosedRange<Int64>) throws(StoreError) -> Int64 {
+        countNumbers.bind(1, run).bind(2, sequences.lowerBound).bind(3, sequences.upperBound)
+        var count = try countNumbers.step() ? countNumbers.integer(0) : 0
+        countNumbers.reset()
+        try blocks.each(of: run, sequences: sequences) { header throws(StoreError) in
+            let isWhole =
+                sequences.contains(header.sequences.lowerBound)
+                && sequences.contains(header.sequences.upperBound)
+            if isWhole {
+                count += Int64(header.count)
+            } else {
+                count += Int64(try blocks.rows(of: header, run: run)?.within(sequences).count ?? 0)
+            }
+            return count < Self.countMax
+        }
+        return min(count, Self.countMax)
+    }
+
+    private static let countMax: Int64 = 1_000_000
+
+    // MARK: Parts
+
+    private static func merged(
+        _ rows: [StoredRow], _ found: [StoredRow], limit: Int,
+        by precedes: (StoredRow, StoredRow) -> Bool
+    ) -> [StoredRow] {
+        if found.isEmpty { return rows }
+        var all = found + rows
+        let isSorted = zip(all, all.dropFirst()).allSatisfy { precedes($0, $1) }
+        if !isSorted { all.sort(by: precedes) }
+        return all.count > limit ? Array(all[..<limit]) : all
+    }
+
+    private static func take(
+        _ statement: Statement, into rows: inout [StoredRow]
+    ) throws(StoreError) {
+        while try statement.step() {
+            let channel = UInt16(clamping: statement.integer(6))
+            guard let reading = ReadingRow(statement, channel: channel) else { continue }
+            rows.append(StoredRow(reading: reading, hops: UInt8(clamping: statement.integer(5))))
+        }
+    }
+}
+
+extension StoredRow {
+    var place: ReadingTable.Place {
+        ReadingTable.Place(milliseconds: reading.milliseconds, sequence: reading.sequence)
+    }
+}
+
+extension [StoredRow] {
+    /// In order of sequence, each once.
+    var ascending: [StoredRow] {
+        if zip(self, dropFirst()).allSatisfy(StoredRow.isLower) { return self }
+        var all: [StoredRow] = []
+        for row in sorted(by: StoredRow.isLower)
+        where all.last?.reading.sequence != row.reading.sequence {
+            all.append(row)
+        }
+        return all
+    }
+
+    /// Of rows that ascend in sequence, those with these numbers.
+    func within(_ sequences: ClosedRange<Int64>) -> ArraySlice<StoredRow> {
+        let first = index { $0 < sequences.lowerBound }
+        let end = index { $0 <= sequences.upperBound }
+        return self[first..<Swift.max(first, end)]
+    }
+
+    func contains(sequence: Int64) -> Bool { !within(sequence...sequence).isEmpty }
+
+    /// How many pass, all of which stand before those that do not.
+    private func index(where passes: (Int64) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if passes(self[middle].reading.sequence) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
