@@ -11,11 +11,11 @@ if [ -z "${BIN:-}" ]; then
     need "${BUILD_PACKAGES[@]}"
     need_swift
     echo "building (the first time takes some minutes; log in .build-examples.log)" >&2
-    swift build >.build-examples.log 2>&1 || {
+    tests_swift build >.build-examples.log 2>&1 || {
         tail -n 30 .build-examples.log >&2
         die "the build failed"
     }
-    BIN=$(swift build --show-bin-path)
+    BIN=$TESTS_BUILD/debug
 fi
 export BIN
 CASE=Examples/case.sh

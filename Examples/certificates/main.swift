@@ -7,7 +7,7 @@ do {
         exit(2)
     }
     let member = Member(options)
-    member.session.failureHandler = { peerID, error in
+    member.session.failureHandler = { @Sendable peerID, error in
         print("\(peerID.displayName): \(error.localizedDescription)")
     }
     member.start()

@@ -75,10 +75,10 @@ extension NSObjectProtocol where Self: MCError {
 }
 
 extension MCError.Code {
-    /// For `catch MCError.notConnected`.
+    /// For `catch MCError.notConnected`; an `NSError` with the domain and the number matches too.
     public static func ~= (match: Self, error: any Error) -> Bool {
-        guard let error = error as? MCError else { return false }
-        return error.code == match
+        let error = error as NSError
+        return error.domain == MCErrorDomain && error.code == match.rawValue
     }
 }
 

@@ -1,5 +1,7 @@
-// Apple's modules hand these on, and programs rely on it.
+// Apple's modules hand these on, and programs rely on it; what Linux has in FoundationNetworking,
+// `URLSession` for one, is Foundation's there.
 @_exported import Foundation
+@_exported import FoundationNetworking
 import Nearby
 
 // Apple's frameworks bring it along. Not with 6.0, whose library of it cannot be linked on Linux.
@@ -65,10 +67,10 @@ open class MCPeerID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
         (object as? MCPeerID)?.peer == peer
     }
 
+    /// The same everywhere, as with Apple: programs compare the hashes of two peers to settle
+    /// which of them invites. Not negative, as they take remainders of it too.
     open override var hash: Int {
-        var hasher = Hasher()
-        hasher.combine(peer)
-        return hasher.finalize()
+        Int(peer.id.bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } >> 1)
     }
 
     open override var description: String {

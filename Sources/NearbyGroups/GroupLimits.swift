@@ -12,8 +12,8 @@ extension Limits {
     public static let invitationsOfAPeerMax = 4
     /// Invitations of ours that wait for an answer.
     public static let ownInvitationsMax = 256
-    /// An invitation's context, bytes.
-    public static let contextBytesMax = 512
+    /// An invitation's context, bytes: programs send archives of whole objects.
+    public static let contextBytesMax = 16_384
     /// A chain of certificates: how many, and bytes of all together.
     public static let certificatesMax = 8
     public static let certificateBytesMax = 16_384

@@ -26,10 +26,14 @@ final class Person: NSObject, @unchecked Sendable {
     private let state = Guarded(Notes())
     /// Whether invitations are accepted.
     private let isWilling: Bool
+    /// Invitations are never answered.
+    private let isSilent: Bool
+    private let unanswered = Guarded<[Handed<(Bool, MCSession?) -> Void>]>([])
     private let acceptsCertificates: Bool
 
     init(
         _ name: String, service: String, info: [String: String]? = nil, isWilling: Bool = true,
+        isSilent: Bool = false,
         acceptsCertificates: Bool = true,
         encryption: MCEncryptionPreference = .required, identity: [Any]? = nil
     ) {
@@ -41,6 +45,7 @@ final class Person: NSObject, @unchecked Sendable {
             peer: peer, discoveryInfo: info, serviceType: service)
         browser = MCNearbyServiceBrowser(peer: peer, serviceType: service)
         self.isWilling = isWilling
+        self.isSilent = isSilent
         self.acceptsCertificates = acceptsCertificates
         super.init()
         session.delegate = self
@@ -51,6 +56,16 @@ final class Person: NSObject, @unchecked Sendable {
     var notes: Notes { state.with { $0 } }
 
     func note(_ change: (inout Notes) -> Void) { state.with(change) }
+
+    /// Sends it, and remembers how that ended.
+    func sends(_ url: URL, as name: String, to other: Person) -> Guarded<[MCError?]> {
+        let told = Guarded<[MCError?]>([])
+        session.sendResource(at: url, withName: name, toPeer: other.peer) {
+            let error = $0 as? MCError
+            told.with { $0.append(error) }
+        }
+        return told
+    }
 
     /// Waits until it is so; half a minute at most.
     func waits(
@@ -141,6 +156,10 @@ extension Person: MCNearbyServiceAdvertiserDelegate, MCNearbyServiceBrowserDeleg
         withContext context: Data?, invitationHandler: @escaping (Bool, MCSession?) -> Void
     ) {
         note { $0.invitations.append((peerID, context)) }
+        if isSilent {
+            let handed = Handed(value: invitationHandler)
+            return unanswered.with { $0.append(handed) }
+        }
         invitationHandler(isWilling, isWilling ? session : nil)
     }
 

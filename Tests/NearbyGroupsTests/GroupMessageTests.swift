@@ -58,8 +58,8 @@ import VectorFile
     @Test func whatIsTooLongIsRefused() {
         var invite = GroupInvite(
             number: 1, session: Self.pair.from, preference: .required, timeout: .seconds(1),
-            context: [UInt8](repeating: 0, count: 513))
-        #expect(throws: WireError.tooLong(limit: 512, actual: 513)) {
+            context: [UInt8](repeating: 0, count: Limits.contextBytesMax + 1))
+        #expect(throws: WireError.tooLong(limit: 16_384, actual: 16_385)) {
             try GroupMessage(parsing: GroupMessage.invite(invite).bytes)
         }
         invite.context = []

@@ -48,6 +48,35 @@ extension LoopbackTests {
         session.disconnect()
     }
 
+    @Test func aFolderThatCannotBeIsAnErrorOnBothSides() async throws {
+        let service = try Self.service()
+        let (anna, bert) = (try Program("Anna", service), try Program("Bert", service))
+        defer { for program in [anna, bert] { program.stop() } }
+        let session = try Session(peer: bert.peer, partialFilesIn: "/dev/null/files")
+        let accepting = Task { [invitations = bert.advertiser.invitations] in
+            for await invitation in invitations { try? invitation.accept(with: session) }
+        }
+        defer { accepting.cancel() }
+        try bert.advertiser.start()
+        try anna.browser.start()
+        let (peer, _) = try await anna.find("Bert")
+        try await anna.browser.invite(peer, to: anna.session, timeout: .seconds(10))
+        let sending = try anna.session.sendResource(
+            file: "/etc/passwd", named: "data", to: peer)
+        let error = await failure {
+            try await within(.seconds(10)) { try await sending.finished() }
+        }
+        #expect(error?.code == .unavailable)
+        #expect(error?.description.contains("cannot write the file") == true)
+        let told = try await within(.seconds(10)) { () -> NearbyError? in
+            for await case .failure(_, let error) in session.events { return error }
+            return nil
+        }
+        #expect(told?.code == .unavailable)
+        #expect(told?.description.contains("/dev/null/files") == true)
+        session.disconnect()
+    }
+
     @Test func aPeerKnowsWhetherItIsOursAndCanBeRenamed() throws {
         let own = try Peer(displayName: "north")
         #expect(own.isOwn)

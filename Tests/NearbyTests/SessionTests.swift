@@ -1,3 +1,4 @@
+import Glibc
 import NearbyCore
 import NearbyWire
 import Synchronization
@@ -121,20 +122,42 @@ extension LoopbackTests {
         #expect(anna.session.connectedPeers == [bert.peer])
     }
 
-    @Test func stoppingFreesEveryDescriptor() async throws {
+    #if compiler(>=6.2)
+        /// In a process of its own: those of other suites come and go in this one.
+        @Test func stoppingFreesEveryDescriptor() async {
+            await #expect(processExitsWith: .success) {
+                guard try await Self.freesEveryDescriptor() else { exit(1) }
+            }
+        }
+    #else
+        /// Descriptors of other suites come and go meanwhile: what leaks would never be free.
+        @Test func stoppingFreesEveryDescriptor() async throws {
+            for _ in 1...10 where try await Self.freesEveryDescriptor() { return }
+            Issue.record("descriptors stay open")
+        }
+    #endif
+
+    /// Whether two programs that met and stopped, twice, leave as many descriptors as there were.
+    private static func freesEveryDescriptor() async throws -> Bool {
         let service = try Self.service()
-        try #require(try await eventually { !Background.shared.isRunning })
-        let before = descriptorCount()
+        let isQuiet = try await eventually { !Background.shared.isRunning }
+        guard isQuiet else { return false }
         let anna = try Program("Anna", service)
         let bert = try Program("Bert", service)
-        try await anna.connect(with: bert)
-        #expect(descriptorCount() > before)
-        for program in [anna, bert] { program.stop() }
-        #expect(try await eventually { descriptorCount() == before })
-        // And again.
+        // What the first time opens for good, such as the scheduler's, is not ours.
         try await anna.connect(with: bert)
         for program in [anna, bert] { program.stop() }
-        #expect(try await eventually { descriptorCount() == before })
+        let hasStopped = try await eventually { !Background.shared.isRunning }
+        guard hasStopped else { return false }
+        let before = descriptorCount()
+        for _ in 1...2 {
+            try await anna.connect(with: bert)
+            guard descriptorCount() > before else { return false }
+            for program in [anna, bert] { program.stop() }
+            let isFree = try await eventually { descriptorCount() == before }
+            guard isFree else { return false }
+        }
+        return true
     }
 
     @Test func connectionDataAreEnough() async throws {

@@ -158,15 +158,33 @@ import Testing
         #expect(window.size == Limits.transferWindowMin)
     }
 
-    @Test func delayThatFollowsTheWindowIsOurs() {
-        var own = DelayResponse()
-        var others = DelayResponse()
-        for round in 0..<20 {
-            let flight = 50_000.0 + Double(round % 4) * 10_000
-            own.add(flight: flight, standing: flight * 2)
-            others.add(flight: flight, standing: 100_000 + Double(round % 3) * 4_000)
+    /// A round trip of eight samples each time.
+    @Test func aBrakeTellsAQueueFromJitterAndFromWhatIsNotOurs() {
+        var brake = DelayBrake()
+        var now = Instant.zero
+        func round(_ standing: Int, flight: Int, varying: Int = 1) -> DelayBrake.Finding? {
+            var finding: DelayBrake.Finding?
+            for sample in 0..<8 {
+                now = now + .milliseconds(1)
+                finding = brake.add(
+                    .milliseconds(sample == 3 ? standing : 200), sentAt: now, flight: flight,
+                    burst: Limits.transferBurst, variation: .milliseconds(varying), now: now)
+            }
+            return finding
         }
-        #expect(!own.isOthers)
-        #expect(others.isOthers)
+        #expect(round(20, flight: 50_000) == .clear)
+        // In slow start twice the variation is allowed for, beyond it eight times.
+        #expect(round(26, flight: 50_000) == .clear)
+        #expect(round(40, flight: 50_000) == .suspicion)
+        #expect(round(40, flight: 50_000) == .queue(fitting: 25_000))
+        #expect(round(30, flight: 50_000) == .clear)
+        #expect(round(60, flight: 50_000, varying: 5) == .clear)
+        // Little is under way, and the delay stands all the same: it is the path's.
+        for _ in 0..<3 { #expect(round(60, flight: 4_000) == .clear) }
+        #expect(round(60, flight: 100_000) == .suspicion)
+        for _ in 0..<4 { #expect(round(60, flight: 4_000) == .clear) }
+        #expect(round(65, flight: 100_000) == .clear)
+        #expect(round(20, flight: 100_000) == .clear)
+        #expect(round(60, flight: 100_000) == .suspicion)
     }
 }

@@ -65,9 +65,9 @@ import Testing
         var terms = SimulatedLink.Terms(rate: 2_500_000)
         terms.jitter = .milliseconds(milliseconds)
         terms.keepsOrder = keepsOrder
-        let use = use(of: terms, after: .seconds(4), over: .seconds(4))
+        let use = use(of: terms, after: .seconds(4), over: .seconds(8))
         // The harshest of them leaves less: eight in sequence are all as late as the latest.
-        #expect(use.share >= (keepsOrder && milliseconds == 60 ? 0.5 : 0.6))
+        #expect(use.share >= (keepsOrder && milliseconds == 60 ? 0.5 : 0.9))
     }
 
     /// A queue that only loss can tell of: it is as short as the brake's tolerance.
@@ -86,11 +86,15 @@ import Testing
         let second = world.offer(1 << 40, at: 2)
         world.run(for: .seconds(10))
         let before = (completed(first, 0, world), completed(second, 2, world))
+        world.links[0].resetBacklog()
         world.run(for: .seconds(15))
         let left = Double(completed(first, 0, world) - before.0)
         let right = Double(completed(second, 2, world) - before.1)
         #expect((0.4...0.6).contains(left / (left + right)), "\(left), \(right)")
-        #expect((left + right) / 15 >= 0.9 * 2_500_000)
+        #expect((left + right) / 15 >= 0.95 * 2_500_000)
+        // Neither takes the other's part of the queue for a delay of the path.
+        #expect(Double(world.links[0].backlogMost) < 0.030 * 2_500_000)
+        #expect(world.links[0].droppedCount == 0)
     }
 
     @Test func aPathThatBecomesSlowerIsLearnt() {
@@ -101,7 +105,7 @@ import Testing
         world.run(for: .seconds(25))
         let start = completed(id, 0, world)
         world.run(for: .seconds(5))
-        #expect(Double(completed(id, 0, world) - start) / 5 >= 0.85 * 1_250_000)
+        #expect(Double(completed(id, 0, world) - start) / 5 >= 0.95 * 1_250_000)
     }
 
     @Test func aThirdOfLossIsSurvived() {

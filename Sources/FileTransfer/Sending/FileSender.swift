@@ -10,6 +10,8 @@ public final class FileSender: Sendable {
     let tell: @Sendable (SendNews) -> Void
     let browser: Browser
     private let receivers = Mutex(Receivers())
+    /// Whom the file goes to, found by name.
+    private let chosen = Mutex<Peer?>(nil)
     private let sent = Mutex<(first: Int64?, last: Int64)>((nil, 0))
 
     /// - Parameter peer: our own; the receiver goes on only with the same one.
@@ -45,6 +47,7 @@ public final class FileSender: Sendable {
     }
 
     private func note(_ event: Browser.Event) {
+        let before = namesakes
         receivers.withLock { receivers in
             switch event {
             case .found(let peer, let info), .changed(let peer, let info):
@@ -53,6 +56,23 @@ public final class FileSender: Sendable {
             case .failed: break
             }
         }
+        guard let chosen = chosen.withLock({ $0 }) else { return }
+        for other in namesakes where !before.contains(other) && other != chosen {
+            tell(.namesake(other, of: chosen))
+        }
+    }
+
+    /// Those whom the name may mean, if they are several.
+    private var namesakes: [Peer] {
+        guard case .several(let peers) = receivers.withLock({ $0.choice(for: order.target) })
+        else { return [] }
+        return peers
+    }
+
+    /// For an attempt of which nothing is sent yet: one may have come who is meant as much.
+    func checkIsAlone() throws(TransferFault) {
+        let peers = namesakes
+        if sent.withLock({ $0.first }) == nil, !peers.isEmpty { throw severalFault(peers) }
     }
 
     /// Tries until it is done, or until for the time of patience nothing has moved.
@@ -63,6 +83,7 @@ public final class FileSender: Sendable {
             let isResuming = previous != nil
             let peer = try await find(until: giveUp, after: previous)
             previous = peer
+            chosen.withLock { $0 = peer }
             let before = sent.withLock { $0.last }
             let attempt = SendAttempt(self, file, to: peer, isResuming)
             // One that has come back at another place is found by looking again.

@@ -66,6 +66,7 @@ struct SendAttempt: Sendable {
         } catch {
             return try refused(error)
         }
+        if !isResuming { try sender.checkIsAlone() }
         let watching = Task { [sight, events = session.events] in
             for await event in events { sight.note(event) }
         }

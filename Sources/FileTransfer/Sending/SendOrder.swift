@@ -34,6 +34,8 @@ public enum SendNews: Equatable, Sendable {
     case progress(Int64, of: Int64)
     /// The receiver is gone; it is looked for.
     case brokenOff(String)
+    /// Another receiver of the same name has come; the file goes on to the first one.
+    case namesake(Peer, of: Peer)
 }
 
 /// What became of it.

@@ -48,7 +48,7 @@ open class MCNearbyServiceAdvertiser: NSObject, @unchecked Sendable {
     }
 
     /// Whom the advertiser tells what happens. Weak.
-    open var delegate: (any MCNearbyServiceAdvertiserDelegate)? {
+    open weak var delegate: (any MCNearbyServiceAdvertiserDelegate)? {
         get { delegateReference.current as? any MCNearbyServiceAdvertiserDelegate }
         set { delegateReference.current = newValue }
     }
@@ -138,11 +138,12 @@ extension Invitation {
 
 /// What an advertiser tells. Called on a private serial queue, one call after the other.
 public protocol MCNearbyServiceAdvertiserDelegate: NSObjectProtocol {
-    /// A peer invites. `invitationHandler` may be kept and called later: with true and the session
-    /// to use, or with false.
-    func advertiser(
+    /// A peer invites. `invitationHandler` may be kept and called later, on any thread: with true
+    /// and the session to use, or with false. A delegate may write `@Sendable` with it or not.
+    @preconcurrency func advertiser(
         _ advertiser: MCNearbyServiceAdvertiser, didReceiveInvitationFromPeer peerID: MCPeerID,
-        withContext context: Data?, invitationHandler: @escaping (Bool, MCSession?) -> Void)
+        withContext context: Data?,
+        invitationHandler: @escaping @Sendable (Bool, MCSession?) -> Void)
 
     /// It could not start, or stopped working. Without this method the error goes to standard
     /// error.

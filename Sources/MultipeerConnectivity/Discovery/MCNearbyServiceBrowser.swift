@@ -35,7 +35,7 @@ open class MCNearbyServiceBrowser: NSObject, @unchecked Sendable {
     }
 
     /// Whom the browser tells what happens. Weak.
-    open var delegate: (any MCNearbyServiceBrowserDelegate)? {
+    open weak var delegate: (any MCNearbyServiceBrowserDelegate)? {
         get { delegateReference.current as? any MCNearbyServiceBrowserDelegate }
         set { delegateReference.current = newValue }
     }
@@ -59,7 +59,7 @@ open class MCNearbyServiceBrowser: NSObject, @unchecked Sendable {
     /// - Parameters:
     ///   - peerID: Whom the browser found, or who is known by other means.
     ///   - session: Of the browser's own peer.
-    ///   - context: Bytes that travel with the invitation, at most 512.
+    ///   - context: Bytes that travel with the invitation, at most 16 KiB.
     ///   - timeout: How long to wait for an answer, in seconds; 30 if it is not positive.
     open func invitePeer(
         _ peerID: MCPeerID, to session: MCSession, withContext context: Data?,

@@ -24,9 +24,9 @@ struct IncomingTransfer: Sendable {
         }
         let counting = progress.follow(resource.progress)
         Task {
-            let result: Result<URL, MCError>
+            let result: Result<NamedFile, MCError>
             do {
-                result = .success(URL(fileURLWithPath: try await resource.file()))
+                result = .success(NamedFile(try await resource.file(), named: resource.name))
                 progress.complete()
             } catch {
                 result = .failure(MCError(describing: error))
@@ -36,20 +36,21 @@ struct IncomingTransfer: Sendable {
         }
     }
 
-    /// The file lives as long as the resource, which is held here until the delegate has returned.
-    private func finish(_ result: Result<URL, MCError>) async {
+    /// The file lives as long as the resource and its named file, which are held here until the
+    /// delegate has returned.
+    private func finish(_ result: Result<NamedFile, MCError>) async {
         await link.callDelegate { [self] delegate, session in
             var url: URL?
             var failure: MCError?
             switch result {
-            case .success(let file): url = file
+            case .success(let file): url = file.url
             case .failure(let error): failure = error
             }
             delegate.session(
                 session, didFinishReceivingResourceWithName: resource.name,
                 fromPeer: MCPeerID(resource.from), at: url, withError: failure)
         }
-        withExtendedLifetime(resource) {}
+        withExtendedLifetime((resource, result)) {}
     }
 }
 

@@ -34,7 +34,7 @@ open class MCAdvertiserAssistant: NSObject, @unchecked Sendable {
     }
 
     /// Whom the assistant tells what happens. Weak.
-    open var delegate: (any MCAdvertiserAssistantDelegate)? {
+    open weak var delegate: (any MCAdvertiserAssistantDelegate)? {
         get { delegateReference.current as? any MCAdvertiserAssistantDelegate }
         set { delegateReference.current = newValue }
     }

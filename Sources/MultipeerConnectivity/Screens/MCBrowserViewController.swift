@@ -40,7 +40,7 @@ open class MCBrowserViewController: NSObject, MCNearbyServiceBrowserDelegate, @u
     }
 
     /// Whom the list tells what was chosen. Weak.
-    open var delegate: (any MCBrowserViewControllerDelegate)? {
+    open weak var delegate: (any MCBrowserViewControllerDelegate)? {
         get { delegateReference.current as? any MCBrowserViewControllerDelegate }
         set { delegateReference.current = newValue }
     }

@@ -57,7 +57,7 @@ open class MCSession: NSObject, @unchecked Sendable {
     }
 
     /// Whom the session tells what happens. Weak.
-    open var delegate: (any MCSessionDelegate)? {
+    open weak var delegate: (any MCSessionDelegate)? {
         get { link.delegate.current as? any MCSessionDelegate }
         set { link.delegate.current = newValue }
     }
@@ -98,6 +98,7 @@ open class MCSession: NSObject, @unchecked Sendable {
     }
 
     /// Opens a byte stream to a peer: open it, write to it, close it.
+    @discardableResult
     open func startStream(withName streamName: String, toPeer peerID: MCPeerID) throws
         -> OutputStream
     {

@@ -29,15 +29,15 @@ public protocol MCSessionDelegate: NSObjectProtocol {
     ///
     /// `certificate` is the peer's certificate and its chain, each a `Data` in DER; nil if it has
     /// none.
-    func session(
+    @preconcurrency func session(
         _ session: MCSession, didReceiveCertificate certificate: [Any]?, fromPeer peerID: MCPeerID,
-        certificateHandler: @escaping (Bool) -> Void)
+        certificateHandler: @escaping @Sendable (Bool) -> Void)
 }
 
 extension MCSessionDelegate {
-    public func session(
+    @preconcurrency public func session(
         _ session: MCSession, didReceiveCertificate certificate: [Any]?, fromPeer peerID: MCPeerID,
-        certificateHandler: @escaping (Bool) -> Void
+        certificateHandler: @escaping @Sendable (Bool) -> Void
     ) {
         certificateHandler(true)
     }

@@ -16,6 +16,13 @@ final class ReliableMessages: Sendable {
 
     /// Hands the message over, or queues it, for all peers or for none.
     func send(_ message: [UInt8], to peers: [Peer], in session: Session) throws {
+        // One that can never leave would take those with it that wait behind it.
+        guard message.count <= Session.messageBytesMax else {
+            throw MCError(
+                .invalidParameter,
+                "A message has at most \(Session.messageBytesMax) bytes, this one has "
+                    + "\(message.count): use a stream or a resource.")
+        }
         let connected = Set(session.connectedPeers)
         if let stranger = peers.first(where: { !connected.contains($0) }) {
             throw MCError(.notConnected, "\(stranger.displayName) is not connected.")

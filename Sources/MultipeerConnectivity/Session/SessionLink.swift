@@ -38,10 +38,11 @@ final class SessionLink: @unchecked Sendable {
 
     func removeObserver(_ key: UUID) { observers.with { $0[key] = nil } }
 
-    /// An attempt that could not even begin: its peer is not connected.
+    /// An attempt that could not even begin: its peer is not connected, unless it was before.
     func tellFailure(_ error: MCError, of peer: MCPeerID) {
         Task {
             session?.failureHandler?(peer, error)
+            guard standings.with({ $0[peer] }) == nil else { return }
             await tellState(.notConnected, of: peer)
         }
     }

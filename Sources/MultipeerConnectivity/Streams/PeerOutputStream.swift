@@ -104,6 +104,8 @@ final class PeerOutputStream: OutputStream {
     /// On the pump: hands over what there is room for.
     private func drain() {
         locked {
+            // Nothing to hand over: an empty piece tells whether the stream is over.
+            if queue.isEmpty, status == .open { _ = handOver() }
             while !queue.isEmpty, failure == nil {
                 guard handOver() else { break }
             }

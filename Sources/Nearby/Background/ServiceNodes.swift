@@ -31,6 +31,8 @@ final class ServiceNodes {
     private var dialed: Set<PeerID> = []
     /// Those that were dialed only to hear their names.
     private var lookedUp: [PeerID: LookUp] = [:]
+    /// When those were first asked for that only routing knew.
+    private var noticed: [PeerID: Instant] = [:]
 
     init(of own: Peer, _ identity: NodeIdentity, usesBluetooth: Bool, loop: EventLoop) {
         self.own = own
@@ -150,7 +152,8 @@ final class ServiceNodes {
 
     /// Peers that only relays see: routing knows that they are there, and nobody has heard their
     /// names. Returns those whose names are known by now. The others are dialed, a few at a time,
-    /// and say theirs; whoever asks again hears of them.
+    /// and say theirs; whoever asks again hears of them. Not at once: those within reach are seen
+    /// soon, and a channel with each of a hundred would be for nothing.
     func lookUp(_ service: Service, _ now: Instant) -> [(peer: PeerID, name: String)] {
         guard let node = self[service] else { return [] }
         endLookUps(isOver: false, now)
@@ -159,12 +162,19 @@ final class ServiceNodes {
         where known.isReachable && known.peer != own.id && node.sightings[known.peer] == nil {
             if let name = known.name {
                 named.append((known.peer, name))
-            } else if mayLookUp(known.peer) {
+            } else if wasNoticed(known.peer, now), mayLookUp(known.peer) {
                 lookedUp[known.peer] = LookUp(began: now)
                 node.node.handle(.application(.dial(known.peer)), now: now)
             }
         }
         return named
+    }
+
+    /// Whether it was asked for some time ago, and has not been seen since.
+    private func wasNoticed(_ peer: PeerID, _ now: Instant) -> Bool {
+        if let since = noticed[peer] { return now - since >= Limits.lookUpGrace }
+        if noticed.count < Limits.lookedUpMax { noticed[peer] = now }
+        return false
     }
 
     private func mayLookUp(_ peer: PeerID) -> Bool {
@@ -182,7 +192,7 @@ final class ServiceNodes {
             guard !dialed.contains(peer) else { continue }
             for node in all { node.node.handle(.application(.release(peer)), now: now) }
         }
-        if isOver { lookedUp = [:] }
+        if isOver { (lookedUp, noticed) = ([:], [:]) }
     }
 }
 
@@ -191,4 +201,5 @@ extension Limits {
     static let lookUpsMax = 16
     static let lookedUpMax = 1_024
     static let lookUpTime = Duration.seconds(5)
+    static let lookUpGrace = Duration.milliseconds(1_500)
 }

@@ -58,7 +58,7 @@ final class Advertised: Sendable {
 public final class Invitation: Sendable {
     /// Who invites.
     public let peer: Peer
-    /// What the inviter sent along, at most 512 bytes.
+    /// What the inviter sent along, at most 16 KiB.
     public let context: [UInt8]
     private let own: OwnPeer
     private let id: InvitationID

@@ -51,7 +51,7 @@ public final class Browser: Sendable {
     /// - Parameters:
     ///   - peer: whom the browser found, or who is known by other means.
     ///   - session: of the browser's own peer.
-    ///   - context: for the program that is asked, at most 512 bytes.
+    ///   - context: for the program that is asked, at most 16 KiB.
     ///   - timeout: how long to wait for its answer, at most an hour; 30 s where it is not
     ///     positive.
     /// - Throws: `.timedOut`; `.cancelled` where the task or the connection is cancelled;

@@ -97,19 +97,32 @@ final class PartFile {
 
     /// What nobody went on with for a week.
     private static func removeOld(in folder: String) {
-        guard let listing = opendir(folder) else { return }
-        defer { closedir(listing) }
         let now = time(nil)
-        while let entry = readdir(listing) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+        for name in names(in: folder) where name.contains(".part") {
+            let path = "\(folder)/\(name)"
             var status = stat()
-            guard name.contains(".part"), lstat("\(folder)/\(name)", &status) == 0,
-                now - status.st_mtim.tv_sec > age
-            else { continue }
-            unlink("\(folder)/\(name)")
+            guard lstat(path, &status) == 0, now - status.st_mtim.tv_sec > age else { continue }
+            if unlink(path) != 0 { removeFolder(path) }
         }
+    }
+
+    /// A program that ended while it looked at a whole file leaves a folder with it.
+    private static func removeFolder(_ path: String) {
+        for name in names(in: path) { unlink("\(path)/\(name)") }
+        rmdir(path)
+    }
+
+    private static func names(in folder: String) -> [String] {
+        guard let listing = opendir(folder) else { return [] }
+        defer { closedir(listing) }
+        var names: [String] = []
+        while let entry = readdir(listing) {
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
+        }
+        return names
     }
 
     private static func digits(_ bytes: [UInt8]) -> String {

@@ -127,7 +127,8 @@ public final class Session: Sendable {
         try Background.shared.post(.send(message, to: peers, opened, isReliable: isReliable))
     }
 
-    static let messageBytesMax = Limits.groupMessageBytesMax
+    /// What a message has at most: 7 MiB.
+    public static let messageBytesMax = Limits.groupMessageBytesMax
     static let unreliableBytesMax = Limits.messageBytesMax - 3
 
     // MARK: Streams and resources

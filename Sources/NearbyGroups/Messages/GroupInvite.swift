@@ -9,7 +9,7 @@ public struct GroupInvite: Hashable, Sendable {
     public var preference: EncryptionPreference
     /// How long the sender waits: 1 ms to an hour.
     public var timeout: Duration
-    /// For the program that is asked: at most 512 bytes.
+    /// For the program that is asked: at most 16 KiB.
     public var context: [UInt8]
 
     public init(

@@ -4,7 +4,7 @@ import NearbyWire
 /// What sessions of two peers say to each other; each is one message of the node, reliable but for
 /// data that are not.
 ///
-///     invite     0x20 | invitation 4 | session 8 | preference 1 | timeout in ms varint | context counted, ≤ 512
+///     invite     0x20 | invitation 4 | session 8 | preference 1 | timeout in ms varint | context counted, ≤ 16384
 ///     answer     0x21 | invitation 4 | verdict 1 | session 8
 ///     cancel     0x22 | invitation 4
 ///     connect    0x23 | from 8 | to 8 | number 2 | preference 1 | flags 1 | certificates: count 1, each counted | proof counted

@@ -4,12 +4,12 @@ import NearbyCore
 ///
 /// A round lasts until eight acknowledgements of packets came that were sent since it began. Its
 /// least time is compared with the least that the path ever showed: jitter makes single packets
-/// late, a queue all of them. What jitter is left in the least of eight is allowed for by the
-/// variation.
+/// late, a queue all of them. A radio that keeps the order makes all of them late as well, but not
+/// evenly, as a queue does: eight times the variation is allowed for, once a brake has ended slow
+/// start, whose own growth varies the times.
 ///
-/// A queue of ours shrinks when the window does. Where brakes have no effect, the delay is not of
-/// our making (a radio that gathers packets, a queue of others): it is tolerated from then on, as
-/// long as it lasts, and the brakes are undone.
+/// A delay that stands although next to nothing of ours is under way is not of our making: the path
+/// has become slower, or others fill its queue. From then on it is what the path takes.
 struct DelayBrake: Sendable {
     enum Finding: Equatable, Sendable {
         case clear
@@ -17,22 +17,20 @@ struct DelayBrake: Sendable {
         case suspicion
         /// Bytes that can be under way without the queue.
         case queue(fitting: Int)
-        /// The brakes so far changed nothing.
-        case futile
     }
 
     /// What the path takes without a queue.
     private var base: Duration?
-    /// What it takes besides, and not because of us.
-    private var tolerance = Duration.zero
     private var roundStart = Instant.zero
     /// Bytes under way when the packet left that had the least time.
     private var flight = 0
     private var sampleCount = 0
     private var least: Duration?
     private var isSuspected = false
-    private var response = DelayResponse()
     private var hasBraked = false
+    /// Rounds in a row in which a delay stood without us, and the least of it.
+    private var foreignRounds = 0
+    private var foreignLeast: Duration?
 
     /// Takes a round-trip time; at the end of a round says what it found.
     ///
@@ -66,16 +64,13 @@ struct DelayBrake: Sendable {
     private mutating func judge(
         _ standing: Duration, _ base: Duration, _ variation: Duration, _ burst: Int
     ) -> Finding {
-        response.add(flight: Double(flight), standing: Double(standing.nanoseconds))
-        let excess = max(.zero, standing - base - tolerance)
+        let excess = max(.zero, standing - base)
+        let isDelayed = excess > base / 4 + jitter(variation)
         let part = Double(excess.nanoseconds) / Double(max(1, standing.nanoseconds))
         let queuedBytes = Double(flight) * part
-        guard excess > base / 4 + variation * 2,
-            queuedBytes >= Double(Self.queueMin(burst))
-        else {
+        guard isDelayed, !becomesBase(standing), queuedBytes >= Double(Self.queueMin(burst)) else {
+            if !isDelayed { foreignRounds = 0 }
             isSuspected = false
-            // What does not last is not tolerated for ever.
-            tolerance -= max(.zero, base + tolerance - standing) / 32
             return .clear
         }
         // One round alone may have been unlucky.
@@ -83,16 +78,28 @@ struct DelayBrake: Sendable {
             isSuspected = true
             return .suspicion
         }
-        // What slow start did before there was a queue tells nothing of it.
-        if !hasBraked { response = DelayResponse() }
         hasBraked = true
-        guard !response.isOthers else {
-            tolerance = standing - base
-            isSuspected = false
-            return .futile
-        }
-        tolerance = tolerance * 3 / 4
         return .queue(fitting: Int(Double(flight) * (1 - part)))
+    }
+
+    /// Whether a delay has stood long enough without us; then it is no delay any more.
+    private mutating func becomesBase(_ standing: Duration) -> Bool {
+        guard flight <= Limits.foreignFlightMax else {
+            foreignRounds = 0
+            return false
+        }
+        foreignLeast = foreignRounds == 0 ? standing : min(foreignLeast ?? standing, standing)
+        foreignRounds += 1
+        guard foreignRounds >= Limits.foreignRoundsMin else { return false }
+        foreignRounds = 0
+        base = foreignLeast
+        return true
+    }
+
+    /// What jitter may leave in the least of a round. On a slow path our own packets vary each
+    /// other's times: beyond a tenth of a second no more than twice the variation is allowed for.
+    private func jitter(_ variation: Duration) -> Duration {
+        hasBraked ? max(variation * 2, min(variation * 8, .milliseconds(100))) : variation * 2
     }
 
     /// Bytes of ours in a queue that are worth a brake: more than a few packets, and on a fast path
@@ -103,36 +110,8 @@ struct DelayBrake: Sendable {
     }
 }
 
-/// How the delay of a path answers to what is under way, over the last rounds: where the queue is
-/// ours, both grow and shrink in proportion; where we share it, by our share; where it is none,
-/// the delay hardly moves.
-struct DelayResponse: Sendable {
-    private var flight = 0.0
-    private var standing = 0.0
-    private var variance = 0.0
-    private var covariance = 0.0
-    private var count = 0
-
-    /// Each round weighs a sixteenth, the earlier ones less and less.
-    mutating func add(flight newFlight: Double, standing newStanding: Double) {
-        count += 1
-        let weight = max(1 / Double(count), 1 / 16)
-        let flightStep = newFlight - flight
-        let standingStep = newStanding - standing
-        flight += weight * flightStep
-        standing += weight * standingStep
-        variance = (1 - weight) * (variance + weight * flightStep * flightStep)
-        covariance = (1 - weight) * (covariance + weight * flightStep * standingStep)
-    }
-
-    /// Whether enough was seen, and the delay is not of our making.
-    var isOthers: Bool {
-        guard count >= 8, flight > 0, standing > 0 else { return false }
-        // Flights that differ by a tenth tell something.
-        guard variance > 0.01 * flight * flight else { return false }
-        return covariance / standing * flight < Self.ownShare * variance
-    }
-
-    /// Less of a delay's changes than that follows from ours: it belongs to others.
-    private static let ownShare = 0.2
+extension Limits {
+    /// Next to nothing: twice what the window shrinks to.
+    fileprivate static let foreignFlightMax = 8 * messageBytesMax
+    fileprivate static let foreignRoundsMin = 4
 }

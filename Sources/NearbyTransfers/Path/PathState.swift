@@ -45,7 +45,6 @@ struct PathState: Sendable {
         case .clear: window.roundWasClear()
         case .suspicion: window.beCautious()
         case .queue(let fitting): window.brake(fitting: fitting)
-        case .futile: window.undoBrakes()
         }
     }
 

@@ -19,8 +19,6 @@ struct TransferWindow: Sendable {
     /// Losses and acknowledgements of what was sent before belong to the recovery under way.
     private var recoveryStart: Instant?
     private var before: BeforeLoss?
-    /// The first of the brakes in a row found this.
-    private var beforeBrakes: (size: Int, threshold: Int)?
     /// Rounds without queue or loss, in a row.
     private var clearCount = 0
     /// Whether the window, or the pace that follows from it, is what holds us up (RFC 9002 §7.8).
@@ -99,7 +97,6 @@ struct TransferWindow: Sendable {
     /// A round without a queue.
     mutating func roundWasClear() {
         isCautious = false
-        beforeBrakes = nil
         clearCount += 1
     }
 
@@ -119,19 +116,10 @@ struct TransferWindow: Sendable {
     ///
     /// - Parameter fitting: bytes that can be under way without it.
     mutating func brake(fitting: Int) {
-        if beforeBrakes == nil { beforeBrakes = (size, threshold) }
         // No more than a quarter at once, beyond slow start: a measurement may be wrong.
         let flight = min(size, inFlight)
         set(max(isInSlowStart ? flight / 2 : flight / 4 * 3, min(fitting, size)))
         isCautious = false
-    }
-
-    /// The brakes changed nothing.
-    mutating func undoBrakes() {
-        guard let beforeBrakes else { return }
-        size = max(size, beforeBrakes.size)
-        threshold = max(threshold, beforeBrakes.threshold)
-        self.beforeBrakes = nil
     }
 
     private mutating func set(_ bytes: Int) {
