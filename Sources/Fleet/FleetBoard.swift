@@ -5,6 +5,8 @@ import Synchronization
 public final class FleetBoard: Sendable {
     private struct State {
         var latest: FleetSnapshot?
+        /// How many were published.
+        var turn: UInt64 = 0
         /// How often nobody has to look until none is made any more.
         var patience = 0
     }
@@ -15,14 +17,23 @@ public final class FleetBoard: Sendable {
 
     public init() {}
 
-    public func publish(_ snapshot: FleetSnapshot) { state.withLock { $0.latest = snapshot } }
+    public func publish(_ snapshot: FleetSnapshot) {
+        state.withLock { state in
+            state.latest = snapshot
+            state.turn += 1
+        }
+    }
 
     /// Nil until the first, and after a time in which nobody looked: the next comes within a
     /// second.
-    public var latest: FleetSnapshot? {
-        state.withLock {
-            $0.patience = Self.patience
-            return $0.latest
+    public var latest: FleetSnapshot? { newest?.snapshot }
+
+    /// As `latest`, with its number: whoever has made something of it can tell whether that is
+    /// still the newest.
+    public var newest: (turn: UInt64, snapshot: FleetSnapshot)? {
+        state.withLock { state in
+            state.patience = Self.patience
+            return state.latest.map { (state.turn, $0) }
         }
     }
 

@@ -29,10 +29,9 @@ public final class FleetPage: Sendable {
     private static let connectionMemory = 32_768
 
     private let settings: WebSettings
-    private let board: FleetBoard
     private let hub: EventHub
+    private let snapshots: SnapshotDesk
     private let desk: StoreDesk
-    private let waiters = WorkerPool(threads: 1, most: 4)
     private let state: Monitor<State>
     private let daemon = Mutex<DaemonPointer?>(nil)
 
@@ -46,8 +45,8 @@ public final class FleetPage: Sendable {
         words: FleetWords = .none
     ) {
         self.settings = settings
-        self.board = board
         hub = EventHub(board)
+        snapshots = SnapshotDesk(board)
         desk = StoreDesk(path: store, words: words)
         state = Monitor(State(router: PageRouter(settings, names: names)))
     }
@@ -145,20 +144,24 @@ public final class FleetPage: Sendable {
         let answer = state.change { $0.router.answer(request, now: MonotonicClock.now()) }
         switch answer {
         case .response(let response): return exchange.send(response)
-        case .fleet: return sendLatest(exchange) { .json(FleetJSON.text($0)) }
-        case .metrics(let openMetrics):
-            return sendLatest(exchange) { MetricsText.response($0, openMetrics: openMetrics) }
         case .events: return sendEvents(exchange, isHead: method == "HEAD")
         case .export(let query): return sendExport(exchange, query, isHead: method == "HEAD")
-        case .query(let query):
-            guard begin() else { return .NO }
-            exchange.suspend()
-            desk.answer(query) { [self] response in
-                exchange.finish(response)
-                end()
-            }
-            return .YES
+        case .snapshot(let form): return later(exchange) { snapshots.answer(form, $0) }
+        case .query(let query): return later(exchange) { desk.answer(query, $0) }
         }
+    }
+
+    /// Nothing happens on the connection until somebody else has the response.
+    private func later(
+        _ exchange: Exchange, _ ask: (@escaping @Sendable (PageResponse) -> Void) -> Void
+    ) -> MHD_Result {
+        guard begin() else { return .NO }
+        exchange.suspend()
+        ask { [self] response in
+            exchange.finish(response)
+            end()
+        }
+        return .YES
     }
 
     private func begin() -> Bool {
@@ -170,29 +173,6 @@ public final class FleetPage: Sendable {
     }
 
     private func end() { state.change { $0.workCount -= 1 } }
-
-    /// Nobody makes snapshots while nobody looks: the first is waited for.
-    private func sendLatest(
-        _ exchange: Exchange, _ made: @escaping @Sendable (FleetSnapshot) -> PageResponse
-    ) -> MHD_Result {
-        if let latest = board.latest { return exchange.send(made(latest)) }
-        guard begin() else { return .NO }
-        exchange.suspend()
-        let isTaken = waiters.run { [self] in
-            let end = MonotonicClock.now() + Self.snapshotWait
-            while board.latest == nil, MonotonicClock.now() < end { usleep(50_000) }
-            exchange.finish(board.latest.map(made) ?? Self.tooEarly)
-            self.end()
-        }
-        if !isTaken {
-            exchange.finish(Self.tooEarly)
-            end()
-        }
-        return .YES
-    }
-
-    private static let snapshotWait: Duration = .seconds(3)
-    private static let tooEarly = PageResponse(503, "there is no snapshot yet; try again")
 
     private func sendEvents(_ exchange: Exchange, isHead: Bool) -> MHD_Result {
         let type = "text/event-stream"

@@ -1,13 +1,10 @@
 import Glibc
+import NearbyCore
 
 /// What others say, fit for a log.
 enum PrintableReason {
     static func text(_ outside: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                outside.unicodeScalars.prefix(200).filter {
-                    $0.value >= 0x20 && !(0x7f...0x9f).contains($0.value)
-                }))
+        String(String.UnicodeScalarView(outside.unicodeScalars.prefix(200).filter(\.isPlain)))
     }
 }
 

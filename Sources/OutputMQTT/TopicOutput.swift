@@ -66,7 +66,7 @@ final class TopicOutput: OutputSink {
         guard session.connection == nil else { return }
         let connection = try session.open(will: publisher.availability(false))
         publisher.connect()
-        for filter in [publisher.root + "/+/$node", publisher.memoryFilter] {
+        for filter in publisher.memoryFilters {
             try read(filter, connection)
             look(for: true)
         }

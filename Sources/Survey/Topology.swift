@@ -1,3 +1,4 @@
+import Fleet
 import NearbyCore
 import NodeShell
 
@@ -73,28 +74,18 @@ public struct Topology {
         root = branch(map.own)
     }
 
-    private typealias Parent = (peer: PeerID, isCertain: Bool)
-
-    /// On whom each node in reach hangs: a tree, whatever was answered. A finding counts where its
-    /// parent is nearer than the node.
     private static func parents(
         _ map: NetworkMap, _ findings: [PeerID: Finding]
-    ) -> [PeerID: Parent] {
-        var parents: [PeerID: Parent] = [:]
-        func hops(_ peer: PeerID) -> Int {
-            map.links[peer] != nil ? 1 : findings[peer]?.hops ?? .max
-        }
+    ) -> [PeerID: MeshTree.Parent] {
+        let tree = MeshTree(
+            own: map.own.peer, neighbours: Set(map.links.keys),
+            findings: findings.mapValues {
+                MeshTree.Finding(parent: $0.parent, hops: $0.hops)
+            })
+        var parents: [PeerID: MeshTree.Parent] = [:]
         for member in map.members where member.isOnline {
-            let peer = member.peer
-            let found = findings[peer]?.parent
-            if map.links[peer] != nil || member.via == peer {
-                parents[peer] = (map.own.peer, true)
-            } else if let found, map[found]?.isOnline == true, hops(found) < hops(peer) {
-                parents[peer] = (found, true)
-            } else if let via = member.via, map.links[via] != nil {
-                parents[peer] = (via, false)
-            } else {
-                parents[peer] = (map.own.peer, false)
+            parents[member.peer] = tree.parent(of: member.peer, way: member.via) {
+                map[$0]?.isOnline == true
             }
         }
         return parents
@@ -120,12 +111,12 @@ public struct Topology {
         return findings
     }
 
-    /// The last hop of a way, and who is before it.
+    /// The last hop of a route, and who is before it.
     private static func find(
         _ member: NetworkMap.Member, _ map: NetworkMap, _ ask: (PeerID, Int?) throws -> EchoReply
     ) rethrows -> Finding? {
         guard let whole = try ask(member.peer, EchoReply.hopLimitMax).echo else { return nil }
-        // The way back may be another than the way there.
+        // The route back may differ from the route there.
         var hops = max(2, whole.hops)
         var finding = Finding(
             parent: nil, hops: hops, link: whole.link, nanoseconds: whole.nanoseconds)

@@ -55,6 +55,16 @@ struct MetricsTextTests {
         #expect(Set(types).count == types.count)
     }
 
+    @Test func twoChannelsThatComeToOneSeriesAreOneSample() {
+        var north = node(1, "north")
+        north.channels[1] = FleetChannel(
+            name: "air", unit: Unit("[degF]") ?? .none, scale: 0,
+            last: .value(DecimalValue(coefficient: 70)), utc: 0, hops: 1)
+        let samples = lines(snapshot([north])).filter { $0.hasPrefix("rivulet_air") }
+        #expect(samples.count == 1)
+        #expect(samples.first?.hasSuffix("} 21.50") == true)
+    }
+
     @Test func theOlderFormatHasNeitherUnitsNorAnEnd() {
         let lines = lines(snapshot([node(1, "north")]), openMetrics: false)
         #expect(!lines.contains { $0.hasPrefix("# UNIT") || $0.hasPrefix("# EOF") })

@@ -43,7 +43,7 @@ struct HomeAssistantTests {
     @Test func aChannelsEntityNamesEverythingThatHomeAssistantNeeds() {
         var options = TopicPublisher.Options()
         options.network = "lab"
-        options.collector = PeerID(high: 9, low: 9)
+        options.collector = Plant.collector
         options.homeAssistant = "ha"
         var publisher = TopicPublisher(options)
         let fleet = Plant.fleet(0, [(Plant.oven, "oven", true, 0)])

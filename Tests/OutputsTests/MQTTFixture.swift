@@ -8,6 +8,7 @@ import Telemetry
 enum Plant {
     static let oven = PeerID(high: 1, low: 2)
     static let bench = PeerID(high: 3, low: 4)
+    static let collector = PeerID(high: 9, low: 9)
     static let run = RunID(value: 0x4d)
     static let second: Int64 = 1_000_000_000
     /// 2025-11-23T08:15:00Z.

@@ -77,8 +77,8 @@ import Testing
                 Label(key: "site", value: "2"), Label(key: "ünder", value: "3"),
             ])
         #expect(
-            labels.text
-                == #"{channel="x",label__nder="3",label_site="1",node="a\"\\\n<b>",peer=""#
-                + "\(peer)\"}")
+            labels.list
+                == #"channel="x",label__nder="3",label_site="1",node="a\"\\\n<b>",peer=""#
+                + "\(peer)\"")
     }
 }

@@ -11,7 +11,7 @@ struct TopicPublisherTests {
     {
         var options = TopicPublisher.Options()
         options.network = "lab"
-        options.collector = PeerID(high: 9, low: 9)
+        options.collector = Plant.collector
         change(&options)
         return TopicPublisher(options)
     }
@@ -237,7 +237,8 @@ struct TopicPublisherTests {
         #expect(first.messages.map(\.topic) == [topic] && first.messages[0].isRetained)
         #expect(
             first.text(topic)
-                == "{\"alarm\":\"too/hot\",\"state\":\"active\",\"node\":\"oven\","
+                == "{\"collector\":\"\(Plant.collector)\",\"alarm\":\"too/hot\","
+                + "\"state\":\"active\",\"node\":\"oven\","
                 + "\"peer\":\"\(Plant.oven)\",\"channel\":\"heat\","
                 + "\"condition\":\"above 30\",\"since\":\"2025-11-23T08:15:00Z\",\"until\":null}")
         #expect(publisher.messages(of: fleet, limit: 100).isEmpty)
@@ -249,6 +250,22 @@ struct TopicPublisherTests {
         #expect(publisher.messages(of: fleet, limit: 100).count == 1)
         fleet.alarms = []
         #expect(publisher.messages(of: fleet, limit: 100).messages == [.clearing(topic)])
+    }
+
+    /// Rules go while the collector is down, too.
+    @Test func alarmsThatTheBrokerStillHasGoUnlessTheyAreAnotherCollectors() {
+        var publisher = publisher()
+        publisher.connect()
+        let root = publisher.root + "/$alarms/hot/"
+        func payload(_ collector: PeerID) -> [UInt8] {
+            Array("{\"collector\":\"\(collector)\",\"alarm\":\"hot\"}".utf8)
+        }
+        publisher.remember(root + "oven/heat", payload(Plant.collector))
+        publisher.remember(root + "oven", payload(Plant.oven))
+        publisher.remember(root + "shed", Array("{\"alarm\":\"hot\"}".utf8))
+        #expect(
+            publisher.messages(of: FleetSnapshot(), limit: 100).messages
+                == [.clearing(root + "oven/heat")])
     }
 
     @Test func whatThereIsNoRoomForIsCounted() {

@@ -43,28 +43,21 @@ public struct MeshView: Hashable, Sendable {
         }
         var known: [ShortID: PeerID] = [own.short: own]
         for peer in costs.keys { known[peer.short] = peer }
+        let tree = MeshTree(
+            own: own, neighbours: Set(neighbours.map(\.peer)),
+            findings: findings.mapValues {
+                MeshTree.Finding(parent: known[$0.parent], hops: $0.hops)
+            })
         for peer in behind {
-            let finding = findings[peer]
-            let parent = finding.flatMap { known[$0.parent] }.flatMap {
-                isNearer($0, than: peer, findings) ? $0 : nil
-            }
-            guard let before = parent ?? ways[peer], before != peer else { continue }
-            let (whole, part) = (costs[peer] ?? 0, costs[before] ?? 0)
+            let parent = tree.parent(of: peer, way: ways[peer]) { costs[$0] != nil }
+            let finding = parent.isCertain ? findings[peer] : nil
+            let (whole, part) = (costs[peer] ?? 0, costs[parent.peer] ?? 0)
             var link = FleetLink(
-                from: before, to: peer, link: parent == nil ? "" : finding?.link ?? "",
-                cost: whole > part ? whole - part : 0,
-                lossPercent: parent == nil ? nil : finding?.lossPercent)
-            link.isDirect = parent != nil
+                from: parent.peer, to: peer, link: finding?.link ?? "",
+                cost: whole > part ? whole - part : 0, lossPercent: finding?.lossPercent)
+            link.isDirect = parent.isCertain
             links.append(link)
         }
         return links
-    }
-
-    private func isNearer(
-        _ parent: PeerID, than peer: PeerID, _ findings: [PeerID: MeshSurvey.Finding]
-    ) -> Bool {
-        guard parent != peer, let hops = findings[peer]?.hops else { return false }
-        if parent == own || neighbours.contains(where: { $0.peer == parent }) { return true }
-        return findings[parent].map { $0.hops < hops } ?? false
     }
 }

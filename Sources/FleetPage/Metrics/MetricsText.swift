@@ -23,7 +23,17 @@ struct MetricsText {
 
     private typealias Pairs = [(name: String, value: String)]
 
-    private enum Kind: String { case gauge, counter, info }
+    private enum Kind: String {
+        case gauge, counter, info
+
+        var suffix: String {
+            switch self {
+            case .gauge: ""
+            case .counter: "_total"
+            case .info: "_info"
+            }
+        }
+    }
 
     private struct Sample {
         var labels: String
@@ -37,34 +47,22 @@ struct MetricsText {
 
     // MARK: Channels
 
-    /// What is no longer known to hold is left out, so that Prometheus marks its series stale:
-    /// channels whose last reading has no value, and those of nodes that are silent.
     private mutating func addChannels(_ snapshot: FleetSnapshot) {
-        // By name alone: two units can come to one name.
-        var families: [String: (unit: String, samples: [Sample])] = [:]
-        for node in snapshot.nodes where node.isOnline {
-            for channel in node.channels {
-                let name = MetricName(channel: channel.name, unit: channel.unit)
-                guard let value = channel.last.value.flatMap(name.unit.convert) else { continue }
-                let labels = MetricLabels(
-                    node: node.name, peer: node.peer, channel: channel.name, labels: node.labels)
-                families[name.text, default: (name.unit.suffix, [])].samples.append(
-                    Sample(labels: labels.text, value: value.description))
-            }
-        }
-        for (name, family) in families.sorted(by: { $0.key < $1.key }) {
-            add(
-                name, .gauge, unit: family.unit, "The newest reading of each channel of this name.",
-                family.samples)
+        for family in ChannelFamilies(snapshot.nodes).ascending where !family.lines.isEmpty {
+            bytes += header(
+                family.name, .gauge, unit: family.unit,
+                "The newest reading of each channel of this name.")
+            bytes += family.lines
         }
     }
 
     // MARK: Nodes and links
 
     private mutating func addNodes(_ snapshot: FleetSnapshot) {
+        let labels = snapshot.nodes.map { Self.text(Self.labels($0)) }
         func samples(_ value: (FleetNode) -> String?) -> [Sample] {
-            snapshot.nodes.compactMap { node in
-                value(node).map { Sample(labels: Self.text(Self.labels(node)), value: $0) }
+            zip(snapshot.nodes, labels).compactMap { node, labels in
+                value(node).map { Sample(labels: labels, value: $0) }
             }
         }
         add(
@@ -182,20 +180,20 @@ struct MetricsText {
         _ name: String, _ kind: Kind, unit: String = "", _ help: String, _ samples: [Sample]
     ) {
         guard !samples.isEmpty else { return }
-        let suffix =
-            switch kind {
-            case .gauge: ""
-            case .counter: "_total"
-            case .info: "_info"
-            }
+        bytes += header(name, kind, unit: unit, help)
+        for sample in samples {
+            bytes += "\(name)\(kind.suffix)\(sample.labels) \(sample.value)\n".utf8
+        }
+    }
+
+    private func header(
+        _ name: String, _ kind: Kind, unit: String, _ help: String
+    ) -> String.UTF8View {
         // The older format knows neither infos nor names without suffixes.
-        let family = openMetrics ? name : name + suffix
+        let family = openMetrics ? name : name + kind.suffix
         let type = openMetrics || kind != .info ? kind.rawValue : "gauge"
-        var text = "# TYPE \(family) \(type)\n"
-        if openMetrics, !unit.isEmpty { text += "# UNIT \(family) \(unit)\n" }
-        text += "# HELP \(family) \(help)\n"
-        for sample in samples { text += "\(name)\(suffix)\(sample.labels) \(sample.value)\n" }
-        bytes += text.utf8
+        let unit = openMetrics && !unit.isEmpty ? "# UNIT \(family) \(unit)\n" : ""
+        return "# TYPE \(family) \(type)\n\(unit)# HELP \(family) \(help)\n".utf8
     }
 
     /// Without those that are empty.

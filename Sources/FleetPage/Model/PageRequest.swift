@@ -57,6 +57,12 @@ enum PageAnswer: Equatable {
     case export(ExportQuery)
     /// The newest, as it comes.
     case events
+    /// The newest snapshot, whole.
+    case snapshot(SnapshotForm)
+}
+
+/// What a snapshot is shown as.
+enum SnapshotForm: Hashable {
     case fleet
     case metrics(openMetrics: Bool)
 }

@@ -53,14 +53,14 @@ struct PageRouter {
     private static func answer(_ request: PageRequest, hasMetrics: Bool) -> PageAnswer {
         switch request.path {
         case "/metrics" where hasMetrics:
-            return .metrics(
-                openMetrics: request.accept?.contains("application/openmetrics-text") == true)
+            let openMetrics = request.accept?.contains("application/openmetrics-text") == true
+            return .snapshot(.metrics(openMetrics: openMetrics))
         case "/export.csv": return export(request)
         case "/api/events": return .events
-        case "/api/fleet": return .fleet
+        case "/api/fleet": return .snapshot(.fleet)
         case "/api/chart": return chart(request)
         case "/api/lines": return lines(request)
-        case "/api/gaps": return .query(.gaps(request.query["node"].flatMap(PeerID.init(text:))))
+        case "/api/gaps": return gaps(request)
         case "/api/mesh": return mesh(request)
         default:
             return .response(
@@ -71,11 +71,17 @@ struct PageRouter {
     // MARK: Questions to the store
 
     private static func mesh(_ request: PageRequest) -> PageAnswer {
-        guard let text = request.query["at"] else { return .fleet }
+        guard let text = request.query["at"] else { return .snapshot(.fleet) }
         guard let time = Int64(text), let range = TimeRange(from: "0", to: String(time)) else {
             return .response(PageResponse(400, "at is a time in milliseconds since 1970"))
         }
         return .query(.mesh(range.to))
+    }
+
+    private static func gaps(_ request: PageRequest) -> PageAnswer {
+        guard let node = request.query["node"] else { return .query(.gaps(nil)) }
+        guard let peer = PeerID(text: node) else { return .response(badQuery) }
+        return .query(.gaps(peer))
     }
 
     private static func chart(_ request: PageRequest) -> PageAnswer {

@@ -107,6 +107,11 @@ final class Exchange: @unchecked Sendable {
 
     /// On libmicrohttpd's thread.
     func send(_ response: PageResponse) -> MHD_Result {
+        if response.body.count > Self.copiedMax {
+            return send(
+                BodyBytes(response.body), status: response.status, type: response.type,
+                response.headers, count: UInt64(response.body.count))
+        }
         let made = response.body.withUnsafeBytes { bytes in
             MHD_create_response_from_buffer(
                 bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
@@ -115,13 +120,20 @@ final class Exchange: @unchecked Sendable {
         return send(made, status: response.status, type: response.type, response.headers)
     }
 
+    /// Larger bodies are shared by all that they are sent to: a fleet has megabytes, and whoever
+    /// reads slowly would keep a copy.
+    private static let copiedMax = 65_536
+
     /// A body that comes bit by bit.
-    func send(_ source: some BodySource, type: String, _ headers: [(name: String, value: String)])
-        -> MHD_Result
-    {
+    ///
+    /// - Parameter count: its bytes; unknown unless given.
+    func send(
+        _ source: some BodySource, status: UInt32 = 200, type: String,
+        _ headers: [(name: String, value: String)], count: UInt64 = .max
+    ) -> MHD_Result {
         let raw = Unmanaged.passRetained(BodyBox(source)).toOpaque()
         let made = MHD_create_response_from_callback(
-            UInt64.max, 32_768,
+            count, 32_768,
             { raw, _, buffer, count in
                 guard let raw, let buffer else { return -2 }
                 return Unmanaged<BodyBox>.fromOpaque(raw).takeUnretainedValue().source
@@ -135,7 +147,7 @@ final class Exchange: @unchecked Sendable {
             Unmanaged<BodyBox>.fromOpaque(raw).release()
             source.close()
         }
-        return send(made, status: 200, type: type, headers)
+        return send(made, status: status, type: type, headers)
     }
 
     private func send(
@@ -170,4 +182,21 @@ private final class BodyBox {
     let source: any BodySource
 
     init(_ source: any BodySource) { self.source = source }
+}
+
+/// A body that is there already.
+private final class BodyBytes: BodySource {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard !rest.isEmpty else { return BodyEnd.done }
+        let count = min(buffer.count, rest.count)
+        buffer.copyBytes(from: rest.prefix(count))
+        rest = rest.dropFirst(count)
+        return count
+    }
+
+    func close() {}
 }

@@ -45,13 +45,23 @@ enum StoreAnswer {
             }
             return chart
         }
+        let (chartWidth, step) = stored(query.range, points: query.points, reader)
         var chart = ChartBuilder(
-            query.range, points: query.points, width: width.nanoseconds, words: words)
-        try reader.windows(wanted, width: width) { series, window in
+            query.range, points: query.points, width: step, words: words)
+        try reader.windows(wanted, width: chartWidth) { series, window in
             if series.channel == query.channel { chart.add(series, window) }
             return true
         }
         return chart
+    }
+
+    /// The stored windows that are narrow enough for so many points, and their width in
+    /// nanoseconds.
+    private static func stored(
+        _ range: TimeRange, points: Int, _ reader: StoreReader
+    ) -> (width: Duration, nanoseconds: Int64) {
+        let width = reader.chartWidth(range.length / Int64(max(1, points)))
+        return (width, width.nanoseconds)
     }
 
     /// Windows of a range under which its readings are shown.
@@ -60,13 +70,13 @@ enum StoreAnswer {
     private static func addLines(
         _ query: LinesQuery, _ reader: StoreReader, _ words: FleetWords, _ json: inout JSONText
     ) throws(StoreError) {
-        let width = reader.windowWidth ?? .seconds(10)
+        let (width, step) = stored(query.range, points: Limits.linePoints, reader)
         var charts: [String: ChartBuilder] = [:]
         try reader.windows(StoreQuery(query.peer, query.range), width: width) { series, window in
             charts[
                 series.channel,
                 default: ChartBuilder(
-                    query.range, points: Limits.linePoints, width: width.nanoseconds, words: words)
+                    query.range, points: Limits.linePoints, width: step, words: words)
             ].add(series, window)
             return true
         }

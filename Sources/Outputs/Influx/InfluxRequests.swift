@@ -1,4 +1,5 @@
 import NearbyCore
+import Telemetry
 
 /// What is asked of an InfluxDB, in either version's API.
 public struct InfluxRequests: Sendable {
@@ -78,11 +79,7 @@ public struct InfluxRequests: Sendable {
 /// A time as version 2 wants it (RFC 3339), nanoseconds and all.
 enum InfluxTime {
     static func text(_ utc: Int64) -> String {
-        let day = CivilDay(utc)
-        let (seconds, nanoseconds) = floorDivision(
-            floorDivision(utc, 86_400_000_000_000).remainder, 1_000_000_000)
-        return "\(padded(day.year, 4))-\(padded(day.month, 2))-\(padded(day.day, 2))T"
-            + "\(padded(seconds / 3_600, 2)):\(padded(seconds / 60 % 60, 2)):"
-            + "\(padded(seconds % 60, 2)).\(padded(nanoseconds, 9))Z"
+        let time = CivilTime(utc)
+        return "\(time.date)T\(time.clock).\(time.nanosecond.padded(to: 9))Z"
     }
 }

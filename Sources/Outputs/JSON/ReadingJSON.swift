@@ -54,12 +54,7 @@ public enum ReadingJSON {
 
     /// RFC 3339 in UTC; milliseconds unless they are zero.
     static func time(_ utc: Int64) -> String {
-        let day = CivilDay(utc)
-        let nanoseconds = floorDivision(utc, 86_400_000_000_000).remainder
-        let (seconds, milliseconds) = (nanoseconds / 1_000_000_000, nanoseconds / 1_000_000 % 1_000)
-        return padded(day.year, 4) + "-" + padded(day.month, 2) + "-" + padded(day.day, 2) + "T"
-            + padded(seconds / 3_600, 2) + ":" + padded(seconds / 60 % 60, 2) + ":"
-            + padded(seconds % 60, 2)
-            + (milliseconds == 0 ? "" : "." + padded(milliseconds, 3)) + "Z"
+        let time = CivilTime(utc)
+        return "\(time.date)T\(time.clock)\(time.milliseconds)Z"
     }
 }

@@ -8,7 +8,7 @@ extension TopicPublisher {
         var listed: Set<String> = []
         for alarm in alarms where alarm.isPublished {
             let topic = topic(of: alarm)
-            let payload = Self.payload(alarm)
+            let payload = payload(of: alarm)
             listed.insert(topic)
             guard self.alarms[topic] != payload else { continue }
             self.alarms[topic] = payload
@@ -20,15 +20,28 @@ extension TopicPublisher {
         }
     }
 
+    /// Of this collector's own alarms the broker gives back what became of rules that are no longer
+    /// there; those of other collectors are theirs.
+    mutating func rememberAlarm(_ topic: String, _ payload: [UInt8]) {
+        guard payload.starts(with: Self.start(of: options.collector)) else { return }
+        alarms[topic] = payload
+    }
+
+    /// Begins with what we read from it ourselves after a restart.
+    private static func start(of collector: PeerID) -> [UInt8] {
+        Array("{\"collector\":\"\(collector)\"".utf8)
+    }
+
     private func topic(of alarm: FleetAlarm) -> String {
         let node = nodes[alarm.peer]?.segment ?? TopicSegment.escaped(alarm.node)
         let channel = alarm.channel.isEmpty ? "" : "/" + TopicSegment.escaped(alarm.channel)
         return "\(root)/$alarms/\(TopicSegment.escaped(alarm.name))/\(node)\(channel)"
     }
 
-    private static func payload(_ alarm: FleetAlarm) -> [UInt8] {
+    private func payload(of alarm: FleetAlarm) -> [UInt8] {
         var json = JSONText()
         json.object { json in
+            json.add("collector", options.collector.description)
             json.add("alarm", alarm.name)
             json.add("state", alarm.isActive ? "active" : "cleared")
             json.add("node", alarm.node)

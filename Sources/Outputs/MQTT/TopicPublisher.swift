@@ -69,7 +69,8 @@ public struct TopicPublisher: Sendable {
     // MARK: Connections
 
     /// Where to look for what the broker remembers.
-    public var memoryFilter: String { root + "/+/+" }
+    /// Nodes come first: they say which levels are whose.
+    public var memoryFilters: [String] { [root + "/+/$node", root + "/+/+", root + "/$alarms/#"] }
 
     public func availability(_ isOnline: Bool) -> MQTTMessage {
         MQTTMessage(collectorTopic, Self.word(isOnline), isRetained: true)
@@ -98,6 +99,10 @@ public struct TopicPublisher: Sendable {
     public mutating func remember(_ topic: String, _ payload: [UInt8]) {
         guard !payload.isEmpty, topic.hasPrefix(root + "/"), rememberedCount < rememberedMax else {
             return
+        }
+        if topic.hasPrefix(root + "/$alarms/") {
+            rememberedCount += 1
+            return rememberAlarm(topic, payload)
         }
         let levels = topic.dropFirst(root.count + 1).split(
             separator: "/", omittingEmptySubsequences: false)

@@ -1,15 +1,17 @@
+import Telemetry
+
 /// A month in UTC.
 public struct PostgresMonth: Hashable, Comparable, Sendable {
     /// Since year 0: year × 12 + month − 1.
-    let index: Int
+    let index: Int64
 
-    public init(year: Int, month: Int) { index = year * 12 + month - 1 }
+    public init(year: Int64, month: Int64) { index = year * 12 + month - 1 }
 
-    private init(index: Int) { self.index = index }
+    private init(index: Int64) { self.index = index }
 
     /// - Parameter utc: nanoseconds since 1970.
     public init(containing utc: Int64) {
-        let day = CivilDay(utc)
+        let day = CivilTime(utc).day
         self.init(year: day.year, month: day.month)
     }
 
@@ -20,11 +22,13 @@ public struct PostgresMonth: Hashable, Comparable, Sendable {
     }
 
     /// `2026_11`.
-    public var suffix: String { padded(index / 12, 4) + "_" + padded(index % 12 + 1, 2) }
+    public var suffix: String { text(between: "_") }
 
     /// Its first moment, as PostgreSQL reads it.
-    var begin: String {
-        padded(index / 12, 4) + "-" + padded(index % 12 + 1, 2) + "-01 00:00:00+00"
+    var begin: String { text(between: "-") + "-01 00:00:00+00" }
+
+    private func text(between separator: String) -> String {
+        (index / 12).padded(to: 4) + separator + (index % 12 + 1).padded(to: 2)
     }
 }
 

@@ -99,11 +99,7 @@ public struct PostgresRows: Sendable {
     /// `2026-11-23 08:15:30.123456+00`: microseconds are what PostgreSQL keeps. Each time in 64
     /// bits of nanoseconds (1677–2262) is one of its.
     static func time(_ utc: Int64) -> String {
-        let day = CivilDay(utc)
-        let nanoseconds = floorDivision(utc, 86_400_000_000_000).remainder
-        let seconds = nanoseconds / 1_000_000_000
-        return padded(day.year, 4) + "-" + padded(day.month, 2) + "-" + padded(day.day, 2) + " "
-            + padded(seconds / 3_600, 2) + ":" + padded(seconds / 60 % 60, 2) + ":"
-            + padded(seconds % 60, 2) + "." + padded(nanoseconds / 1_000 % 1_000_000, 6) + "+00"
+        let time = CivilTime(utc)
+        return "\(time.date) \(time.clock).\((time.nanosecond / 1_000).padded(to: 6))+00"
     }
 }

@@ -36,15 +36,16 @@ public struct MetricLabels: Hashable, Sendable {
             labels: series.node.labels)
     }
 
-    /// `{channel="…",node="…",peer="…"}`, as the text formats have it.
-    public var text: String {
-        let pairs = pairs.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }
-        return "{" + pairs.joined(separator: ",") + "}"
+    /// `channel="…",node="…",peer="…"`, as the text formats have it between braces.
+    public var list: String {
+        pairs.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
     }
 
     /// For a text between quotation marks: OpenMetrics and Prometheus escape the same three.
     /// Other controls are legal and stay.
     public static func escaped(_ text: String) -> String {
+        let special: [UInt8] = [UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "\n")]
+        guard text.utf8.contains(where: special.contains) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {

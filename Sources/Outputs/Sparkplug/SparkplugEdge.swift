@@ -180,7 +180,7 @@ public struct SparkplugEdge: Sendable {
             leftOutCount += 1
             return nil
         }
-        let milliseconds = floorDivision(reading.utc, 1_000_000).quotient
+        let milliseconds = reading.utc.dividedDown(by: 1_000_000).quotient
         let isLate = isHistorical || milliseconds < channel.utc
         if !isLate {
             channel.utc = milliseconds

@@ -4,8 +4,9 @@ site
 broker_up
 value 20
 home="- {name: home, mqtt: {host: 127.0.0.1}}"
-collector_up "$home" "alarms:
+rule="alarms:
   - {name: 'too warm/+#', node: 'a*', channel: t, above: 30, send: [{mqtt: true}]}"
+collector_up "$home" "$rule"
 agent_up a "$(VALUE_SENSOR)"
 must "readings" more_readings 5
 must "they reach the broker" until_true 30 retained_has "$(own_topic)/a/t" '.value == 20'
@@ -25,3 +26,14 @@ must "its end is told when the broker is back" until_true 90 told '.state == "cl
 collector_config "$home"
 reload
 must "without the rule it is gone" until_true 30 eval '[ -z "$(topics)" ]'
+collector_config "$home" "$rule"
+reload
+value 32
+must "with it, it begins again" until_true 30 told '.state == "active"'
+other="$(own_topic)/\$alarms/other/a/t"
+in_host c mosquitto_pub -r -t "$other" -m '{"collector":"another","alarm":"other"}'
+collector_down
+collector_config "$home"
+collector_again
+must "it is gone too when its rule was removed while the collector was down, and that of another collector stays" \
+    until_true 30 eval '[ "$(topics)" = "$other" ]'

@@ -17,7 +17,8 @@ must "a temperature" until_true 90 entity_is sensor.a_heat '.state == "21.5" and
 must "a pressure" until_true 30 entity_is sensor.a_air '.state == "1013.2" and .attributes.unit_of_measurement == "hPa"'
 must "energy adds up" until_true 30 entity_is sensor.a_meter '.attributes.device_class == "energy" and .attributes.state_class == "total_increasing"'
 must "rain" until_true 30 entity_is sensor.a_rain_today '.attributes.device_class == "precipitation"'
-must "dust" until_true 30 entity_is sensor.a_pm2_5 '.attributes.device_class == "pm25" and .attributes.unit_of_measurement == "µg/m³"'
+must "dust" until_true 30 entity_is sensor.a_pm2_5 '.attributes.device_class == "pm25"
+    and (.attributes.unit_of_measurement | . == "\u00b5g/m³" or . == "\u03bcg/m³")'
 must "without a value it is unknown" until_true 30 entity_is sensor.a_broken '.state == "unknown"'
 must "a device with model and version" until_true 30 registry_has devices 'any(.[]; .name == "a" and .manufacturer == "Rivulet"
     and (.sw_version | length) > 0 and (.identifiers[0][1] | startswith("rivulet_")))'

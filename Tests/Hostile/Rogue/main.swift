@@ -17,6 +17,7 @@ let attacks: [(name: String, begin: (Options) throws -> Void)] = [
     ("births", TelemetryAttacks.births),
     ("gaps", TelemetryAttacks.gaps),
     ("series", TelemetryAttacks.series),
+    ("names", NameAttacks.names),
     ("ghosts", Ghosts.attack),
     ("nudges", DiscoveryAttacks.nudges),
 
