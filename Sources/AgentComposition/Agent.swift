@@ -49,13 +49,13 @@ public final class Agent {
         switch input {
         case .start: if hasSpool { outputs.append(.spool(.open)) }
         case .network(let inputs): for input in inputs { node.handle(input, now: now) }
-        case .use(let plans): interpret(sensors.handle(.use(plans), now: now), now)
+        case .configure(let plans): interpret(sensors.handle(.configure(plans), now: now), now)
         case .measured(let sensor, let generation, let measurements, let time):
             let input = AgentSensors.Input.measured(sensor, generation, measurements, at: time)
             interpret(sensors.handle(input, now: now), now)
         case .notAsked(let sensor): interpret(sensors.handle(.notAsked(sensor), now: now), now)
-        case .spoke(let sensor, let measurements):
-            interpret(sensors.handle(.spoke(sensor, measurements), now: now), now)
+        case .reported(let sensor, let measurements):
+            interpret(sensors.handle(.reported(sensor, measurements), now: now), now)
         case .clock(let reading):
             tell(.clock(reading), now)
             node.handle(.clock(unixOffset: reading.vouchedOffset), now: now)
@@ -78,7 +78,7 @@ public final class Agent {
 
     /// What is still being read comes too late.
     private func finish(_ now: Instant) {
-        interpret(sensors.handle(.use([]), now: now), now)
+        interpret(sensors.handle(.configure([]), now: now), now)
         tell(.flush, now)
         if hasSpool { outputs.append(.spool(.end(lastSequence: telemeter.readingCount))) }
     }

@@ -11,14 +11,14 @@ extension Agent {
         /// one neighbour leave together.
         case network([Node.Input])
         /// These sensors from now on, instead of those so far. All are read at once.
-        case use([SensorPlan])
+        case configure([SensorPlan])
         /// What a sensor gave when `.sample` asked it, and when it came back; of an earlier
         /// generation it is too late.
         case measured(Int, generation: Int, [Measurement], at: Instant)
         /// Nobody was free to ask the sensor: it has its turn again after its period.
         case notAsked(Int)
         /// What a sensor gave by itself.
-        case spoke(Int, [Measurement])
+        case reported(Int, [Measurement])
         /// What this machine knows of UTC: at the start, once a minute, and when it was set.
         case clock(ClockReading)
         /// What came of a job of the spool.

@@ -6,10 +6,10 @@ import Telemetry
 /// they do.
 public struct AgentSensors {
     enum Input: Sendable {
-        case use([Agent.SensorPlan])
+        case configure([Agent.SensorPlan])
         case measured(Int, _ generation: Int, [Measurement], at: Instant)
         case notAsked(Int)
-        case spoke(Int, [Measurement])
+        case reported(Int, [Measurement])
         case deadlineReached
     }
 
@@ -46,7 +46,7 @@ public struct AgentSensors {
 
     mutating func handle(_ input: Input, now: Instant) -> [Output] {
         switch input {
-        case .use(let plans):
+        case .configure(let plans):
             generation += 1
             sensors = plans.map { Sensor($0, now: now) }
             schedule = SamplingSchedule(periods: plans.map(\.period))
@@ -55,15 +55,15 @@ public struct AgentSensors {
             guard sensors.indices.contains(sensor) else { return [] }
             let due = follow(schedule.handle(.completed(sensor), now: now), now)
             sensors[sensor].isOverdue = false
-            sensors[sensor].channels.note(measurements)
-            return due + take(measurements, of: sensor, from: time, now)
+            sensors[sensor].channels.record(measurements)
+            return due + receive(measurements, of: sensor, from: time, now)
         case .measured: return []
         case .notAsked(let sensor):
             let due = follow(schedule.handle(.completed(sensor), now: now), now)
             return [.drop(.samplerQueueFull)] + due
-        case .spoke(let sensor, let measurements):
+        case .reported(let sensor, let measurements):
             guard sensors.indices.contains(sensor) else { return [] }
-            return take(measurements, of: sensor, from: now, now)
+            return receive(measurements, of: sensor, from: now, now)
         case .deadlineReached:
             return follow(schedule.handle(.deadlineReached, now: now), now)
         }
@@ -90,13 +90,13 @@ public struct AgentSensors {
                 outputs.append(.drop(.samplerQueueFull))
                 sensors[sensor].isOverdue = true
                 let nulls = sensors[sensor].channels.nulls(.timeout)
-                outputs += take(nulls, of: sensor, from: now, now)
+                outputs += receive(nulls, of: sensor, from: now, now)
             }
         }
         return outputs
     }
 
-    private mutating func take(
+    private mutating func receive(
         _ measurements: [Measurement], of sensor: Int, from time: Instant, _ now: Instant
     ) -> [Output] {
         var outputs: [Output] = []

@@ -1,6 +1,7 @@
 #pragma once
 #include <microhttpd.h>
 #include <stddef.h>
+#include <string.h>
 
 // MHD_start_daemon and MHD_get_connection_info take variable arguments, which Swift cannot pass.
 
@@ -13,6 +14,15 @@ struct rivulet_http_options {
     const char *key;
     const char *certificate;
 };
+
+/// MHD_UnescapeCallback. A zero byte stays as it was written, `%00`: paths and arguments come to us as C strings, which
+/// would end there, and `/api/fleet%00.css` would be `/api/fleet` here and a style sheet for a proxy in front.
+static inline size_t rivulet_http_unescape(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context;
+    (void)connection;
+    return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
+}
 
 /// MHD_start_daemon, with a thread of its own that polls.
 static inline struct MHD_Daemon *rivulet_http_start(
@@ -31,6 +41,7 @@ static inline struct MHD_Daemon *rivulet_http_start(
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)options->connection_memory, NULL},
         {MHD_OPTION_LISTENING_ADDRESS_REUSE, 1, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)rivulet_http_unescape, NULL},
         {options->key ? MHD_OPTION_HTTPS_MEM_KEY : MHD_OPTION_END, 0, (void *)options->key},
         {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->certificate},
         {MHD_OPTION_END, 0, NULL},

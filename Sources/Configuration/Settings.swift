@@ -162,7 +162,7 @@ public struct Settings: Sendable {
         "collector",
         [
             Key(
-                "store", .path, .described("`readings.sqlite` in `state`"),
+                "store", .pathOrOff, .described("`readings.sqlite` in `state`"),
                 "The database; `off` stores nothing, and then agents keep their readings."),
             Key(
                 "keep", .duration(.seconds(3_600) ... .seconds(36_500 * 86_400)), .value("90d"),

@@ -74,7 +74,7 @@ public struct AvahiMachine: Sendable {
         case none
         case registering
         case published
-        case resting(until: Instant)
+        case backingOff(until: Instant)
     }
 
     private var name: ServiceName
@@ -108,15 +108,15 @@ public struct AvahiMachine: Sendable {
         switch phase {
         case .idle, .connecting, .noDaemon: nil
         case .retrying(let time): time
-        case .serving(.resting(let time)): min(time, services.nextDeadline ?? .distantFuture)
+        case .serving(.backingOff(let time)): min(time, services.nextDeadline ?? .distantFuture)
         case .serving: services.nextDeadline
         }
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
         var outputs = apply(input, now: now)
-        if isServing { outputs += services.take(now: now).map { .resolve($0) } }
-        return outputs + tellChanges(now: now)
+        if isServing { outputs += services.takeUnresolved(now: now).map { .resolve($0) } }
+        return outputs + reportChanges(now: now)
     }
 
     private mutating func apply(_ input: Input, now: Instant) -> [Output] {
@@ -187,7 +187,7 @@ public struct AvahiMachine: Sendable {
         case .retrying(let time) where time <= now:
             phase = .connecting
             return [.connect]
-        case .serving(.resting(let time)) where time <= now: return publish()
+        case .serving(.backingOff(let time)) where time <= now: return publish()
         default: return []
         }
     }
@@ -214,27 +214,28 @@ public struct AvahiMachine: Sendable {
         case .collision:
             name.collide()
             let hasTriedAll = name.collisionCount % Limits.serviceNamesMax == 0
-            return hasTriedAll ? [rest(now: now)] : publish()
-        case .failed(let reason): return [.diagnostic(.publishingFailed(reason)), rest(now: now)]
+            return hasTriedAll ? [backOff(now: now)] : publish()
+        case .failed(let reason):
+            return [.diagnostic(.publishingFailed(reason)), backOff(now: now)]
         }
     }
 
-    private mutating func rest(now: Instant) -> Output {
+    private mutating func backOff(now: Instant) -> Output {
         publishedLinks = []
-        phase = .serving(.resting(until: now + Self.rest))
+        phase = .serving(.backingOff(until: now + Self.backoff))
         return .withdraw
     }
 
     /// A link that is gone stays published: the daemon itself knows when it is there.
     private mutating func linksChanged(to links: [LinkID]) -> [Output] {
         self.links = links
-        let forgotten = services.use(links).map { Output.forget($0) }
+        let forgotten = services.setLinks(links).map { Output.forget($0) }
         guard case .serving(let publication) = phase else { return forgotten }
         switch publication {
         case .registering, .published:
             return links.allSatisfy(publishedLinks.contains) ? forgotten : forgotten + publish()
         case .none: return forgotten + publish()
-        case .resting: return forgotten
+        case .backingOff: return forgotten
         }
     }
 
@@ -261,7 +262,7 @@ public struct AvahiMachine: Sendable {
     }
 
     /// Says what is found, changed and lost since the last time.
-    private mutating func tellChanges(now: Instant) -> [Output] {
+    private mutating func reportChanges(now: Instant) -> [Output] {
         let before = peers
         peers = services.peers
         guard peers != before else { return [] }
@@ -277,7 +278,7 @@ public struct AvahiMachine: Sendable {
         for peer in before where !peers.contains(where: { $0.record.peer == peer.record.peer }) {
             diagnostics.append(.lost(peer))
         }
-        let told = diagnostics.compactMap { tell($0, now: now) }
+        let told = diagnostics.compactMap { report($0, now: now) }
         let current = FoundServices.endpoints(of: peers)
         guard current != endpoints else { return told }
         endpoints = current
@@ -285,7 +286,7 @@ public struct AvahiMachine: Sendable {
     }
 
     /// A flood of services does not become a flood of lines.
-    private mutating func tell(_ diagnostic: AvahiDiagnostic, now: Instant) -> Output? {
+    private mutating func report(_ diagnostic: AvahiDiagnostic, now: Instant) -> Output? {
         if now - diagnosticsSince >= .seconds(60) {
             diagnosticsLeft = Limits.serviceDiagnosticsPerMinute
             diagnosticsSince = now
@@ -302,7 +303,7 @@ public struct AvahiMachine: Sendable {
 
     /// The node's own first steps come first.
     private static let startPause: Duration = .milliseconds(100)
-    private static let rest: Duration = .seconds(60)
+    private static let backoff: Duration = .seconds(60)
     private static let steadiness: Duration = .seconds(60)
 }
 

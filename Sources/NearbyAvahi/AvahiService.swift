@@ -9,7 +9,7 @@ import NearbyWire
 ///
 /// The library's calls wait for the daemon's answer: about a millisecond each, and at most
 /// `CallLimit`. After one that took so long nothing more is asked of this client. What the library
-/// calls back is only noted down, and handled once it has returned.
+/// calls back is only queued, and handled once it has returned.
 public final class AvahiService {
     /// What the node tells about itself.
     public struct Advertisement: Sendable {
@@ -46,7 +46,7 @@ public final class AvahiService {
     /// The daemon has let a call wait too long.
     private var isStalled = false
     /// What the library told since the loop came by.
-    private var noted: [AvahiMachine.Input] = []
+    private var queued: [AvahiMachine.Input] = []
 
     public init(_ advertisement: Advertisement, loop: EventLoop) {
         self.advertisement = advertisement
@@ -63,13 +63,13 @@ public final class AvahiService {
     /// Begins, within a moment: the loop's other handlers come first.
     public func start() {
         timer = loop.addTimer { [unowned self] now in
-            let inputs = noted
-            noted = []
-            for input in inputs { give(input, now) }
-            give(.deadlineReached, now)
+            let inputs = queued
+            queued = []
+            for input in inputs { handle(input, now) }
+            handle(.deadlineReached, now)
             onWork?()
         }
-        give(.start, MonotonicClock.now())
+        handle(.start, MonotonicClock.now())
     }
 
     /// Says goodbye: the daemon withdraws what belongs to a client that is gone.
@@ -80,9 +80,9 @@ public final class AvahiService {
     }
 
     /// The links that the node uses, in order.
-    public func use(_ links: [LinkID]) { give(.links(links), MonotonicClock.now()) }
+    public func use(_ links: [LinkID]) { handle(.links(links), MonotonicClock.now()) }
 
-    private func give(_ input: AvahiMachine.Input, _ now: Instant) {
+    private func handle(_ input: AvahiMachine.Input, _ now: Instant) {
         for output in machine.handle(input, now: now) {
             switch output {
             case .connect: inTime { connect() }
@@ -97,7 +97,7 @@ public final class AvahiService {
             case .drop(let reason): drops.count(reason)
             }
         }
-        let deadline = noted.isEmpty ? machine.nextDeadline : now
+        let deadline = queued.isEmpty ? machine.nextDeadline : now
         if let timer { loop.set(timer, to: deadline) }
     }
 
@@ -110,14 +110,14 @@ public final class AvahiService {
             return
         }
         // What it told meanwhile is of no use: the client goes.
-        noted = []
+        queued = []
         isStalled = true
-        note(.clientLost("the daemon does not answer"))
+        enqueue(.clientLost("the daemon does not answer"))
     }
 
     /// For the library's callbacks.
-    fileprivate func note(_ input: AvahiMachine.Input) {
-        noted.append(input)
+    fileprivate func enqueue(_ input: AvahiMachine.Input) {
+        queued.append(input)
         if let timer { loop.set(timer, to: MonotonicClock.now()) }
     }
 
@@ -130,21 +130,21 @@ public final class AvahiService {
             poll.api, AVAHI_CLIENT_NO_FAIL,
             { client, state, service in AvahiService.of(service)?.changed(client, state) },
             handle, &fault)
-        if client == nil { note(.clientLost(AvahiText.fault(fault))) }
+        if client == nil { enqueue(.clientLost(AvahiText.fault(fault))) }
     }
 
     private func changed(_ client: OpaquePointer?, _ state: AvahiClientState) {
         switch state {
-        case AVAHI_CLIENT_S_RUNNING: note(.daemon(.running))
-        case AVAHI_CLIENT_S_REGISTERING, AVAHI_CLIENT_S_COLLISION: note(.daemon(.busy))
-        case AVAHI_CLIENT_CONNECTING: note(.daemon(.absent))
-        default: note(.clientLost(AvahiText.fault(avahi_client_errno(client))))
+        case AVAHI_CLIENT_S_RUNNING: enqueue(.daemon(.running))
+        case AVAHI_CLIENT_S_REGISTERING, AVAHI_CLIENT_S_COLLISION: enqueue(.daemon(.busy))
+        case AVAHI_CLIENT_CONNECTING: enqueue(.daemon(.absent))
+        default: enqueue(.clientLost(AvahiText.fault(avahi_client_errno(client))))
         }
     }
 
     /// Frees the client with all that belongs to it; what it told before counts no more.
     private func disconnect() {
-        noted = []
+        queued = []
         isStalled = false
         if let client { avahi_client_free(client) }
         (client, group, browser) = (nil, nil, nil)
@@ -158,29 +158,29 @@ public final class AvahiService {
         guard let client else { return }
         group = avahi_entry_group_new(
             client, { _, state, service in AvahiService.of(service)?.changed(state) }, handle)
-        guard let group else { return note(.group(.failed(lastFault))) }
+        guard let group else { return enqueue(.group(.failed(lastFault))) }
         let text = advertisement.record.bytes
         var strings: UnsafeMutablePointer<AvahiStringList>?
         guard avahi_string_list_parse(text, text.count, &strings) == 0 else {
-            return note(.group(.failed("no memory")))
+            return enqueue(.group(.failed("no memory")))
         }
         defer { avahi_string_list_free(strings) }
         for link in links {
             let fault = avahi_entry_group_add_service_strlst(
                 group, Int32(truncatingIfNeeded: link.value), Int32(AVAHI_PROTO_UNSPEC),
                 AvahiPublishFlags(0), name, type, nil, nil, advertisement.record.port, strings)
-            if fault == AVAHI_ERR_COLLISION { return note(.group(.collision)) }
-            if fault != 0 { return note(.group(.failed(AvahiText.fault(fault)))) }
+            if fault == AVAHI_ERR_COLLISION { return enqueue(.group(.collision)) }
+            if fault != 0 { return enqueue(.group(.failed(AvahiText.fault(fault)))) }
         }
         let fault = avahi_entry_group_commit(group)
-        if fault != 0 { note(.group(.failed(AvahiText.fault(fault)))) }
+        if fault != 0 { enqueue(.group(.failed(AvahiText.fault(fault)))) }
     }
 
     private func changed(_ state: AvahiEntryGroupState) {
         switch state {
-        case AVAHI_ENTRY_GROUP_ESTABLISHED: note(.group(.established))
-        case AVAHI_ENTRY_GROUP_COLLISION: note(.group(.collision))
-        case AVAHI_ENTRY_GROUP_FAILURE: note(.group(.failed(lastFault)))
+        case AVAHI_ENTRY_GROUP_ESTABLISHED: enqueue(.group(.established))
+        case AVAHI_ENTRY_GROUP_COLLISION: enqueue(.group(.collision))
+        case AVAHI_ENTRY_GROUP_FAILURE: enqueue(.group(.failed(lastFault)))
         default: return
         }
     }
@@ -202,13 +202,13 @@ public final class AvahiService {
             { _, link, family, event, name, _, domain, _, service in
                 guard let service = AvahiService.of(service) else { return }
                 if event == AVAHI_BROWSER_FAILURE {
-                    return service.note(.browserLost(service.lastFault))
+                    return service.enqueue(.browserLost(service.lastFault))
                 }
                 guard let key = ServiceKey(link, family, name, domain) else { return }
-                if event == AVAHI_BROWSER_NEW { service.note(.found(key)) }
-                if event == AVAHI_BROWSER_REMOVE { service.note(.removed(key)) }
+                if event == AVAHI_BROWSER_NEW { service.enqueue(.found(key)) }
+                if event == AVAHI_BROWSER_REMOVE { service.enqueue(.removed(key)) }
             }, handle)
-        if browser == nil { note(.browserLost(lastFault)) }
+        if browser == nil { enqueue(.browserLost(lastFault)) }
     }
 
     /// What a resolver's callback needs.
@@ -227,11 +227,11 @@ public final class AvahiService {
             _ strings: UnsafeMutablePointer<AvahiStringList>?
         ) {
             guard event == AVAHI_RESOLVER_FOUND, let address = TransportAddress(address) else {
-                return service.note(.unresolved(key))
+                return service.enqueue(.unresolved(key))
             }
             let text = AvahiText.record(strings)
             let answer = ServiceAnswer(address: address, port: port, text: text)
-            service.note(.resolved(key, answer))
+            service.enqueue(.resolved(key, answer))
         }
     }
 
@@ -249,7 +249,7 @@ public final class AvahiService {
                 Unmanaged<Resolver>.fromOpaque(resolver).takeUnretainedValue()
                     .answered(event, address, port, strings)
             }, Unmanaged.passUnretained(resolver).toOpaque())
-        if resolver.raw == nil { note(.unresolved(key)) } else { resolvers[key] = resolver }
+        if resolver.raw == nil { enqueue(.unresolved(key)) } else { resolvers[key] = resolver }
     }
 
     private func forget(_ key: ServiceKey) {

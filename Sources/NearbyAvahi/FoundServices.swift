@@ -5,7 +5,7 @@ extension Limits {
     /// Services in the table: a peer has one for each link and address family.
     static let servicesMax = 256
     /// Services that are being resolved at once: each is a call that the daemon answers.
-    static let servicesAskedMax = 8
+    static let servicesResolvingMax = 8
     /// Addresses handed to the node at once, of all peers.
     static let serviceEndpointsMax = 48
 }
@@ -59,12 +59,12 @@ public struct ServiceAnswer: Equatable, Sendable {
 /// otherwise the new one is dropped and counted, and `isIncomplete`.
 struct FoundServices: Sendable {
     /// What became of something from outside.
-    enum Verdict: Equatable { case taken, refused(DropReason) }
+    enum Verdict: Equatable { case accepted, refused(DropReason) }
 
     private enum State: Sendable {
         /// Its link is not in use, or enough others are asked for at present.
         case waiting
-        case asked
+        case resolving
         case known(ServiceRecord, Endpoint)
         /// Says what no node says. The daemon still tells us if that changes.
         case refused
@@ -78,15 +78,15 @@ struct FoundServices: Sendable {
         /// The daemon has a resolver for it.
         var isWatched: Bool {
             switch state {
-            case .asked, .known, .refused: true
+            case .resolving, .known, .refused: true
             case .waiting, .silent: false
             }
         }
 
         /// Not worth its place when there is no other.
-        var isHopeless: Bool {
+        var isEvictable: Bool {
             switch state {
-            case .waiting, .asked, .known: false
+            case .waiting, .resolving, .known: false
             case .refused, .silent: true
             }
         }
@@ -95,7 +95,7 @@ struct FoundServices: Sendable {
             switch state {
             case .waiting: true
             case .silent(let until): until <= now
-            case .asked, .known, .refused: false
+            case .resolving, .known, .refused: false
             }
         }
     }
@@ -112,21 +112,21 @@ struct FoundServices: Sendable {
     // MARK: What happens
 
     mutating func add(_ key: ServiceKey) -> (verdict: Verdict, evicted: ServiceKey?) {
-        guard index(of: key) == nil else { return (.taken, nil) }
+        guard index(of: key) == nil else { return (.accepted, nil) }
         guard key.name.count <= Self.nameBytesMax, key.domain.count <= Self.domainBytesMax else {
             return (.refused(.serviceMalformed), nil)
         }
         var evicted: ServiceKey?
         if services.count >= Limits.servicesMax {
-            guard let hopeless = services.firstIndex(where: \.isHopeless) else {
+            guard let evictable = services.firstIndex(where: \.isEvictable) else {
                 isIncomplete = true
                 return (.refused(.serviceTableFull), nil)
             }
-            evicted = services.remove(at: hopeless).key
+            evicted = services.remove(at: evictable).key
         }
         let place = services.firstIndex { key < $0.key } ?? services.endIndex
         services.insert(Service(key: key), at: place)
-        return (.taken, evicted)
+        return (.accepted, evicted)
     }
 
     /// False if it was not there.
@@ -145,7 +145,7 @@ struct FoundServices: Sendable {
 
     /// The answer to a service that is asked for, or a change of what was known.
     mutating func resolve(_ key: ServiceKey, _ answer: ServiceAnswer) -> Verdict {
-        guard let index = index(of: key), services[index].isWatched else { return .taken }
+        guard let index = index(of: key), services[index].isWatched else { return .accepted }
         guard let record = try? ServiceRecord(parsing: answer.text[...]),
             record.port == answer.port, Self.isUsable(answer.address)
         else {
@@ -154,7 +154,7 @@ struct FoundServices: Sendable {
         }
         let address = answer.address.with(port: record.port)
         services[index].state = .known(record, Endpoint(link: key.link, address: address))
-        return .taken
+        return .accepted
     }
 
     /// Nobody answered for the service, or the daemon could not be asked.
@@ -164,7 +164,7 @@ struct FoundServices: Sendable {
     }
 
     /// The links that the node uses. Returns the services that are no longer to be asked for.
-    mutating func use(_ links: [LinkID]) -> [ServiceKey] {
+    mutating func setLinks(_ links: [LinkID]) -> [ServiceKey] {
         self.links = links
         var unused: [ServiceKey] = []
         for index in services.indices
@@ -176,12 +176,12 @@ struct FoundServices: Sendable {
     }
 
     /// The services to ask for now, as many as may be.
-    mutating func take(now: Instant) -> [ServiceKey] {
+    mutating func takeUnresolved(now: Instant) -> [ServiceKey] {
         var room = room
         var taken: [ServiceKey] = []
         for index in services.indices where room > 0 && services[index].isDue(now) {
             guard links.contains(services[index].key.link) else { continue }
-            services[index].state = .asked
+            services[index].state = .resolving
             taken.append(services[index].key)
             room -= 1
         }
@@ -244,8 +244,8 @@ struct FoundServices: Sendable {
 
     /// How many more may be asked for.
     private var room: Int {
-        var room = Limits.servicesAskedMax
-        for service in services { if case .asked = service.state { room -= 1 } }
+        var room = Limits.servicesResolvingMax
+        for service in services { if case .resolving = service.state { room -= 1 } }
         return room
     }
 

@@ -22,7 +22,7 @@ final class LoopPoll {
                 userdata: nil,
                 watch_new: { LoopPoll.of($0)?.watch($1, for: $2, $3, $4) },
                 watch_update: { Watch.of($0)?.update(to: $1) },
-                watch_get_events: { Watch.of($0)?.happening ?? AvahiWatchEvent(0) },
+                watch_get_events: { Watch.of($0)?.events ?? AvahiWatchEvent(0) },
                 watch_free: { LoopPoll.free($0) },
                 timeout_new: { LoopPoll.of($0)?.timeout(at: $1, $2, $3) },
                 timeout_update: { Timeout.of($0)?.set(to: $1) },
@@ -46,7 +46,7 @@ final class LoopPoll {
         let userdata: UnsafeMutableRawPointer?
         var interest: AvahiWatchEvent
         /// Set while the callback runs.
-        var happening = AvahiWatchEvent(0)
+        var events = AvahiWatchEvent(0)
         var isFreed = false
 
         init(
@@ -136,9 +136,9 @@ final class LoopPoll {
                 events.rawValue |= AVAHI_WATCH_HUP.rawValue | AVAHI_WATCH_ERR.rawValue
             }
             guard events.rawValue != 0 else { continue }
-            watch.happening = events
+            watch.events = events
             watch.callback(watch.handle, descriptor, events, watch.userdata)
-            watch.happening = AvahiWatchEvent(0)
+            watch.events = AvahiWatchEvent(0)
         }
     }
 

@@ -26,12 +26,12 @@ public enum BluetoothEvent {
     /// All that advertise themselves at present.
     case peers([Endpoint])
     /// What a person should read in the log.
-    case diagnostic(String, Gravity)
+    case diagnostic(String, Severity)
     /// What somebody who is no node advertises, while `setListening` asks for it: advertising data
     /// as received; dBm, 127 where that is not known.
     case advertisement([UInt8], from: BluetoothAddress, rssi: Int8)
 
-    public enum Gravity {
+    public enum Severity {
         /// All is well.
         case information
         /// Something that Bluetooth needs is not there.
@@ -152,7 +152,7 @@ public final class BluetoothTransport {
                 pass(.heard(advertisement, from: address), now)
             case .advertisement(let data, let address, let rssi):
                 onEvent?(.advertisement(data, from: address, rssi: rssi), now)
-            case .diagnostic(let diagnostic): say(diagnostic, now)
+            case .diagnostic(let diagnostic): report(diagnostic, now)
             case .restored: isRestored = true
             case .drop(let reason, let count): counters.count(reason, UInt64(clamping: count))
             }
@@ -166,23 +166,23 @@ public final class BluetoothTransport {
         onEvent?(.linkUp(adapter.link), now)
         do throws(SystemError) {
             let (listener, psm) = try ChannelSocket.listening(at: adapter.address, psm: 0)
-            if machine.hasLowEnergy { try take(listener) }
+            if machine.hasLowEnergy { try add(listener) }
             if !table.configured.isEmpty {
                 let own = BluetoothAddress(value: adapter.address.value, kind: .classic)
                 let psm = ConnectionTable.classicPSM
-                try take(try ChannelSocket.listening(at: own, psm: psm).socket)
+                try add(try ChannelSocket.listening(at: own, psm: psm).socket)
             }
             drive(.listening(psm: UInt8(clamping: psm)), now)
         } catch {
-            say(.cannotListen(code: error.code), now)
+            report(.cannotListen(code: error.code), now)
         }
     }
 
-    private func say(_ diagnostic: AdapterMachine.Diagnostic, _ now: Instant) {
-        onEvent?(.diagnostic(diagnostic.description, diagnostic.gravity), now)
+    private func report(_ diagnostic: AdapterMachine.Diagnostic, _ now: Instant) {
+        onEvent?(.diagnostic(diagnostic.description, diagnostic.severity), now)
     }
 
-    private func take(_ listener: ChannelSocket) throws(SystemError) {
+    private func add(_ listener: ChannelSocket) throws(SystemError) {
         try loop.register(listener.file.raw) { [unowned self] _ in accept(listener) }
         listeners.append(listener)
     }

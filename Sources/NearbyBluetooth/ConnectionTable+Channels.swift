@@ -3,7 +3,7 @@ import NearbyCore
 /// Connecting, sending, and the end of channels.
 extension ConnectionTable {
     /// How long the higher PeerID leaves the lower one to connect; up to a second is added.
-    static let courtesy = Duration.seconds(3)
+    static let yieldTime = Duration.seconds(3)
     static let connectTime = Duration.seconds(10)
     /// A channel without traffic is closed after this time.
     static let idleTime = Duration.seconds(90)
@@ -18,7 +18,7 @@ extension ConnectionTable {
     static func deadline(of peer: Peer) -> Instant? {
         var next = peer.attemptAt ?? .distantFuture
         for channel in peer.channels { next = min(next, channel.deadline) }
-        if let heard = peer.heardAt, peer.channels.isEmpty { next = min(next, heard + forgetting) }
+        if let heard = peer.heardAt, peer.channels.isEmpty { next = min(next, heard + lifetime) }
         return next == .distantFuture ? nil : next
     }
 
@@ -44,7 +44,7 @@ extension ConnectionTable {
         guard !peers[index].isConnecting, peers[index].attemptAt == nil else { return dropped }
         let wait =
             connectsFirst(to: peers[index])
-            ? .zero : Self.courtesy + random.duration(in: .zero ..< .seconds(1))
+            ? .zero : Self.yieldTime + random.duration(in: .zero ..< .seconds(1))
         peers[index].attemptAt = max(now + wait, peers[index].backoff.at ?? now)
         return dropped + attempt(index, now)
     }

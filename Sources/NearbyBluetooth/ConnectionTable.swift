@@ -110,7 +110,7 @@ struct ConnectionTable: Sendable {
         switch input {
         case .adapterUp(let address): adapterUp(address)
         case .adapterDown: return adapterDown()
-        case .heard(let advertisement, let address): return hear(advertisement, address, now)
+        case .heard(let advertisement, let address): return receive(advertisement, address, now)
         case .send(let bytes, let address): return send(bytes, to: address, now)
         case .accepted(let id, let address, let most): return accept(id, address, most, now)
         case .connected(let id, let most): return connected(id, most, now)
@@ -171,7 +171,7 @@ struct ConnectionTable: Sendable {
 
     // MARK: Who is around
 
-    private mutating func hear(
+    private mutating func receive(
         _ advertisement: Advertisement, _ address: BluetoothAddress, _ now: Instant
     ) -> [Output] {
         guard own != nil else { return [] }
@@ -250,7 +250,7 @@ struct ConnectionTable: Sendable {
     }
 
     /// Four scans of a content node.
-    static let forgetting = Duration.seconds(120)
+    static let lifetime = Duration.seconds(120)
     /// Where BR/EDR channels are taken: `Ri`, in the dynamic range (its first byte even, its
     /// second odd).
     static let classicPSM: UInt16 = 0x5269
@@ -262,7 +262,7 @@ extension ConnectionTable.Peer {
     var isConnecting: Bool { channels.contains { !$0.isOpen } }
 
     func wasHeard(_ now: Instant) -> Bool {
-        heardAt.map { now - $0 < ConnectionTable.forgetting } ?? false
+        heardAt.map { now - $0 < ConnectionTable.lifetime } ?? false
     }
 }
 

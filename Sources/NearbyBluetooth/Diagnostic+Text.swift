@@ -28,7 +28,7 @@ extension AdapterMachine.Diagnostic {
         }
     }
 
-    var gravity: BluetoothEvent.Gravity {
+    var severity: BluetoothEvent.Severity {
         switch self {
         case .using, .receptionRestored, .cannotMonitor: .information
         case .noController, .permissionDenied: .missing

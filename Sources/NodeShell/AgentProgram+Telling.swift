@@ -56,7 +56,7 @@ extension AgentProgram {
     func problem(of sensor: Int, _ now: Instant) -> String? {
         guard let (health, isOverdue) = agent.sensors.status(of: sensor) else { return nil }
         let driver = drivers.drivers[sensor]
-        let detail = isOverdue ? "it is still being read" : driver.fault ?? driver.remark
+        let detail = isOverdue ? "it is still being read" : driver.fault ?? driver.diagnostic
         return health.problem(detail, now: now)
     }
 
@@ -64,7 +64,7 @@ extension AgentProgram {
         let telemeter = agent.telemeter
         return [
             ("sensors", sensorStatus(MonotonicClock.now())),
-            ("statusLED", light.map { .text($0.remark ?? "good") } ?? .null),
+            ("statusLED", light.map { .text($0.diagnostic ?? "good") } ?? .null),
             ("firstConnectedNanoseconds", firstConnected.map { .integer($0) } ?? .null),
             ("readings", .integer(telemeter.readingCount)),
             ("readingsWaiting", .integer(telemeter.waitingCount)),
@@ -100,7 +100,7 @@ extension AgentProgram {
                 let health = agent.sensors.status(of: sensor)?.health.members(now: now) ?? []
                 return .object(
                     [("name", .string(driver.name))] + health + [
-                        ("fault", .text(driver.fault)), ("remark", .text(driver.remark)),
+                        ("fault", .text(driver.fault)), ("remark", .text(driver.diagnostic)),
                     ])
             })
     }

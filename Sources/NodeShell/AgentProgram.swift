@@ -49,11 +49,11 @@ public final class AgentProgram: NodeOwner {
     /// Serves until SIGTERM.
     public func run() throws(StartError) {
         light?.show(.starting)
-        drivers.onSpeech = { [unowned self] in give(.spoke($0, $1), $2) }
-        program.runner.onAdvertisement = { [unowned self] in drivers.hear($0, now: $1) }
+        drivers.onReport = { [unowned self] in handle(.reported($0, $1), $2) }
+        program.runner.onAdvertisement = { [unowned self] in drivers.receive($0, now: $1) }
         program.onReload = { [unowned self] in reload() }
         program.onStop = { [unowned self] in stop() }
-        program.onClock = { [unowned self] in give(.clock($0), $1) }
+        program.onClock = { [unowned self] in handle(.clock($0), $1) }
         tellStatus()
         do {
             try program.loop.register(drivers.results) { [unowned self] in sampled($0) }
@@ -63,8 +63,8 @@ public final class AgentProgram: NodeOwner {
         } catch {
             throw StartError(error)
         }
-        give(.start, MonotonicClock.now())
-        use(program.settings.sensors)
+        handle(.start, MonotonicClock.now())
+        apply(program.settings.sensors)
         showState()
         try program.serve()
     }
@@ -75,12 +75,12 @@ public final class AgentProgram: NodeOwner {
 
     public var nextDeadline: Instant? { agent.nextDeadline }
 
-    public func handle(_ inputs: [Node.Input], now: Instant) { give(.network(inputs), now) }
+    public func handle(_ inputs: [Node.Input], now: Instant) { handle(.network(inputs), now) }
 
-    public func deadlineReached(now: Instant) { give(.deadlineReached, now) }
+    public func deadlineReached(now: Instant) { handle(.deadlineReached, now) }
 
     /// What comes of an input while outputs are carried out has its turn after them.
-    private func give(_ input: Agent.Input, _ now: Instant) {
+    private func handle(_ input: Agent.Input, _ now: Instant) {
         guard outputs.begin(with: agent.handle(input, now: now)) else { return }
         while let output = outputs.next() { carryOut(output, now) }
         program.runner.settled(now)
@@ -90,10 +90,10 @@ public final class AgentProgram: NodeOwner {
         switch output {
         case .node(.transmit(let transmission)): program.runner.carryOut(transmission, now)
         case .sample(let sensor, let generation):
-            if !drivers.sample(sensor, generation: generation) { give(.notAsked(sensor), now) }
+            if !drivers.sample(sensor, generation: generation) { handle(.notAsked(sensor), now) }
         case .spool(let job): spool?.post(job)
         case .node(.event(let event)):
-            program.note(event, now)
+            program.record(event, now)
             tell(event)
         case .event(let event): tell(event, now)
         }
@@ -101,23 +101,23 @@ public final class AgentProgram: NodeOwner {
 
     // MARK: Sensors and spool
 
-    private func use(_ settings: [SensorSettings]) {
-        let plans = drivers.use(settings)
+    private func apply(_ settings: [SensorSettings]) {
+        let plans = drivers.apply(settings)
         program.runner.listen(drivers.areListening)
-        give(.use(plans), MonotonicClock.now())
+        handle(.configure(plans), MonotonicClock.now())
     }
 
     private func sampled(_ result: SensorDrivers.Result) {
         drivers.sampled(result.sensor)
         let input = Agent.Input.measured(
             result.sensor, generation: result.generation, result.measurements, at: result.time)
-        give(input, MonotonicClock.now())
+        handle(input, MonotonicClock.now())
     }
 
     private func answered(_ message: SpoolQueue.Message) {
         guard let spool else { return }
-        let answer = spool.take(message)
-        give(.spool(answer), MonotonicClock.now())
+        let answer = spool.receive(message)
+        handle(.spool(answer), MonotonicClock.now())
         if case .opened = answer { return }
         spool.finished()
         if isStopping, spool.isIdle { program.loop.stop() }
@@ -132,7 +132,7 @@ public final class AgentProgram: NodeOwner {
             log.write(.error, "\(path): not applied; the agent goes on as before")
         case .good(let settings):
             NodeProgram.tell(settings, log)
-            use(settings.sensors)
+            apply(settings.sensors)
             log.write(.diagnostic, "\(path): sensors reloaded; other keys need a restart")
         }
     }
@@ -144,7 +144,7 @@ public final class AgentProgram: NodeOwner {
         light?.finish()
         drivers.finish()
         let end = MonotonicClock.now() + .seconds(5)
-        give(.finish, MonotonicClock.now())
+        handle(.finish, MonotonicClock.now())
         while let spool, !spool.isIdle, MonotonicClock.now() < end {
             guard (try? program.loop.run(until: end)) != nil else { return }
         }

@@ -8,7 +8,7 @@ public struct KnownChannels: Sendable {
     public init(_ name: String, unit: String) { channels = [(name, unit)] }
 
     /// Takes over the channels of a sample; one without any changes nothing.
-    public mutating func note(_ measurements: [Measurement]) {
+    public mutating func record(_ measurements: [Measurement]) {
         if measurements.isEmpty { return }
         channels = measurements.map { ($0.channel, $0.unit) }
     }

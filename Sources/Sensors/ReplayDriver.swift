@@ -43,7 +43,7 @@ public final class ReplayDriver: SensorDriver {
         name = "replay \(path)"
     }
 
-    public var remark: String? {
+    public var diagnostic: String? {
         let (count, last) = badLines.withLock { $0 }
         return count == 0 ? nil : "\(count) bad lines, the last is line \(last)"
     }

@@ -12,14 +12,14 @@ public protocol SensorDriver: AnyObject, Sendable {
     func sample() -> [Measurement]
     /// What `rivulet status` should say beside the name, such as how many lines were bad. Asked on
     /// the logic thread: it must not wait for a sample that hangs.
-    var remark: String? { get }
+    var diagnostic: String? { get }
     /// Why the last sample has no value, beyond the reason that its nulls have; nil where there is
     /// nothing to add. Asked on the logic thread too.
     var fault: String? { get }
 }
 
 extension SensorDriver {
-    public var remark: String? { nil }
+    public var diagnostic: String? { nil }
     public var fault: String? { nil }
 }
 
@@ -52,7 +52,7 @@ public protocol AdvertisementDriver: SensorDriver {
     var address: UInt64? { get }
     /// One advertisement's data (Bluetooth Core, Vol 3, Part C, §11), as received; signal strength
     /// in dBm. Called on the logic thread.
-    func hear(
+    func receive(
         _ data: [UInt8], from address: AdvertiserAddress, signal: Int8, now: Instant
     ) -> [Measurement]
     /// The sensor is no longer used: what should outlast it goes to disk. May block; called once,

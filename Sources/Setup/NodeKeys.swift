@@ -57,8 +57,8 @@ public struct NodeKeys {
     private func faults(of identity: NodeIdentity) -> (errors: [String], warnings: [String]) {
         do throws(StartError) {
             let authority = try settings.authority(for: identity, Role(settings.role))
-            guard let remark = settings.remark(on: authority) else { return ([], []) }
-            return remark.isCertain ? ([remark.text], []) : ([], [remark.text])
+            guard let warning = settings.dateWarning(on: authority) else { return ([], []) }
+            return warning.isCertain ? ([warning.text], []) : ([], [warning.text])
         } catch {
             return ([error.description], [])
         }
@@ -85,8 +85,8 @@ public struct NodeKeys {
         }
         let authority = try settings.authority(
             for: try anyIdentity(), Role(settings.role), content: chain)
-        if let remark = settings.remark(on: authority), remark.isCertain {
-            throw StartError(remark.text, .data)
+        if let warning = settings.dateWarning(on: authority), warning.isCertain {
+            throw StartError(warning.text, .data)
         }
         do {
             try AtomicFile.write(
@@ -150,7 +150,8 @@ public struct NodeKeys {
             "roles        \(roles.isEmpty ? "none" : roles.joined(separator: ", "))",
             "valid        \(settings.day(begin)) to \(settings.day(end))",
         ]
-        return lines + (settings.remark(on: authority).map { ["warning      \($0.text)"] } ?? [])
+        return lines
+            + (settings.dateWarning(on: authority).map { ["warning      \($0.text)"] } ?? [])
     }
 }
 

@@ -13,7 +13,7 @@ struct Rivulet: ParsableCommand {
         subcommands: [
             Init.self, Join.self, Collect.self, Check.self, Status.self, Browse.self,
             ShowTopology.self, Ping.self, Trace.self, SendFile.self, ReceiveFiles.self,
-            Query.self, Top.self, MakeTicket.self, Connect.self, MakeSecret.self,
+            Query.self, Top.self, Simulate.self, MakeTicket.self, Connect.self, MakeSecret.self,
             IdentityCommand.self,
             Reference.self, ShowBoard.self, FindSensors.self,
         ])

@@ -56,24 +56,24 @@ struct AgentTests {
     @Test func allSensorsAreAskedAtOnceAndWhatTheyGiveAreReadings() {
         let plans = ["a", "b"].map { Agent.SensorPlan($0, period: .seconds(1)) }
         #expect(
-            said(agent.handle(.use(plans), now: now))
+            said(agent.handle(.configure(plans), now: now))
                 == said([.sample(0, generation: 1), .sample(1, generation: 1)]))
         let input = Agent.Input.measured(1, generation: 1, [level(5)], at: now)
         #expect(readings(agent.handle(input, now: now)) == ["1 level 5"])
         #expect(agent.telemeter.waitingCount == 1)
-        #expect(readings(agent.handle(.spoke(0, [level(6)]), now: now)) == ["2 level 6"])
+        #expect(readings(agent.handle(.reported(0, [level(6)]), now: now)) == ["2 level 6"])
     }
 
     @Test func whatAnEarlierSensorGivesComesTooLate() {
-        _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
-        _ = agent.handle(.use([Agent.SensorPlan("b", period: .seconds(1))]), now: now)
+        _ = agent.handle(.configure([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
+        _ = agent.handle(.configure([Agent.SensorPlan("b", period: .seconds(1))]), now: now)
         let input = Agent.Input.measured(0, generation: 1, [level(5)], at: now)
         #expect(agent.handle(input, now: now).isEmpty)
         #expect(agent.telemeter.readingCount == 0)
     }
 
     @Test func aSensorThatHangsIsNullOnceItIsDueAgain() {
-        _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
+        _ = agent.handle(.configure([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
         let outputs = agent.handle(.deadlineReached, now: now + .seconds(1))
         #expect(readings(outputs) == ["1 a null"])
         #expect(events(outputs).first == .sensorFailed(0))
@@ -82,7 +82,7 @@ struct AgentTests {
     }
 
     @Test func aSensorThatNobodyWasFreeToAskHasItsTurnAgain() {
-        _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
+        _ = agent.handle(.configure([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
         #expect(agent.handle(.notAsked(0), now: now).isEmpty)
         let outputs = agent.handle(.deadlineReached, now: now + .seconds(1))
         #expect(said(outputs) == said([.sample(0, generation: 1)]))
@@ -100,7 +100,7 @@ struct AgentTests {
     }
 
     @Test func theLastJobsOfTheSpoolAreWhatIsNotSettledAndTheEnd() {
-        _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
+        _ = agent.handle(.configure([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
         _ = agent.handle(.measured(0, generation: 1, [level(5)], at: now), now: now)
         let jobs = agent.handle(.finish, now: now).compactMap { output in
             if case .spool(let job) = output { job } else { nil }
@@ -118,7 +118,7 @@ struct AgentTests {
     }
 
     @Test func nothingIsDueEarlyAndLateIsHarmless() throws {
-        _ = agent.handle(.use([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
+        _ = agent.handle(.configure([Agent.SensorPlan("a", period: .seconds(1))]), now: now)
         _ = agent.handle(.measured(0, generation: 1, [level(5)], at: now), now: now)
         let next = try #require(agent.nextDeadline)
         #expect(next > now)

@@ -144,6 +144,9 @@ struct AdviceTests {
                 == true)
         #expect(warnings.first?.contains(String(cString: folder).prefix(20)) == true)
         #expect(self.warnings(Self.sensor + "state: /data") == [])
+        let store = "role: collector\ncollector: {store: "
+        #expect(self.warnings(store + "off}") == [])
+        #expect(self.warnings(store + "offline}").count == 1)
     }
 
     @Test(arguments: [

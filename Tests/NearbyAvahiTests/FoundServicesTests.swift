@@ -9,7 +9,7 @@ import Testing
 
     static func table() -> FoundServices {
         var table = FoundServices(own: Sample.own)
-        _ = table.use([Sample.link])
+        _ = table.setLinks([Sample.link])
         return table
     }
 
@@ -19,7 +19,7 @@ import Testing
         var table = table()
         for (key, answer) in answers {
             _ = table.add(key)
-            _ = table.take(now: now)
+            _ = table.takeUnresolved(now: now)
             _ = table.resolve(key, answer)
         }
         return table
@@ -28,47 +28,47 @@ import Testing
     @Test func fewAreAskedAtOnce() {
         var table = Self.table()
         for number in 0..<20 { _ = table.add(Sample.key(number)) }
-        #expect(table.take(now: Self.now) == (0..<8).map { Sample.key($0) })
-        #expect(table.take(now: Self.now) == [])
+        #expect(table.takeUnresolved(now: Self.now) == (0..<8).map { Sample.key($0) })
+        #expect(table.takeUnresolved(now: Self.now) == [])
         _ = table.resolve(Sample.key(3), Sample.answer(3))
         table.fail(Sample.key(4), now: Self.now)
-        #expect(table.take(now: Self.now) == [Sample.key(8), Sample.key(9)])
+        #expect(table.takeUnresolved(now: Self.now) == [Sample.key(8), Sample.key(9)])
     }
 
     @Test func onlyLinksInUseAreAsked() {
         var table = Self.table()
         let elsewhere = Sample.key(1, on: Sample.otherLink)
         _ = table.add(elsewhere)
-        #expect(table.take(now: Self.now) == [])
-        #expect(table.use([Sample.link, Sample.otherLink]) == [])
-        #expect(table.take(now: Self.now) == [elsewhere])
+        #expect(table.takeUnresolved(now: Self.now) == [])
+        #expect(table.setLinks([Sample.link, Sample.otherLink]) == [])
+        #expect(table.takeUnresolved(now: Self.now) == [elsewhere])
         _ = table.resolve(elsewhere, Sample.answer(1))
         #expect(table.peers.map(\.endpoints) == [[Sample.endpoint(1, on: Sample.otherLink)]])
-        #expect(table.use([Sample.link]) == [elsewhere])
+        #expect(table.setLinks([Sample.link]) == [elsewhere])
         #expect(table.peers == [])
     }
 
     @Test func whoDoesNotAnswerIsAskedAgainLater() {
         var table = Self.table()
         _ = table.add(Sample.key(1))
-        _ = table.take(now: Self.now)
+        _ = table.takeUnresolved(now: Self.now)
         table.fail(Sample.key(1), now: Self.now)
-        #expect(table.take(now: Self.now + .seconds(59)) == [])
+        #expect(table.takeUnresolved(now: Self.now + .seconds(59)) == [])
         #expect(table.nextDeadline == Self.now + .seconds(60))
-        #expect(table.take(now: Self.now + .seconds(60)) == [Sample.key(1)])
+        #expect(table.takeUnresolved(now: Self.now + .seconds(60)) == [Sample.key(1)])
         #expect(table.nextDeadline == nil)
     }
 
     @Test func whatCannotBeAskedForIsNoReasonToWakeUp() {
         var table = Self.table()
         _ = table.add(Sample.key(1))
-        _ = table.take(now: Self.now)
+        _ = table.takeUnresolved(now: Self.now)
         table.fail(Sample.key(1), now: Self.now)
-        _ = table.use([Sample.otherLink])
+        _ = table.setLinks([Sample.otherLink])
         #expect(table.nextDeadline == nil)
-        _ = table.use([Sample.link])
+        _ = table.setLinks([Sample.link])
         for number in 2..<10 { _ = table.add(Sample.key(number)) }
-        #expect(table.take(now: Self.now).count == 8)
+        #expect(table.takeUnresolved(now: Self.now).count == 8)
         #expect(table.nextDeadline == nil)
         _ = table.resolve(Sample.key(2), Sample.answer(2))
         #expect(table.nextDeadline == Self.now + .seconds(60))
@@ -111,14 +111,14 @@ import Testing
             var table = Self.table(knowing: [(Sample.key(1), Sample.answer(1))])
             #expect(table.resolve(Sample.key(1), answer) == .refused(.serviceMalformed))
             #expect(table.peers == [], "\(answer.address)")
-            #expect(table.resolve(Sample.key(1), Sample.answer(1)) == .taken)
+            #expect(table.resolve(Sample.key(1), Sample.answer(1)) == .accepted)
             #expect(table.peers.count == 1)
         }
     }
 
     @Test func anAnswerThatNobodyAskedForIsNothing() {
         var table = Self.table()
-        #expect(table.resolve(Sample.key(1), Sample.answer(1)) == .taken)
+        #expect(table.resolve(Sample.key(1), Sample.answer(1)) == .accepted)
         #expect(table.peers == [])
         _ = table.add(Sample.key(1))
         _ = table.resolve(Sample.key(1), Sample.answer(1))
@@ -127,16 +127,16 @@ import Testing
 
     @Test func theTableIsBoundedAndTheHopelessMakeRoom() {
         var table = Self.table()
-        for number in 0..<256 { #expect(table.add(Sample.key(number)).verdict == .taken) }
+        for number in 0..<256 { #expect(table.add(Sample.key(number)).verdict == .accepted) }
         let refused = table.add(Sample.key(256))
         #expect(refused.verdict == .refused(.serviceTableFull))
         #expect(refused.evicted == nil)
         #expect(table.isIncomplete)
-        #expect(table.add(Sample.key(0)).verdict == .taken)
-        _ = table.take(now: Self.now)
+        #expect(table.add(Sample.key(0)).verdict == .accepted)
+        _ = table.takeUnresolved(now: Self.now)
         table.fail(Sample.key(5), now: Self.now)
         let taken = table.add(Sample.key(257))
-        #expect(taken.verdict == .taken)
+        #expect(taken.verdict == .accepted)
         #expect(taken.evicted == Sample.key(5))
         #expect(table.count == 256)
     }

@@ -355,7 +355,7 @@ struct AdapterMachineTests {
         let heard = world.outputs.filter { if case .heard = $0 { true } else { false } }
         #expect(heard == [.heard(other, from: address)])
         let drops = world.outputs.filter { if case .drop = $0 { true } else { false } }
-        #expect(drops == [.drop(.advertisementStrangeNetwork), .drop(.advertisementMalformed)])
+        #expect(drops == [.drop(.advertisementForeignNetwork), .drop(.advertisementMalformed)])
         #expect(world.outputs.contains(.diagnostic(.otherNetwork(1, address))))
     }
 

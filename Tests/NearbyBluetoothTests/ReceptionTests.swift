@@ -120,7 +120,7 @@ struct ReceptionTests {
         for data in [own.bytes, other.bytes, foreign.bytes, foreign.bytes, [9, 1], [2, 1, 6]] {
             outputs += reception.handle(.found(data, from: Self.address, rssi: 0), now: .zero)
         }
-        let strange = Reception.Output.drop(.advertisementStrangeNetwork)
+        let strange = Reception.Output.drop(.advertisementForeignNetwork)
         #expect(
             outputs == [
                 .heard(other, from: Self.address), strange, .otherNetwork(4, Self.address), strange,

@@ -154,7 +154,7 @@ import Testing
                     usleep(100)
                     return true
                 }
-            } catch ControlError.brokenOff { return true }
+            } catch ControlError.connectionClosed { return true }
             return false
         }
         #expect(isBrokenOff)

@@ -123,7 +123,7 @@ private final class Speaker: EventDriver {
 /// Null, then how often it was asked.
 private final class Warming: SensorDriver {
     let name = "warming"
-    let remark: String? = "as a test"
+    let diagnostic: String? = "as a test"
     private let count = Mutex<Int64>(0)
 
     func sample() -> [Measurement] {

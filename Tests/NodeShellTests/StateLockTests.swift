@@ -8,13 +8,13 @@ struct StateLockTests {
     @Test func theSecondIsRefusedUntilTheFirstIsGone() throws {
         try withTemporaryDirectory { folder in
             let state = folder + "/a/state"
-            var first = try StateLock.take(state)
+            var first = try StateLock.acquire(state)
             #expect(first != nil)
             let refusal = refusal(of: state)
             #expect(refusal?.description.contains("(process \(getpid()))") == true)
             #expect(refusal?.description.hasPrefix(state) == true)
             first = nil
-            #expect(try StateLock.take(state) != nil)
+            #expect(try StateLock.acquire(state) != nil)
             #expect(names(in: state) == ["lock"])
         }
     }
@@ -22,7 +22,7 @@ struct StateLockTests {
     @Test func whoHasItCanBeAskedWithoutTakingIt() throws {
         try withTemporaryDirectory { state in
             #expect(StateLock.holder(of: state) == nil)
-            var first = try StateLock.take(state)
+            var first = try StateLock.acquire(state)
             #expect(first != nil)
             #expect(StateLock.holder(of: state)?.hasSuffix("(process \(getpid()))") == true)
             first = nil
@@ -31,12 +31,12 @@ struct StateLockTests {
     }
 
     @Test func whereNothingCanBeKeptThereIsNothingToLock() throws {
-        #expect(try StateLock.take("/proc/no-such-place") == nil)
+        #expect(try StateLock.acquire("/proc/no-such-place") == nil)
     }
 
     @Test func whatSomebodyElseWroteIntoTheFileNamesNobody() throws {
         try withTemporaryDirectory { state in
-            let first = try StateLock.take(state)
+            let first = try StateLock.acquire(state)
             #expect(first != nil)
             for text in ["", "x", "12 ", "12 a\u{1b}[2J", "-", "99999999999999999999 a"] {
                 let file = open(state + "/lock", O_WRONLY | O_TRUNC)
@@ -50,7 +50,7 @@ struct StateLockTests {
 
     private func refusal(of state: String) -> StartError? {
         do throws(StartError) {
-            _ = try StateLock.take(state)
+            _ = try StateLock.acquire(state)
             return nil
         } catch {
             return error

@@ -7,8 +7,8 @@ struct KnownChannelsTests {
     @Test func whatWasGivenLastBecomesNull() {
         var known = KnownChannels("stand-in", unit: "1")
         #expect(known.nulls(.timeout).map(\.text) == ["stand-in 1 null:timeout"])
-        known.note([Measurement("a", "Cel", 1), Measurement("b", "V", .null(.failed))])
-        known.note([])
+        known.record([Measurement("a", "Cel", 1), Measurement("b", "V", .null(.failed))])
+        known.record([])
         #expect(known.nulls(.absent).map(\.text) == ["a Cel null:absent", "b V null:absent"])
     }
 }

@@ -38,7 +38,7 @@ struct LineMachineTests {
         #expect(falling.map(\.text) == ["door 1 0"])
         #expect(falling.first?.time == at(90))
         #expect(machine.held(now: at(96)).map(\.text) == ["door 1 0"])
-        #expect(machine.remark == nil)
+        #expect(machine.diagnostic == nil)
     }
 
     @Test func onlyWantedEdgesAreReadings() {
@@ -90,8 +90,8 @@ struct LineMachineTests {
         _ = machine.handle(.edge(isRising: true, number: 4, at: at(20)), now: at(20))
         _ = machine.handle(.edge(isRising: true, number: 104, at: at(30)), now: at(30))
         #expect(machine.counter?.count == 104)
-        #expect(machine.remark?.hasPrefix("101 edges were lost") == true)
-        #expect(machine.remark?.hasSuffix("counted all the same") == true)
+        #expect(machine.diagnostic?.hasPrefix("101 edges were lost") == true)
+        #expect(machine.diagnostic?.hasSuffix("counted all the same") == true)
         // Numbers begin anew with the line.
         _ = machine.handle(.opened(false), now: at(40))
         _ = machine.handle(.edge(isRising: true, number: 1, at: at(50)), now: at(50))
@@ -104,7 +104,7 @@ struct LineMachineTests {
         _ = machine.handle(.edge(isRising: true, number: 9, at: at(10)), now: at(10))
         _ = machine.handle(.deadlineReached, now: at(30))
         #expect(machine.counter?.count == 1)
-        #expect(machine.remark?.hasPrefix("8 edges were lost") == true)
+        #expect(machine.diagnostic?.hasPrefix("8 edges were lost") == true)
     }
 
     @Test func aFullQueueWithoutNumbersIsSaid() {
@@ -114,10 +114,10 @@ struct LineMachineTests {
             _ = machine.handle(
                 .edge(isRising: true, number: 0, at: at(Int64(number))), now: at(20))
         }
-        #expect(machine.remark == nil)
+        #expect(machine.diagnostic == nil)
         _ = machine.handle(.queueFull, now: at(20))
         #expect(machine.counter?.count == 16)
-        #expect(machine.remark?.contains("full once, so some may be lost") == true)
+        #expect(machine.diagnostic?.contains("full once, so some may be lost") == true)
     }
 
     @Test(arguments: [UInt32.max, 0, 1]) func numbersThatGoBackAreNoLoss(_ number: UInt32) {
@@ -126,7 +126,7 @@ struct LineMachineTests {
         _ = machine.handle(.edge(isRising: true, number: 1, at: at(10)), now: at(10))
         _ = machine.handle(.edge(isRising: true, number: number, at: at(20)), now: at(20))
         #expect(machine.counter?.count == 2)
-        #expect(machine.remark == nil)
+        #expect(machine.diagnostic == nil)
     }
 
     @Test func aLooseWireIsHeldBack() {
@@ -140,6 +140,6 @@ struct LineMachineTests {
                 .count
         }
         #expect(told == 5 * Limits.edgesPerSecondMax)
-        #expect(machine.remark?.hasPrefix("4500 edges not told") == true)
+        #expect(machine.diagnostic?.hasPrefix("4500 edges not told") == true)
     }
 }

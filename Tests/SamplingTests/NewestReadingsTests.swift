@@ -18,17 +18,17 @@ struct NewestReadingsTests {
 
     @Test func theFirstComesAtOnceAndThenOneAPeriod() {
         var readings = readings()
-        #expect(readings.note([Measurement("a", "V", 1)], start).map(\.text) == ["a V 1"])
-        #expect(readings.note([Measurement("a", "V", 2)], start).isEmpty)
+        #expect(readings.record([Measurement("a", "V", 1)], start).map(\.text) == ["a V 1"])
+        #expect(readings.record([Measurement("a", "V", 2)], start).isEmpty)
         let later = start + .seconds(1)
-        #expect(readings.note([Measurement("a", "V", 3)], later).isEmpty)
+        #expect(readings.record([Measurement("a", "V", 3)], later).isEmpty)
         let given = readings.sample(start + .seconds(10), reason: nil)
         #expect(given == [Measurement("a", "V", .value(DecimalValue(coefficient: 3)), at: later)])
         // Nothing new: what comes next is waited for.
         #expect(readings.sample(start + .seconds(20), reason: nil).isEmpty)
         let next = start + .seconds(21)
-        #expect(readings.note([Measurement("a", "V", 4)], next).map(\.time) == [next])
-        #expect(readings.note([Measurement("a", "V", 5)], next).isEmpty)
+        #expect(readings.record([Measurement("a", "V", 4)], next).map(\.time) == [next])
+        #expect(readings.record([Measurement("a", "V", 5)], next).isEmpty)
     }
 
     @Test func whatStaysAwayBecomesNull() {
@@ -39,7 +39,7 @@ struct NewestReadingsTests {
         #expect(
             readings.sample(start + .seconds(41), reason: .checksum).map(\.text)
                 == ["a V null:checksum"])
-        #expect(readings.note([Measurement("a", "V", 1)], start + .seconds(50)).count == 1)
+        #expect(readings.record([Measurement("a", "V", 1)], start + .seconds(50)).count == 1)
         #expect(readings.sample(start + .seconds(80), reason: nil).isEmpty)
         #expect(
             readings.sample(start + .seconds(81), reason: nil).map(\.text) == ["a V null:expired"])
@@ -52,14 +52,14 @@ struct NewestReadingsTests {
     @Test func aStandInGoesWhenOthersCome() {
         var readings = readings([ExpectedChannel("serial", "1")], areCertain: false)
         #expect(readings.nulls(.absent).map(\.text) == ["serial 1 null:absent"])
-        _ = readings.note([Measurement("rh", "%RH", 40)], start)
+        _ = readings.record([Measurement("rh", "%RH", 40)], start)
         #expect(readings.nulls(.absent).map(\.text) == ["rh %RH null:absent"])
     }
 
     @Test func channelsAreBounded() {
         var readings = readings()
         let many = (0..<500).map { Measurement("c\($0)", "V", 1) }
-        #expect(readings.note(many, start).count == Limits.channelsPerSensorMax - 1)
+        #expect(readings.record(many, start).count == Limits.channelsPerSensorMax - 1)
         #expect(readings.dropCount == 500 - Limits.channelsPerSensorMax + 1)
         #expect(readings.nulls(.absent).count == Limits.channelsPerSensorMax)
     }

@@ -35,7 +35,7 @@ struct BLEDriverTests {
         _ driver: BLEDriver, _ data: [UInt8], _ seconds: Double,
         from address: AdvertiserAddress = Self.address
     ) -> [String] {
-        driver.hear(data, from: address, signal: -60, now: at(seconds)).map(\.text)
+        driver.receive(data, from: address, signal: -60, now: at(seconds)).map(\.text)
             .filter { !$0.contains(".signal ") }
     }
 
@@ -44,10 +44,10 @@ struct BLEDriverTests {
         #expect(
             hear(driver(nil, name: nil), home("0164"), 1)
                 == ["A4:C1:38:8D:18:B2.battery %EL 100"])
-        let heard = driver().hear(home("0100"), from: Self.address, signal: -60, now: at(1))
+        let heard = driver().receive(home("0100"), from: Self.address, signal: -60, now: at(1))
         #expect(heard.last?.text == "fern.signal dBm -60")
         #expect(heard.allSatisfy { $0.time == at(1) })
-        let unknown = driver().hear(home("0100"), from: Self.address, signal: 127, now: at(1))
+        let unknown = driver().receive(home("0100"), from: Self.address, signal: 127, now: at(1))
         #expect(unknown.last?.text == "fern.signal dBm null:absent")
     }
 
@@ -100,7 +100,7 @@ struct BLEDriverTests {
         #expect(hear(driver, third, 1, from: address).isEmpty)
         #expect(hear(driver, third, 100, from: address).isEmpty, "the same later")
         #expect(hear(driver, second, 101, from: address).isEmpty, "an older one")
-        #expect(driver.remark == "heard; 1 played back")
+        #expect(driver.diagnostic == "heard; 1 played back")
         #expect(hear(driver, fourth, 102, from: address).count == 2)
         #expect(hear(driver, first, 103, from: address).isEmpty)
         #expect(hear(driver, third, 1_001, from: address).isEmpty)
@@ -134,7 +134,7 @@ struct BLEDriverTests {
             let after = start(100)
             #expect(hear(after, third, 101, from: address).isEmpty, "the last one again")
             #expect(hear(after, second, 102, from: address).isEmpty)
-            #expect(after.remark == "never heard; 1 played back")
+            #expect(after.diagnostic == "never heard; 1 played back")
             #expect(hear(after, fourth, 103, from: address).count == 2)
             after.finish()
 
@@ -164,7 +164,7 @@ struct BLEDriverTests {
                     address: address.value, key: bytes("231d39c1d7cc1ab1aee224cd096db932"),
                     every: .zero, silentAfter: .seconds(900), state: state))
             _ = driver.sample(now: at(0))
-            #expect(driver.remark?.contains("is now \(path).damaged") == true)
+            #expect(driver.diagnostic?.contains("is now \(path).damaged") == true)
             let third = home("e445f3c9962b 33221100 6c7c4519", information: "41")
             let fourth = home("3e932cc7175f 34221100 553876af", information: "41")
             #expect(!hear(driver, third, 1, from: address).isEmpty)
@@ -204,12 +204,12 @@ struct BLEDriverTests {
     @Test func whatWasFoundIsForgottenAfterItsSilenceWasTold() {
         let driver = driver(nil, name: nil)
         #expect(driver.sample(now: at(0)).isEmpty)
-        #expect(driver.remark == "0 devices")
+        #expect(driver.diagnostic == "0 devices")
         _ = hear(driver, home("0001 02ca09"), 1)
-        #expect(driver.remark == "1 device")
+        #expect(driver.diagnostic == "1 device")
         #expect(driver.sample(now: at(901)).count == 2)
         #expect(driver.sample(now: at(911)).isEmpty)
-        #expect(driver.remark == "0 devices")
+        #expect(driver.diagnostic == "0 devices")
     }
 
     @Test func thereIsRoomForSoManyAndNoneForThoseWhoChangeTheirAddress() {
@@ -219,7 +219,7 @@ struct BLEDriverTests {
             let heard = hear(driver, home("0164"), 1, from: address)
             #expect(heard.isEmpty == (number >= UInt64(Limits.advertisersMax)))
         }
-        #expect(driver.remark?.hasPrefix("32 devices; 8 of others") == true)
+        #expect(driver.diagnostic?.hasPrefix("32 devices; 8 of others") == true)
         let other = self.driver(nil, name: nil)
         for value: UInt64 in [0x4000_0000_0001, 0x0000_0000_0001, 0x8000_0000_0001] {
             let random = AdvertiserAddress(value: value, isRandom: true)
@@ -247,7 +247,7 @@ struct BLEDriverTests {
             + bytes("111695fe 30585b0501c4248138c1a4280100") + home("015d 025d09 03b718")
         let driver = driver(address)
         #expect(hear(driver, data, 1, from: address).count == 3)
-        #expect(driver.remark == "heard; 1 encrypted, and there is no key")
+        #expect(driver.diagnostic == "heard; 1 encrypted, and there is no key")
         let cut = [0xff] + data
         #expect(hear(self.driver(address), cut, 1, from: address).isEmpty)
     }

@@ -130,7 +130,7 @@ struct BluetoothVectorTests {
         }
         for (step, bytes) in damaged.enumerated() {
             let now = Instant.zero + .seconds(Int64(step))
-            let given = driver.hear(bytes, from: vector.address, signal: -60, now: now)
+            let given = driver.receive(bytes, from: vector.address, signal: -60, now: now)
             #expect(given.count <= Limits.channelsPerSensorMax)
         }
         #expect(driver.sample(now: Instant.zero + .seconds(100_000)).count <= 33)
@@ -153,8 +153,8 @@ struct BluetoothVectorTests {
                 value: .random(in: 0..<64, using: &random), isRandom: step % 7 == 0)
             let data = [UInt8(head.count + count)] + head + rest
             let now = Instant.zero + .milliseconds(Int64(step) * 20)
-            _ = open.hear(data, from: address, signal: -60, now: now)
-            #expect(driver.hear(data, from: address, signal: -60, now: now).isEmpty)
+            _ = open.receive(data, from: address, signal: -60, now: now)
+            #expect(driver.receive(data, from: address, signal: -60, now: now).isEmpty)
             if step % 50 == 0 {
                 let given = open.sample(now: now).count
                 #expect(given <= Limits.channelsPerSensorMax + 1)

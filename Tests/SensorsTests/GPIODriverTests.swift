@@ -30,10 +30,10 @@ struct GPIODriverTests {
     @Test func withoutAChipAllIsNullAndTold() {
         let driver = driver(counting)
         #expect(driver.name == "gpio rain")
-        #expect(driver.remark == nil)
+        #expect(driver.diagnostic == nil)
         #expect(
             driver.sample().map(\.text) == ["rain mm null:absent", "rain.rate mm/h null:absent"])
-        #expect(driver.remark?.hasPrefix("there is no GPIO chip here") == true)
+        #expect(driver.diagnostic?.hasPrefix("there is no GPIO chip here") == true)
         #expect(driver.descriptor == nil)
         #expect(driver.receive(now: .zero).isEmpty)
     }
@@ -44,7 +44,7 @@ struct GPIODriverTests {
         folder.write("gpiochip", "")
         let driver = driver(.level)
         #expect(driver.sample().map(\.text) == ["rain 1 null:failed"])
-        #expect(driver.remark?.hasPrefix("\(folder.path)/gpiochip0: ") == true)
+        #expect(driver.diagnostic?.hasPrefix("\(folder.path)/gpiochip0: ") == true)
     }
 
     @Test func aCounterThatNeverSawItsFileDoesNotWriteIt() {

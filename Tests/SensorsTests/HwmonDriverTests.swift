@@ -106,6 +106,6 @@ struct HwmonDriverTests {
         #expect(hwmon.sample().map(\.text) == ["lm75.temp1 Cel 21.500"])
         tree.remove("sys/class/hwmon/hwmon0")
         #expect(hwmon.sample().map(\.text) == ["lm75.temp1 Cel null:absent"])
-        #expect(hwmon.remark == "no such chip")
+        #expect(hwmon.diagnostic == "no such chip")
     }
 }

@@ -149,13 +149,13 @@ struct I2CChipTests {
             throw I2CFault(reason: .denied, message: "may not")
         }
         #expect(driver.sample().map(\.text).last == "door.p7 1 null:denied")
-        #expect(driver.remark == "may not")
+        #expect(driver.diagnostic == "may not")
         let traffic = I2CTraffic("r !\nr ff")
         let other = I2CDriver(.inputs, name: "i2c", channel: nil) { () throws(I2CFault) in traffic }
         #expect(other.sample().map(\.text).first == "p0 1 null:absent")
-        #expect(other.remark == "refused")
+        #expect(other.diagnostic == "refused")
         #expect(other.sample().map(\.text).first == "p0 1 1")
-        #expect(other.remark == nil)
+        #expect(other.diagnostic == nil)
     }
 
     @Test func whatHasNoBusIsToldWhatToDo() {

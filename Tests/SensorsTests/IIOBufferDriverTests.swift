@@ -86,7 +86,7 @@ struct IIOBufferDriverTests {
                 "mcp3208.voltage0 V 0.000000", "mcp3208.voltage1 V 0.000806",
             ])
         #expect(measurements.map(\.time?.nanoseconds) == [5_000, 5_000, 6_000, 6_000])
-        #expect(adc?.remark == "2 scans")
+        #expect(adc?.diagnostic == "2 scans")
         adc = nil
         #expect(settings() == before)
     }
@@ -164,7 +164,7 @@ struct IIOBufferDriverTests {
             adc.sample().map(\.text) == [
                 "mcp3208.voltage0 V null:absent", "mcp3208.voltage1 V null:absent",
             ])
-        #expect(adc.remark == "no device mcp3208; there are none")
+        #expect(adc.diagnostic == "no device mcp3208; there are none")
         self.adc()
         kernel = kernelEnd()
         defer { close(kernel) }
@@ -184,7 +184,7 @@ struct IIOBufferDriverTests {
         unlink(tree.root + "/dev/iio:device0")
         #expect(adc.sample().map(\.outcome) == [.null(.absent), .null(.absent)])
         #expect(adc.descriptor == nil)
-        #expect(adc.remark == "the device is gone")
+        #expect(adc.diagnostic == "the device is gone")
     }
 
     @Test func theFrequencyIsSetWhereTheDeviceHasIt() {
@@ -206,7 +206,8 @@ struct IIOBufferDriverTests {
         for name in ["in_a", "in_b"] { tree.remove("\(Self.device)/\(name)_sampling_frequency") }
         let none = driver(trigger: nil, frequency: "50")
         _ = none.sample()
-        #expect(none.remark?.hasSuffix("has no sampling_frequency; leave frequency out") == true)
+        #expect(
+            none.diagnostic?.hasSuffix("has no sampling_frequency; leave frequency out") == true)
     }
 
     @Test func whatIsMissingIsToldAndNothingIsLeftChanged() {
@@ -216,11 +217,12 @@ struct IIOBufferDriverTests {
         defer { close(kernel) }
         let wrong = driver(trigger: "slow")
         #expect(wrong.sample().map(\.text) == ["mcp3208 1 null:absent"])
-        #expect(wrong.remark == "no trigger slow; there are old, fast")
+        #expect(wrong.diagnostic == "no trigger slow; there are old, fast")
         let element = IIOBufferDriver(device: "0", channels: ["voltage9"], root: tree.root)
         _ = element.sample()
         #expect(
-            element.remark == "no scan element voltage9; there are voltage0, voltage1, voltage2")
+            element.diagnostic == "no scan element voltage9; there are voltage0, voltage1, voltage2"
+        )
         tree.write(Self.device, ["scan_elements/in_voltage1_type": "le:s12/128>>4\n"])
         let type = driver()
         #expect(type.sample().map(\.text) == ["mcp3208 1 null:malformed"])

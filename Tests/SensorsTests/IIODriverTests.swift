@@ -82,7 +82,7 @@ struct IIODriverTests {
     @Test func devicesComeAndGoAndAreTheSameWithAnotherNumber() {
         let all = driver(channels: ["temperature"])
         #expect(all.sample() == [])
-        #expect(all.remark == "no such device")
+        #expect(all.diagnostic == "no such device")
         bme280(0, address: "1-0076")
         #expect(all.sample().map(\.text) == ["bme280.temperature Cel 21.560"])
         bme280(1, address: "1-0077", temperature: "5000")
@@ -201,7 +201,7 @@ struct IIODriverTests {
         tree.write("sys/bus/iio/devices/iio:device0", files)
         let wide = driver()
         #expect(wide.sample().count == Limits.channelsPerSensorMax)
-        #expect(wide.remark == "1 device; 72 channels left out, there are too many")
+        #expect(wide.diagnostic == "1 device; 72 channels left out, there are too many")
     }
 
     @Test func namesOfAnyKindMakeUsableChannels() {

@@ -60,7 +60,7 @@ struct LineParserTests {
     @Test func linesWithoutMeaningAreSenselessUntilOneHasIt() throws {
         var parser = try pattern("v=([0-9]+)", [ExpectedChannel("v", "V")])
         #expect(parser.feed(Array("\nxxxx\n".utf8)[...]).isEmpty)
-        #expect(parser.losses.senselessBytes == 4)
+        #expect(parser.losses.unparsedBytes == 4)
         #expect(parser.feed(Array("v=1\nboot\n".utf8)[...]).count == 1)
         #expect(parser.losses == SerialLosses())
     }

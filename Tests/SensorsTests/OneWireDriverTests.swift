@@ -80,7 +80,7 @@ struct OneWireDriverTests {
         let bus = driver()
         #expect(texts(bus).last == "w1.28-0001a0115e02 Cel 22.500")
         #expect(
-            bus.remark == "2 thermometers; converted one after the other: no therm_bulk_read")
+            bus.diagnostic == "2 thermometers; converted one after the other: no therm_bulk_read")
     }
 
     @Test func anEmptyReadWithSuccessIsToldApart() {
@@ -97,7 +97,8 @@ struct OneWireDriverTests {
                 "w1.28-0001a0115e05 Cel null:checksum",
             ])
         #expect(
-            bus.remark == "5 thermometers, 4 without an answer: 28-0001a0115e02, 28-0001a0115e03, "
+            bus.diagnostic
+                == "5 thermometers, 4 without an answer: 28-0001a0115e02, 28-0001a0115e03, "
                 + "28-0001a0115e04, 28-0001a0115e05")
     }
 

@@ -53,7 +53,7 @@ struct PowerDriverTests {
         tree.write("sys/class/power_supply/ups", ["capacity": "50\n"])
         let power = PowerDriver(supply: nil, root: tree.root)
         #expect(power.sample().map(\.text) == ["power.ups.level %EL 50"])
-        #expect(power.remark == "1 supply")
+        #expect(power.diagnostic == "1 supply")
         tree.remove("sys/class/power_supply/ups")
         #expect(power.sample().map(\.text) == ["power.ups.level %EL null:absent"])
     }
@@ -88,8 +88,8 @@ struct ThermalDriverTests {
         #expect(texts("10") == ["thermal.acpitz Cel 27.800"])
         #expect(texts("npu") == ["thermal.npu Cel null:absent"])
         let all = ThermalDriver(zone: nil, root: tree.root)
-        #expect(all.remark == "no such zone")
+        #expect(all.diagnostic == "no such zone")
         _ = all.sample()
-        #expect(all.remark == "4 zones")
+        #expect(all.diagnostic == "4 zones")
     }
 }

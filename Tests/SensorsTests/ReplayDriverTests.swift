@@ -25,7 +25,7 @@ struct ReplayDriverTests {
         #expect(texts(replay, at: 9_000) == ["a Cel 3.5", "b 1 4"])
         #expect(texts(replay, at: 9_001) == ["a Cel 1.5", "b 1 2"])
         #expect(texts(replay, at: 10_001) == ["a Cel 2.5"])
-        #expect(replay.remark == nil)
+        #expect(replay.diagnostic == nil)
     }
 
     @Test func theNewestRowThatIsDueIsTaken() {
@@ -74,7 +74,7 @@ struct ReplayDriverTests {
     @Test func whatSpreadsheetsSaveIsRead() {
         let replay = driver("\u{feff}Time,\"a, left [Cel]\",\"b\"\"c\"\r\n0, 1.5 ,\"2\"\r\n\r\n")
         #expect(texts(replay, at: 0) == ["a, left Cel 1.5", "b\"c 1 2"])
-        #expect(replay.remark == nil)
+        #expect(replay.diagnostic == nil)
     }
 
     @Test func badLinesAreCountedAndNamed() {
@@ -92,7 +92,7 @@ struct ReplayDriverTests {
             """)
         #expect(texts(replay, at: 0) == ["a 1 1"])
         #expect(texts(replay, at: 10_000) == ["a 1 6"])
-        #expect(replay.remark == "5 bad lines, the last is line 8")
+        #expect(replay.diagnostic == "5 bad lines, the last is line 8")
     }
 
     @Test func aCellThatIsNoNumberIsANull() {
@@ -125,7 +125,7 @@ struct ReplayDriverTests {
     @Test func whatOneSampleReadsIsBounded() {
         let replay = driver("time,a\n" + String(repeating: "bad\n", count: 250_000) + "1,2\n")
         #expect(texts(replay, at: 0) == [])
-        #expect(replay.remark == "100000 bad lines, the last is line 100001")
+        #expect(replay.diagnostic == "100000 bad lines, the last is line 100001")
         #expect(texts(replay, at: 1) == [])
         #expect(texts(replay, at: 2) == ["a 1 2"])
     }

@@ -97,7 +97,7 @@ struct SerialDriverTests {
         // The second frame's are the newest when the period ends.
         #expect(driver.sample().map(\.text).first == "hall.pm1 ug/m3 0")
         #expect(driver.sample().isEmpty)
-        #expect(driver.remark == nil)
+        #expect(driver.diagnostic == nil)
     }
 
     @Test func bytesPassUnchanged() throws {
@@ -139,14 +139,14 @@ struct SerialDriverTests {
         let nulls = ["pm2.5 ug/m3 null:absent", "pm10 ug/m3 null:absent"]
         #expect(heard(driver, 2) == nulls)
         #expect(driver.descriptor == nil)
-        #expect(driver.remark?.contains("went away") == true)
+        #expect(driver.diagnostic?.contains("went away") == true)
         #expect(driver.sample().map(\.text) == nulls)
-        #expect(driver.remark?.contains("is not there") == true)
+        #expect(driver.diagnostic?.contains("is not there") == true)
         line.plugIn()
         #expect(driver.sample().isEmpty)
         line.send(vector("sds011"))
         #expect(heard(driver, 2).count == 2)
-        #expect(driver.remark == "opened 2 times")
+        #expect(driver.diagnostic == "opened 2 times")
     }
 
     @Test func silenceIsNullAndSoIsNoise() {
@@ -162,7 +162,7 @@ struct SerialDriverTests {
         line.send([UInt8](repeating: 0x55, count: 20))
         #expect(heardNothing(silent))
         #expect(silent.sample().map(\.text).first == "pm2.5 ug/m3 null:checksum")
-        #expect(silent.remark == "1 with a wrong checksum, 29 stray bytes")
+        #expect(silent.diagnostic == "1 with a wrong checksum, 29 stray bytes")
     }
 
     @Test func noiseAloneIsToldOf() {
@@ -172,7 +172,7 @@ struct SerialDriverTests {
         line.send([UInt8](repeating: 0x55, count: 300))
         #expect(heardNothing(driver))
         #expect(driver.sample().first?.outcome == .null(.malformed))
-        #expect(driver.remark?.contains("300 bytes came and none made sense") == true)
+        #expect(driver.diagnostic?.contains("300 bytes came and none made sense") == true)
     }
 
     private func heardNothing(_ driver: SerialDriver) -> Bool {
@@ -190,7 +190,7 @@ struct SerialDriverTests {
         let second = driver(line, .nova)
         _ = first.sample()
         #expect(second.sample().map(\.text).first == "pm2.5 ug/m3 null:denied")
-        #expect(second.remark?.contains("is in use by another program") == true)
+        #expect(second.diagnostic?.contains("is in use by another program") == true)
         // Whoever asks for no lock meets the exclusive mode, unless it may everything.
         if getuid() != 0 { #expect(open(line.name, O_RDWR | O_NOCTTY) < 0 && errno == EBUSY) }
         first.finish()
@@ -220,16 +220,16 @@ struct SerialDriverTests {
 
     @Test func whatIsNoPortIsSaidSo() {
         let folder = TemporaryFolder()
-        func remark(_ path: String) -> (String?, NullReason?) {
+        func diagnostic(_ path: String) -> (String?, NullReason?) {
             let driver = SerialDriver(
                 device: path, kind: "test", baud: 9_600, protocol: .nova, channel: nil,
                 expiry: .seconds(1))
             guard case .null(let reason) = driver.sample().first?.outcome else { return (nil, nil) }
-            return (driver.remark, reason)
+            return (driver.diagnostic, reason)
         }
         let file = folder.write("file", "")
-        #expect(remark(file) == ("\(file) is no serial port", .failed))
-        let none = remark(folder.path + "/none")
+        #expect(diagnostic(file) == ("\(file) is no serial port", .failed))
+        let none = diagnostic(folder.path + "/none")
         #expect(none.0?.contains("none is not there") == true && none.1 == .absent)
     }
 

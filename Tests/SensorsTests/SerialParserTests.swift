@@ -153,13 +153,13 @@ struct SerialParserTests {
         var parser = NovaParser()
         let frame = vector("sds011")
         _ = parser.feed([1, 2, 3])
-        #expect(parser.losses.senselessBytes == 3)
+        #expect(parser.losses.unparsedBytes == 3)
         #expect(parser.losses.text == nil)
         #expect(parser.losses.reason(since: SerialLosses()) == .malformed)
         var broken = frame
         broken[3] = 0x12
         _ = parser.feed((frame + [7, 8] + broken + frame)[...])
-        #expect(parser.losses.senselessBytes == 0)
+        #expect(parser.losses.unparsedBytes == 0)
         #expect(parser.losses.text == "1 with a wrong checksum, 11 stray bytes")
         #expect(parser.losses.reason(since: SerialLosses()) == .checksum)
         #expect(parser.losses.reason(since: parser.losses) == nil)
@@ -194,7 +194,7 @@ struct SerialParserTests {
             var texts: [String] = []
             for (index, answer) in answers.enumerated() {
                 let time = Int64(index * seconds) * 1_000_000_000
-                parser.note(Instant(nanoseconds: 1_000 + time))
+                parser.advance(to: Instant(nanoseconds: 1_000 + time))
                 let high = UInt8(truncatingIfNeeded: answer >> 8)
                 var frame: [UInt8] = [
                     0xff, 0x86, high, UInt8(truncatingIfNeeded: answer), 0x40, 0, 0, 0,

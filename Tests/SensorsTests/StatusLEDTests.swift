@@ -38,7 +38,7 @@ struct StatusLEDTests {
         #expect(light.nextDeadline == at(11_000), "the same again changes no rhythm")
         light.advance(now: at(13_100))
         #expect(isLit == true)
-        #expect(light.remark == nil)
+        #expect(light.diagnostic == nil)
     }
 
     @Test func itIsSteadyWhenConnected() {
@@ -71,14 +71,14 @@ struct StatusLEDTests {
     func aLightThatIsNotThereIsTriedAgainLater(_ name: String) {
         let light = light(name)
         light.show(.connected, now: at(0))
-        #expect(light.remark == "there is no light \(name) in \(folder.path)")
+        #expect(light.diagnostic == "there is no light \(name) in \(folder.path)")
         #expect(light.nextDeadline == at(10_000))
         guard name == "PWR" else { return }
         folder.write("PWR/brightness", "0")
         light.advance(now: at(9_999))
-        #expect(light.remark != nil)
+        #expect(light.diagnostic != nil)
         light.advance(now: at(10_000))
-        #expect(light.remark == nil)
+        #expect(light.diagnostic == nil)
         #expect(light.nextDeadline == nil)
     }
 
@@ -86,7 +86,7 @@ struct StatusLEDTests {
         let light = StatusLED(
             .line(.pin("GPIO17", chip: nil), isActiveLow: false), devices: folder.path)
         light.show(.connected, now: at(0))
-        #expect(light.remark?.hasPrefix("there is no GPIO chip here") == true)
+        #expect(light.diagnostic?.hasPrefix("there is no GPIO chip here") == true)
         light.finish()
     }
 

@@ -108,4 +108,11 @@ struct JoinLineTests {
         }
         #expect(PlainText.shown("see " + Self.line.text.uppercased()) == "(a secret, not shown)")
     }
+
+    /// Neither a command to a terminal, nor a second line, nor text that is turned around.
+    @Test func shownTextIsPlain() {
+        #expect(PlainText.shown("a\u{1b}b\u{9b}c\u{202e}d\u{2028}e\u{2066}f") == "a?b?c?d?e?f")
+        #expect(!PlainText.isPrintable("x\u{202e}y"))
+        #expect(PlainText.isPrintable("Küche \u{5e9}\u{5dc}\u{5d5}\u{5dd} 🌱"))
+    }
 }

@@ -24,6 +24,28 @@ struct Banned: Sendable, CustomStringConvertible {
             instead: "the noun without get"),
     ]
 
+    /// Words that no declaration in Sources uses any more, alone or within a longer name.
+    static let names = [
+        name("absurd", instead: "implausible"),
+        name("askAt", instead: "requestAt"),
+        name("askFor", instead: "request"),
+        name("contest", instead: "what is contested, and its backoff"),
+        name("courtesy", instead: "yieldTime"),
+        name("farewell", instead: "goodbye"),
+        name("gravity", instead: "severity"),
+        name("peace", instead: "stable"),
+        name("postponement", instead: "retryDelay"),
+        name("repend", instead: "requeue"),
+        name("rescuer", instead: "what it is: the nearest"),
+        name("retell", instead: "announce again"),
+        name("scatter", instead: "salt, jitter"),
+        name("senseless", instead: "unparsed"),
+        name("straggler", instead: "reordered"),
+        name("unasked", instead: "unsolicited"),
+        name("undead", instead: "unreaped"),
+        name("upkeep", instead: "interval"),
+    ]
+
     static let inLogic = [
         Banned(
             pattern: "ContinuousClock|SuspendingClock|\\bDate\\(\\)", instead: "now, as a parameter"
@@ -37,4 +59,13 @@ struct Banned: Sendable, CustomStringConvertible {
         Banned(pattern: "@unchecked Sendable", instead: "values, or one thread"),
         Banned(pattern: "import Glibc", instead: "time, bytes and randomness as parameters"),
     ]
+
+    private static func name(_ word: String, instead: String) -> Banned {
+        let capitalized = word.prefix(1).uppercased() + word.dropFirst()
+        return Banned(
+            pattern:
+                "\\b(func|var|let|case|struct|enum|class|protocol|typealias) +"
+                + "(\(word)|\\w*\(capitalized))s?(?![a-z])",
+            instead: instead)
+    }
 }

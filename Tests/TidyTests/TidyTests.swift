@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// What STYLE asks of the tree and a machine can see. Limits here only ever tighten.
+/// What can be checked of the tree's style by reading it. Limits here only ever tighten.
 struct TidyTests {
     @Test func noFileIsLongerThanOneSubject() {
         for file in SourceFile.all {
-            #expect(file.lines.count <= 440, "\(file.path) has \(file.lines.count) lines")
+            #expect(file.lines.count <= 438, "\(file.path) has \(file.lines.count) lines")
         }
     }
 
@@ -19,9 +19,9 @@ struct TidyTests {
         }
     }
 
-    @Test func noFunctionIsLongerThan70Lines() {
+    @Test func noFunctionIsLongerThan61Lines() {
         for file in SourceFile.all.filter({ $0.path.hasPrefix("Sources/") }) {
-            for function in file.functions where function.lineCount > 70 {
+            for function in file.functions where function.lineCount > 61 {
                 Issue.record(
                     "\(file.path):\(function.line) is \(function.lineCount) lines long")
             }
@@ -72,10 +72,16 @@ struct TidyTests {
             in: sources.filter { !speaksFoundation || $0.target != "MultipeerConnectivity" })
     }
 
+    @Test(arguments: Banned.names) func bannedNames(_ banned: Banned) {
+        let sources = SourceFile.all.filter { $0.path.hasPrefix("Sources/") }
+        expectAbsence(of: banned, in: sources)
+    }
+
     @Test(arguments: Banned.inLogic) func bannedInLogic(_ banned: Banned) {
         let logic = [
             "NearbyCore", "NearbyWire", "NearbyEngine", "NearbyGroups", "NearbyTransfers",
-            "Telemetry", "Sampling", "AgentComposition", "Collector", "CollectorComposition",
+            "NearbySimulator", "Telemetry", "Sampling", "AgentComposition", "Collector",
+            "CollectorComposition",
         ]
         let files = SourceFile.all.filter { logic.contains($0.target) || $0.isMachine }
         expectAbsence(of: banned, in: files)
@@ -184,7 +190,7 @@ struct SourceFile: Sendable {
     }
 }
 
-/// DESIGN's table of rooms: an inner target never imports an outer one.
+/// Which target may import which: an inner target never imports an outer one.
 enum Imports {
     static let allowed: [String: Set<String>] = [
         "DurableFiles": ["Glibc"],
@@ -226,8 +232,8 @@ enum Imports {
         "Boards": ["Configuration", "Glibc", "Synchronization"],
         "Collector": ["NearbyCore", "Telemetry"],
         "Store": [
-            "NearbyCore", "Telemetry", "Collector", "Fleet", "Outputs", "DurableFiles", "CSQLite",
-            "Glibc",
+            "NearbyCore", "Telemetry", "Collector", "Fleet", "Outputs", "DurableFiles", "Spool",
+            "CSQLite", "Glibc",
         ],
         "Outputs": ["NearbyCore", "Telemetry", "Fleet"],
         "OutputFiles": [
@@ -266,7 +272,11 @@ enum Imports {
         ],
         "Alarms": ["NearbyCore", "Telemetry", "Collector", "Fleet"],
         "Fleet": ["NearbyCore", "Telemetry", "Collector", "Synchronization"],
-        "Survey": ["NodeShell", "Configuration", "NearbyCore", "Collector", "Telemetry", "Fleet"],
+        "NearbySimulator": ["NearbyCore", "NearbyWire", "NearbyEngine"],
+        "Survey": [
+            "NodeShell", "Configuration", "NearbyCore", "NearbySimulator", "Collector", "Telemetry",
+            "Fleet",
+        ],
         "FleetTerminal": ["NearbyCore", "Telemetry", "Collector", "Fleet"],
         "OutputPostgres": [
             "NearbyCore", "Fleet", "Outputs", "CollectorConfiguration", "CPostgres", "Glibc",
@@ -288,7 +298,8 @@ enum Imports {
             "CollectorShell", "Collector", "Setup", "Survey",
             "NodeShell", "CollectorConfiguration", "Configuration", "Boards", "NearbyCore",
             "NearbyWire", "NearbyEngine",
-            "NearbyLinux", "Store", "Nearby", "FileTransfer", "Fleet", "FleetTerminal",
+            "NearbyLinux", "NearbySimulator", "Store", "Nearby", "FileTransfer", "Fleet",
+            "FleetTerminal",
             "ArgumentParser", "CLinux", "CQREncode", "Glibc", "Synchronization",
         ],
     ]

@@ -181,9 +181,9 @@ public struct AttachedSensors {
         }
         for (index, entry) in entries.enumerated() {
             let device = devices[index]
-            let twins = devices.filter { $0.name == device.name }
-            let isPlaced = device.place != nil && twins.count { $0.place == device.place } == 1
-            let key = twins.count == 1 ? device.name : isPlaced ? device.place ?? entry : entry
+            let namesakes = devices.filter { $0.name == device.name }
+            let isPlaced = device.place != nil && namesakes.count { $0.place == device.place } == 1
+            let key = namesakes.count == 1 ? device.name : isPlaced ? device.place ?? entry : entry
             devices[index].key = [key, entry].first(where: Self.isKey).map(Self.quoted)
         }
         return devices

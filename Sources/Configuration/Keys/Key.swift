@@ -20,6 +20,8 @@ public struct Key: Sendable {
         /// Text without control characters, bytes of UTF-8.
         case text(ClosedRange<Int>)
         case path
+        /// A path, or `off`.
+        case pathOrOff
         case networkName
         case secret
         /// So many bytes in hexadecimal; not to be shown.
@@ -63,6 +65,7 @@ extension Key.Form {
         case .text(let bytes):
             "text of \(bytes.lowerBound) to \(bytes.upperBound) bytes without control characters"
         case .path: "a path of at most \(Self.pathBytesMax) bytes"
+        case .pathOrOff: "a path of at most \(Self.pathBytesMax) bytes, or off"
         case .networkName:
             "1 to 15 of a–z, 0–9 and hyphen, with a letter, and hyphens only between others"
         case .secret: "a line made by `rivulet secret`"
@@ -97,6 +100,7 @@ extension Key.Form {
         switch self {
         case .text(let bytes): "text, \(bytes.lowerBound) to \(bytes.upperBound) bytes"
         case .path: "path"
+        case .pathOrOff: "path, or `off`"
         case .networkName: "1 to 15 of a–z, 0–9, hyphen"
         case .secret: "a line from `rivulet secret`"
         case .hexadecimal(let bytes): "\(bytes * 2) hexadecimal digits"

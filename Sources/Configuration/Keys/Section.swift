@@ -175,7 +175,7 @@ package struct Section {
         let text = plainText(key)
         guard let text, values[key] != nil, let form = table.key(key)?.form else { return text }
         switch form {
-        case .text, .path:
+        case .text, .path, .pathOrOff:
             // A pattern may be meant to find them.
             if key != "pattern", let found = InvisibleCharacter(in: text) {
                 add(key, found.advice(key))
@@ -185,7 +185,11 @@ package struct Section {
             }
         default: break
         }
-        if case .path = form { checkPath(key, text) }
+        switch form {
+        case .path: checkPath(key, text)
+        case .pathOrOff where text != "off": checkPath(key, text)
+        default: break
+        }
         return text
     }
 
@@ -193,7 +197,7 @@ package struct Section {
     func checkPath(_ key: String, _ text: String) {
         guard values[key] != nil else { return }
         if let fault = PathText.fault(text, key) { add(key, fault) }
-        if let remark = PathText.remark(text, key) { warn(key, remark) }
+        if let warning = PathText.warning(text, key) { warn(key, warning) }
     }
 
     private func plainText(_ key: String) -> String? {
@@ -201,7 +205,7 @@ package struct Section {
             switch form {
             case .text(let bytes):
                 bytes.contains(text.utf8.count) && PlainText.isPrintable(text) ? text : nil
-            case .path:
+            case .path, .pathOrOff:
                 (1...Key.Form.pathBytesMax).contains(text.utf8.count)
                     && PlainText.isPrintable(text) ? text : nil
             case .networkName: NetworkName.isValid(text) ? text : nil

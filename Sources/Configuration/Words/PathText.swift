@@ -15,7 +15,7 @@ package enum PathText {
     }
 
     /// What a relative path comes to; nil for a full one.
-    static func remark(_ path: String, _ key: String) -> String? {
+    static func warning(_ path: String, _ key: String) -> String? {
         guard !path.hasPrefix("/"), !path.hasPrefix("~"), !path.isEmpty else { return nil }
         return "\(key) is '\(PlainText.shown(path))', relative to the folder in which the program "
             + "is started; from here that is \(PlainText.shown(folder + "/" + path)): write the "

@@ -1,3 +1,5 @@
+import NearbyCore
+
 /// What to write instead of a word that is not known.
 package enum Suggestion {
     /// `did you mean …?`, or the list of known words where none is near.
@@ -29,17 +31,17 @@ package enum Suggestion {
 
 /// Text for people.
 package enum PlainText {
-    /// No ASCII control characters: what is shown on a terminal or given to the kernel has none.
+    /// Plain scalars alone: so is what is shown on a terminal or given to the kernel.
     package static func isPrintable(_ text: String) -> Bool {
-        text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
+        text.unicodeScalars.allSatisfy(\.isPlain)
     }
 
-    /// A value as a message repeats it: at most 40 characters, none of them control characters;
-    /// never what looks like a secret, wherever it was written.
+    /// A value as a message repeats it: at most 40 characters, all of them printable; never what
+    /// looks like a secret, wherever it was written.
     package static func shown(_ text: String) -> String {
         if resemblesSecret(text) { return "(a secret, not shown)" }
         let start = text.unicodeScalars.prefix(40)
-        let plain = start.map { $0.value < 0x20 || $0.value == 0x7f ? "?" : String($0) }.joined()
+        let plain = start.map { $0.isPlain ? String($0) : "?" }.joined()
         return text.unicodeScalars.count > 40 ? plain + "…" : plain
     }
 

@@ -16,11 +16,11 @@ package enum UnitWords {
 
     /// Warns of a unit that is carried as it is written and is hardly meant so.
     static func check(_ key: String, _ word: String, _ section: Section) {
-        if let remark = remark(on: word, key) { section.warn(key, remark) }
+        if let warning = warning(on: word, key) { section.warn(key, warning) }
     }
 
     /// What to write for a word that stands for a known unit; nil where it is one, or none is near.
-    package static func remark(on word: String, _ key: String) -> String? {
+    package static func warning(on word: String, _ key: String) -> String? {
         if word == "C" || word == "F" {
             let (taken, meant, name) =
                 word == "C" ? ("coulomb", "Celsius", "Cel") : ("farad", "Fahrenheit", "[degF]")

@@ -17,12 +17,12 @@ extension AdapterMachine {
         case .newSettings(let settings): return settle(settings, of: event.index, now)
         case .found, .discovering, .advertisingAdded, .advertisingRemoved, .monitorRemoved,
             .resumed, .other:
-            return event.index == adapter?.index ? happened(event.body, now) : []
+            return event.index == adapter?.index ? handle(event.body, now) : []
         }
     }
 
     /// To the controller in use.
-    private mutating func happened(_ body: ManagementEvent.Body, _ now: Instant) -> [Output] {
+    private mutating func handle(_ body: ManagementEvent.Body, _ now: Instant) -> [Output] {
         switch body {
         case .found(let address, let rssi, let data):
             return isUp ? receive(.found(data, from: address, rssi: rssi), now) : []
@@ -129,7 +129,7 @@ extension AdapterMachine {
         // A monitor that cannot be removed is not there any more, whatever the reason.
         let isRemoval = answered.command.code == .removeMonitor
         switch status {
-        case .permissionDenied: return notify(.permissionDenied) + leave(for: .denied)
+        case .permissionDenied: return notify(.permissionDenied) + stopRunning(for: .denied)
         case .invalidIndex where !isRemoval: return remove(answered.index, now)
         case .rfkilled where !isRemoval:
             // The kernel says nothing when the block is lifted.

@@ -33,7 +33,7 @@ extension AdapterMachine {
         case .idle, .denied, .stopped: return outputs
         case .preparing, .up:
             for step in Self.steps {
-                outputs += take(step, now)
+                outputs += perform(step, now)
                 guard pending == nil, mayPass(step, now) else { break }
             }
             return outputs
@@ -62,7 +62,7 @@ extension AdapterMachine {
     // MARK: Towards links
 
     /// The command that a step needs, if it needs one now.
-    private mutating func take(_ step: Step, _ now: Instant) -> [Output] {
+    private mutating func perform(_ step: Step, _ now: Instant) -> [Output] {
         switch step {
         case .pause, .up, .listener: return []
         case .list: return controllers.isListed ? [] : [send(.readIndexList, to: nil, now)]
@@ -135,7 +135,8 @@ extension AdapterMachine {
             return receive(.adapterUp, now) + notify(.using(adapter)) + [.up(adapter)]
         }
         // The controller is off or gone, and with it what it did.
-        return leave(for: .preparing) + advertise(.adapterDown, now) + receive(.adapterDown, now)
+        return stopRunning(for: .preparing) + advertise(.adapterDown, now)
+            + receive(.adapterDown, now)
     }
 
     // MARK: The machines

@@ -214,11 +214,11 @@ struct AdapterMachine: Sendable {
             phase = .stopped
             return [.restored]
         }
-        return leave(for: .stopping(refused: []))
+        return stopRunning(for: .stopping(refused: []))
     }
 
     /// Ends running: links can use the controller no longer.
-    mutating func leave(for next: Phase) -> [Output] {
+    mutating func stopRunning(for next: Phase) -> [Output] {
         let wasUp = isUp
         phase = next
         return wasUp ? [.down] : []

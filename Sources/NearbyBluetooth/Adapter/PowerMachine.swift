@@ -31,8 +31,8 @@ struct PowerMachine: Sendable {
     }
 
     /// Against others who switch the controller off.
-    private var contest = Backoff(first: .seconds(5), most: .seconds(300))
-    private var freeing = Backoff(first: .seconds(60), most: .seconds(3_600))
+    private var powerBackoff = Backoff(first: .seconds(5), most: .seconds(300))
+    private var freeingBackoff = Backoff(first: .seconds(60), most: .seconds(3_600))
     /// It is to be switched off for its instances, or was, and is not on again.
     private(set) var isFreeing = false
     private var switchedOnAt = Instant.zero
@@ -42,39 +42,41 @@ struct PowerMachine: Sendable {
 
     mutating func handle(_ input: Input, now: Instant) -> [Output] {
         switch input {
-        case .switchOn: return contest.isDue(now) ? [.send(.setPowered(true))] : []
+        case .switchOn: return powerBackoff.isDue(now) ? [.send(.setPowered(true))] : []
         case .freeInstances:
-            guard freeing.isDue(now) else { return [] }
+            guard freeingBackoff.isDue(now) else { return [] }
             isFreeing = true
             return [.send(.setPowered(false))]
         case .freeingRefused:
             isFreeing = false
-            freeing.fail(now, using: &random)
+            freeingBackoff.fail(now, using: &random)
         case .switchedOn:
             isFreeing = false
             switchedOnAt = now
-        case .switchedOff(.freeingInstances): freeing.fail(now, using: &random)
-        case .switchedOff(.restartingReception): contest.succeed()
+        case .switchedOff(.freeingInstances): freeingBackoff.fail(now, using: &random)
+        case .switchedOff(.restartingReception): powerBackoff.succeed()
         case .switchedOff(.others):
-            if now - switchedOnAt > Self.peace { contest.succeed() }
-            contest.fail(now, using: &random)
+            if now - switchedOnAt > Self.stableTime { powerBackoff.succeed() }
+            powerBackoff.fail(now, using: &random)
             return [.switchedOffByOthers]
         case .controllerRemoved:
             isFreeing = false
-            contest.succeed()
-            freeing.succeed()
+            powerBackoff.succeed()
+            freeingBackoff.succeed()
         case .deadlineReached:
-            _ = contest.isDue(now)
-            _ = freeing.isDue(now)
+            _ = powerBackoff.isDue(now)
+            _ = freeingBackoff.isDue(now)
         }
         return []
     }
 
     var nextDeadline: Instant? {
-        guard let at = contest.at, let other = freeing.at else { return contest.at ?? freeing.at }
+        guard let at = powerBackoff.at, let other = freeingBackoff.at else {
+            return powerBackoff.at ?? freeingBackoff.at
+        }
         return min(at, other)
     }
 
     /// Who switches the controller off after so long on is not at war with us.
-    private static let peace = Duration.seconds(60)
+    private static let stableTime = Duration.seconds(60)
 }

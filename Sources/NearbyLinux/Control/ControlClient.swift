@@ -15,7 +15,7 @@ public enum ControlError: Error, Hashable, Sendable, CustomStringConvertible {
     case noDirectory(path: String, SystemError)
     case timedOut(path: String, Duration)
     /// The agent closed the connection within a reply.
-    case brokenOff(path: String)
+    case connectionClosed(path: String)
     case replyTooLong(limit: Int)
     case system(SystemError)
 
@@ -33,7 +33,7 @@ public enum ControlError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noDirectory(_, let error): "no control socket there: \(error)"
         case .timedOut(let path, let limit):
             "the node at \(path) did not answer within \(limit.milliseconds) ms"
-        case .brokenOff(let path):
+        case .connectionClosed(let path):
             "the node at \(path) closed the connection: it was stopping, or had too many clients"
         case .replyTooLong(let limit): "the node's reply has more than \(limit) bytes"
         case .system(let error): error.description
@@ -43,7 +43,7 @@ public enum ControlError: Error, Hashable, Sendable, CustomStringConvertible {
 
 extension ControlError {
     /// Whether another place would do: the node may not make a socket in this one.
-    package var isOfThePlace: Bool {
+    package var concernsItsPlace: Bool {
         switch self {
         case .noDirectory, .badPath, .notPermitted: true
         case .system(let error): [EACCES, EPERM, EROFS, ENOENT, ENOTDIR].contains(error.code)
@@ -162,7 +162,7 @@ public final class ControlClient {
         if count > 0 {
             waiting.append(contentsOf: piece.prefix(count))
         } else if count == 0 || errno == ECONNRESET {
-            throw .brokenOff(path: path)
+            throw .connectionClosed(path: path)
         } else if errno != EAGAIN, errno != EINTR {
             throw .system(.last("read"))
         }

@@ -34,13 +34,13 @@ final class DatagramReceiver {
                 mayHaveErrors = true
                 return
             }
-            for index in 0..<count { take(index, body) }
+            for index in 0..<count { deliver(index, body) }
             guard count == batch.capacity else { return }
             rest -= count
         }
     }
 
-    private func take(_ index: Int, _ body: (ReceivedDatagram) -> Void) {
+    private func deliver(_ index: Int, _ body: (ReceivedDatagram) -> Void) {
         let overflowBefore = overflow
         guard let datagram = batch.datagram(at: index, overflow: &overflow) else { return }
         if overflow != overflowBefore {

@@ -56,7 +56,7 @@ extension FileDescriptor {
                     guard count >= 0 else { return false }
                     let target = UnsafeRawBufferPointer(
                         start: name, count: Int(message.msg_namelen))
-                    if saysNobodyIsThere(&message),
+                    if reportsUnreachable(&message),
                         let address = SocketAddress.transportAddress(target)
                     {
                         let link = LinkID(value: SocketAddress.scope(target))
@@ -71,7 +71,7 @@ extension FileDescriptor {
         }
     }
 
-    private func saysNobodyIsThere(_ message: inout msghdr) -> Bool {
+    private func reportsUnreachable(_ message: inout msghdr) -> Bool {
         var next = clinux_cmsg_first(&message)
         while let header = next {
             switch (header.pointee.cmsg_level, header.pointee.cmsg_type) {

@@ -5,5 +5,5 @@ public enum LoadedPages {
     /// Gives back to the kernel what only the start touched: libraries that initialise themselves,
     /// the reading of the configuration. Afterwards about half as much is resident; what is touched
     /// again is mapped again, from the kernel's cache.
-    public static func giveBack() { clinux_give_back_pages() }
+    public static func release() { clinux_give_back_pages() }
 }

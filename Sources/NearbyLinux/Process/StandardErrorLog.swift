@@ -1,4 +1,5 @@
 import Glibc
+import NearbyCore
 
 /// Plain lines on standard error: for people on a terminal, for journald otherwise.
 ///
@@ -77,7 +78,7 @@ public struct StandardErrorLog: Sendable {
         _ = Glibc.write(STDERR_FILENO, &bytes, bytes.count)
     }
 
-    /// The line as written. Control characters become `?`: a name from outside cannot forge a line.
+    /// The line as written. What is not plain becomes `?`: a name from outside cannot forge a line.
     func line(_ level: Level, _ text: String) -> String {
         var line =
             switch prefix {
@@ -86,8 +87,7 @@ public struct StandardErrorLog: Sendable {
             case .time: Self.time(WallClock.read().unixNanoseconds / 1_000_000_000) + " "
             }
         for scalar in text.unicodeScalars {
-            let isControl = scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value)
-            line.unicodeScalars.append(isControl ? "?" : scalar)
+            line.unicodeScalars.append(scalar.isPlain ? scalar : "?")
         }
         return line + "\n"
     }

@@ -30,7 +30,7 @@ final class ControlService {
     func close() { socket?.close() }
 
     /// Ends the reply to who asked for an echo.
-    func note(_ event: Node.Event) {
+    func record(_ event: Node.Event) {
         guard case .echo(let answer, let node, let hops, let time) = event else { return }
         let words = [
             "answered", time.nanoseconds.description, hops.description,
@@ -51,7 +51,7 @@ final class ControlService {
         case ("near", nil): return .lines([program.near.description])
         case ("echo", let words?): return echo(words, to: client, program)
         case ("ticket", let seconds?): return .lines([program.issueTicket(validFor: seconds)])
-        case ("connect", let ticket?): return .lines([program.use(ticket: ticket)])
+        case ("connect", let ticket?): return .lines([program.redeem(ticket: ticket)])
         case ("connected", let peer?): return .lines([program.nameIfConnected(peer)])
         default:
             if let lines = onRequest?(request) { return .lines(lines) }
@@ -78,7 +78,7 @@ final class ControlService {
         let words = text.split(separator: " ").map(String.init)
         guard words.count == 3, waiting.count < Limits.echoClientsMax,
             let peer = PeerID(text: words[0]), let hops = UInt64(words[1]), hops <= 64,
-            let milliseconds = UInt64(words[2]), 1...Limits.echoPatienceMax ~= milliseconds
+            let milliseconds = UInt64(words[2]), 1...Limits.echoTimeoutMax ~= milliseconds
         else { return .lines(["error echo PEERID HOPS MILLISECONDS, and not too many at a time"]) }
         let node = program.runner.node
         guard node.routes.contains(where: { $0.destination == peer }) else {
@@ -87,8 +87,8 @@ final class ControlService {
         let now = MonotonicClock.now()
         let token = systemRandom()
         let limit = hops == 0 ? nil : UInt8(truncatingIfNeeded: hops)
-        let patience = Duration.milliseconds(Int64(milliseconds))
-        waiting.append(Waiting(token: token, client: client, until: now + patience))
+        let timeout = Duration.milliseconds(Int64(milliseconds))
+        waiting.append(Waiting(token: token, client: client, until: now + timeout))
         let timer =
             timer
             ?? program.loop.addTimer { [unowned self, unowned program] in
@@ -96,7 +96,7 @@ final class ControlService {
             }
         self.timer = timer
         wake(program)
-        program.runner.give(.echo(token: token, to: peer, hopLimit: limit), at: now)
+        program.runner.handle(.echo(token: token, to: peer, hopLimit: limit), at: now)
         return .open([])
     }
 
@@ -133,5 +133,5 @@ extension Limits {
     /// Echoes that clients of the control socket wait for at a time.
     static let echoClientsMax = 64
     /// How long one may wait, milliseconds.
-    static let echoPatienceMax: UInt64 = 10_000
+    static let echoTimeoutMax: UInt64 = 10_000
 }

@@ -20,7 +20,7 @@ final class AvahiLink {
                 network: network, name: configuration.name, record: record),
             loop: runner.loop)
         service.onEndpoints = { [unowned self] in
-            self.runner.give(.advertisedPeers($0, by: .avahi), at: MonotonicClock.now())
+            self.runner.handle(.advertisedPeers($0, by: .avahi), at: MonotonicClock.now())
         }
         service.onDiagnostic = { [unowned self] in
             self.runner.log.write($0.level, $0.text(self.runner))
@@ -67,7 +67,7 @@ final class AvahiLink {
         case .serving(.none): "waits for the daemon or a link"
         case .serving(.registering): "publishing \"\(service.machine.serviceName)\""
         case .serving(.published): "published as \"\(service.machine.serviceName)\""
-        case .serving(.resting): "not published; trying again"
+        case .serving(.backingOff): "not published; trying again"
         }
     }
 

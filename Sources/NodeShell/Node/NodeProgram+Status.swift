@@ -36,7 +36,7 @@ extension NodeProgram {
             ("nodes", nodeStatus(now: MonotonicClock.now())),
             ("refused", .array(node.refusedNodes(now: MonotonicClock.now()).map(refused))),
             ("refusalsOmitted", .integer(node.omittedRefusals)),
-            ("interfaces", .array(runner.hearing.map(interface))),
+            ("interfaces", .array(runner.memberships.map(interface))),
             ("bluetooth", bluetooth),
             ("tables", .object(node.tableSizes.map { ($0.name, .integer($0.count)) })),
             ("sent", traffic(runner.transport.sent)),
@@ -95,7 +95,7 @@ extension NodeProgram {
         }
         if let line = additions.summary?() { lines.append(line) }
         lines += additions.lines?() ?? []
-        for entry in runner.hearing where !entry.hearing.ipv4 && !entry.hearing.ipv6 {
+        for entry in runner.memberships where !entry.membership.ipv4 && !entry.membership.ipv6 {
             lines.append("multicast  not heard on \(runner.name(of: entry.link))")
         }
         if let avahi { lines.append(avahi.summaryLine) }
@@ -208,11 +208,13 @@ extension NodeProgram {
         ])
     }
 
-    private func interface(_ entry: (link: LinkID, hearing: BeaconSocket.Hearing)) -> JSONValue {
+    private func interface(_ entry: (link: LinkID, membership: BeaconSocket.Membership))
+        -> JSONValue
+    {
         .object([
             ("name", .string(runner.name(of: entry.link))),
-            ("ipv4", .flag(entry.hearing.ipv4)),
-            ("ipv6", .flag(entry.hearing.ipv6)),
+            ("ipv4", .flag(entry.membership.ipv4)),
+            ("ipv6", .flag(entry.membership.ipv6)),
         ])
     }
 

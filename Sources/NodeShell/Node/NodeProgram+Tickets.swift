@@ -23,7 +23,7 @@ extension NodeProgram {
         return "ok \(ticket.text)\(isDoubtful ? " clock" : "")"
     }
 
-    func use(ticket text: String) -> String {
+    func redeem(ticket text: String) -> String {
         let ticket: Ticket
         do throws(Ticket.Fault) {
             ticket = try Ticket(text: text)

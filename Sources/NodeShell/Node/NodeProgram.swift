@@ -41,7 +41,7 @@ package final class NodeProgram {
         self.log = log
         CoreDumps.withholdMemory()
         run = RunID(value: systemRandom())
-        lock = settings.keepsNothing ? nil : try StateLock.take(settings.state)
+        lock = settings.keepsNothing ? nil : try StateLock.acquire(settings.state)
         let identity: NodeIdentity
         do {
             signals = try SignalSource()
@@ -114,7 +114,7 @@ package final class NodeProgram {
             try loop.register(signals) { [unowned self] in received(signal: $0) }
             openControl()
             systemd.startWatchdog()
-            pages.giveBackLater()
+            pages.releaseLater()
             try clock.start { [unowned self] in onClock?($0, $1) }
             rememberPeers()
             try runner.start()
@@ -132,7 +132,7 @@ package final class NodeProgram {
         systemd.stopping()
         onStop?()
         memory?.finish()
-        runner.give(.stop, at: MonotonicClock.now())
+        runner.handle(.stop, at: MonotonicClock.now())
         avahi?.stop()
         runner.stopBluetooth()
         control.close()
@@ -146,10 +146,10 @@ package final class NodeProgram {
     package func uptime(_ now: Instant) -> Duration { now - started }
 
     /// Takes what the node told: writes what a person should read.
-    package func note(_ event: Node.Event, _ now: Instant) {
+    package func record(_ event: Node.Event, _ now: Instant) {
         if case .diagnostic(let diagnostic) = event { tell(diagnostic, now) }
-        control.note(event)
-        runner.note(event, now)
+        control.record(event)
+        runner.record(event, now)
     }
 
     /// Refusals that repeat are written as sums.
@@ -164,7 +164,7 @@ package final class NodeProgram {
     private func startAvahi() {
         guard settings.avahi == .auto else { return }
         avahi = AvahiLink(runner, network: settings.network) { [unowned self] in
-            pages.giveBackLater()
+            pages.releaseLater()
         }
         runner.onLinks = { [unowned self] in avahi?.linksChanged() }
         runner.advertisedName = { [unowned self] in avahi?.name(of: $0) }
@@ -186,7 +186,7 @@ package final class NodeProgram {
             try control.open(settings.control, for: self)
         } catch {
             log.write(.warning, "\(error)")
-            guard error.isOfThePlace, fallback != settings.control else { return }
+            guard error.concernsItsPlace, fallback != settings.control else { return }
             do throws(ControlError) {
                 try control.open(fallback, for: self)
                 log.write(

@@ -81,19 +81,19 @@ extension NodeRunner {
 
     private func bluetoothEvent(_ event: BluetoothEvent, _ now: Instant) {
         switch event {
-        case .linkUp(let link): give(.linkUp(link, .bluetooth), at: now)
-        case .linkDown(let link): give(.linkDown(link), at: now)
+        case .linkUp(let link): handle(.linkUp(link, .bluetooth), at: now)
+        case .linkDown(let link): handle(.linkDown(link), at: now)
         case .datagram(let bytes, let source):
-            give(.datagram(bytes, from: source, isMulticast: false), at: now)
-        case .peers(let endpoints): give(.advertisedPeers(endpoints, by: .bluetooth), at: now)
+            handle(.datagram(bytes, from: source, isMulticast: false), at: now)
+        case .peers(let endpoints): handle(.advertisedPeers(endpoints, by: .bluetooth), at: now)
         case .advertisement(let data, let address, let rssi):
             onAdvertisement?(HeardAdvertisement(data: data, address: address, rssi: rssi), now)
-        case .diagnostic(let text, let gravity): log.write(level(gravity), "Bluetooth: \(text)")
+        case .diagnostic(let text, let severity): log.write(level(severity), "Bluetooth: \(text)")
         }
     }
 
-    private func level(_ gravity: BluetoothEvent.Gravity) -> StandardErrorLog.Level {
-        switch gravity {
+    private func level(_ severity: BluetoothEvent.Severity) -> StandardErrorLog.Level {
+        switch severity {
         case .information: .information
         case .missing: missing
         case .change: .diagnostic

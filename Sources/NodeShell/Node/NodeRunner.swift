@@ -116,7 +116,7 @@ public final class NodeRunner {
             if options.usesUDP {
                 try loop.register(monitor.descriptor) { [unowned self] _ in interfacesChanged() }
             }
-            give(.start, at: MonotonicClock.now())
+            handle(.start, at: MonotonicClock.now())
             if options.usesUDP { apply(try monitor.reload()) }
             startBluetooth()
         } catch {
@@ -125,7 +125,7 @@ public final class NodeRunner {
     }
 
     /// Hands an input to the node and carries out what follows.
-    public func give(_ input: Node.Input, at now: Instant) {
+    public func handle(_ input: Node.Input, at now: Instant) {
         owner?.handle([input], now: now)
     }
 
@@ -152,7 +152,7 @@ public final class NodeRunner {
     }
 
     /// The links on which beacons are heard, with what each hears.
-    public var hearing: [(link: LinkID, hearing: BeaconSocket.Hearing)] {
+    public var memberships: [(link: LinkID, membership: BeaconSocket.Membership)] {
         beaconSocket?.links ?? []
     }
 
@@ -274,7 +274,7 @@ public final class NodeRunner {
     }
 
     /// The node told this.
-    public func note(_ event: Node.Event, _ now: Instant) {
+    public func record(_ event: Node.Event, _ now: Instant) {
         switch event {
         case .diagnostic(.neighbourUp(let peer, _, let endpoint)),
             .diagnostic(.neighbourMoved(let peer, _, let endpoint)):

@@ -20,7 +20,7 @@ struct AdvertisementSensors {
 
     /// What each sensor makes of an advertisement. Whom a driver names is no concern of those that
     /// take everybody.
-    func hear(
+    func receive(
         _ heard: HeardAdvertisement, now: Instant
     ) -> [(sensor: Int, measurements: [Measurement])] {
         let named = listening.filter { $0.driver.address == heard.address.value }
@@ -29,7 +29,7 @@ struct AdvertisementSensors {
         return (named.isEmpty ? listening.filter { $0.driver.address == nil } : named).map {
             (
                 $0.sensor,
-                $0.driver.hear(heard.data, from: address, signal: heard.rssi, now: now)
+                $0.driver.receive(heard.data, from: address, signal: heard.rssi, now: now)
             )
         }
     }

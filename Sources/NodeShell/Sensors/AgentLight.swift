@@ -26,7 +26,7 @@ final class AgentLight {
     }
 
     /// What is wrong with it; nil: nothing.
-    var remark: String? { light.remark }
+    var diagnostic: String? { light.diagnostic }
 
     func show(_ state: StatusLED.State) {
         light.show(state, now: MonotonicClock.now())

@@ -24,7 +24,7 @@ final class EventSensors {
 
     /// Forgets the sensors so far and takes up these; gives those whose `finish` is still to be
     /// called.
-    func use(_ sensors: [any SensorDriver]) -> [any EventDriver] {
+    func replace(with sensors: [any SensorDriver]) -> [any EventDriver] {
         let earlier = drivers.compactMap { $0 }
         for descriptor in watched { if let descriptor { loop.unregister(descriptor) } }
         drivers = sensors.map { $0 as? any EventDriver }

@@ -35,7 +35,7 @@ final class SensorDrivers {
     }
 
     /// Gets what a sensor gave by itself.
-    var onSpeech: ((_ sensor: Int, _ measurements: [Measurement], _ now: Instant) -> Void)? {
+    var onReport: ((_ sensor: Int, _ measurements: [Measurement], _ now: Instant) -> Void)? {
         get { events.give }
         set { events.give = newValue }
     }
@@ -44,10 +44,10 @@ final class SensorDrivers {
     var areListening: Bool { !listeners.isEmpty }
 
     /// Takes these drivers in the place of those so far.
-    func use(_ settings: [SensorSettings]) -> [Agent.SensorPlan] {
+    func apply(_ settings: [SensorSettings]) -> [Agent.SensorPlan] {
         drivers = settings.map { $0.makeDriver(state: state, pins: pins) }
         // Ahead of the new ones' first sample: they may want what the earlier hold.
-        for driver in events.use(drivers) where !workers.run({ driver.finish() }) {
+        for driver in events.replace(with: drivers) where !workers.run({ driver.finish() }) {
             driver.finish()
         }
         for driver in listeners.drivers where !workers.run({ driver.finish() }) {
@@ -77,15 +77,15 @@ final class SensorDrivers {
     /// The sensor may have opened or closed while it was asked.
     func sampled(_ sensor: Int) { events.compare(sensor) }
 
-    func hear(_ heard: HeardAdvertisement, now: Instant) {
-        for (sensor, measurements) in listeners.hear(heard, now: now) {
-            onSpeech?(sensor, measurements, now)
+    func receive(_ heard: HeardAdvertisement, now: Instant) {
+        for (sensor, measurements) in listeners.receive(heard, now: now) {
+            onReport?(sensor, measurements, now)
         }
     }
 
     /// The last of all; it may take its time.
     func finish() {
-        for driver in events.use([]) { driver.finish() }
+        for driver in events.replace(with: []) { driver.finish() }
         for driver in listeners.drivers { driver.finish() }
         listeners = AdvertisementSensors()
     }

@@ -96,11 +96,11 @@ package enum SensorTrial {
     private static func lines(
         _ measurements: [Measurement], of driver: any SensorDriver, orElse nothing: String
     ) -> [String] {
-        let remark = [driver.fault, driver.remark].compactMap { $0 }.map {
+        let diagnostic = [driver.fault, driver.diagnostic].compactMap { $0 }.map {
             "# \(driver.name): \($0)"
         }
-        guard !measurements.isEmpty else { return ["# \(driver.name): \(nothing)"] + remark }
-        return measurements.map(line) + remark
+        guard !measurements.isEmpty else { return ["# \(driver.name): \(nothing)"] + diagnostic }
+        return measurements.map(line) + diagnostic
     }
 
     private static func line(of measurement: Measurement) -> String {

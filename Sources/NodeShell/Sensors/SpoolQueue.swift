@@ -63,7 +63,7 @@ final class SpoolQueue: @unchecked Sendable {
     private(set) var statistics = Statistics()
 
     /// Each message that comes out of `answers` goes through here.
-    func take(_ message: Message) -> Answer {
+    func receive(_ message: Message) -> Answer {
         statistics = message.statistics
         return message.answer
     }
@@ -101,7 +101,7 @@ final class SpoolQueue: @unchecked Sendable {
                 spool.forget(run, unneeded)
                 return .done
             case .end(let lastSequence):
-                try spool.noteEnd(lastSequence: lastSequence)
+                try spool.recordEnd(lastSequence: lastSequence)
                 return .done
             }
         } catch {

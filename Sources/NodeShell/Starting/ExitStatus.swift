@@ -15,6 +15,8 @@ public enum ExitStatus: Int32, Sendable {
     case noInput = 66
     /// What is needed is not there: a node that does not run, a port that somebody else has.
     case unavailable = 69
+    /// We have a fault.
+    case software = 70
     /// A file cannot be made.
     case cannotCreate = 73
     /// Reading or writing failed.
@@ -65,7 +67,7 @@ public enum ExitStatus: Int32, Sendable {
         case .noAgent, .alreadyServed: self = .unavailable
         case .notPermitted: self = .notPermitted
         case .notASocket, .badPath: self = .usage
-        case .timedOut, .brokenOff: self = .tryAgain
+        case .timedOut, .connectionClosed: self = .tryAgain
         case .replyTooLong: self = .data
         case .system(let error), .noDirectory(_, let error): self.init(code: error.code)
         }

@@ -69,8 +69,8 @@ extension MachineCheck {
         case .failure(let fault): fail("file: \(replay.file): \(fault)", sensor.mark)
         case .success(let columns):
             for (name, unit) in columns {
-                if let remark = UnitWords.remark(on: unit, "the unit of column \(name)") {
-                    warn(remark, sensor.mark)
+                if let warning = UnitWords.warning(on: unit, "the unit of column \(name)") {
+                    warn(warning, sensor.mark)
                 }
             }
             compare(sensor, columns.map(\.name))

@@ -15,7 +15,7 @@ final class StateLock {
 
     /// Takes the lock, and makes the directory if there is none. nil where no file can be opened
     /// in it: then nothing else can be kept there either.
-    static func take(_ directory: String) throws(StartError) -> StateLock? {
+    static func acquire(_ directory: String) throws(StartError) -> StateLock? {
         try? SystemFiles().makeDirectories(directory, permissions: 0o700)
         let path = directory + "/lock"
         let flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK

@@ -29,10 +29,10 @@ extension Settings {
         }
         guard trust.kind == .authority else { return identity }
         let authority = try authority(for: identity, role)
-        if let remark = remark(on: authority, isAsked: false) {
+        if let warning = dateWarning(on: authority, isAsked: false) {
             // A clock that may be wrong prevents no start.
-            guard !remark.isCertain else { throw StartError(remark.text, .configuration) }
-            log.write(.warning, remark.text)
+            guard !warning.isCertain else { throw StartError(warning.text, .configuration) }
+            log.write(.warning, warning.text)
         }
         return identity.certified(by: authority)
     }
@@ -68,7 +68,7 @@ extension Settings {
     /// to be certain of it.
     ///
     /// - Parameter isAsked: a person asks; a clock that is wrong is late as a rule.
-    package func remark(
+    package func dateWarning(
         on authority: Authority, isAsked: Bool = true
     ) -> (text: String, isCertain: Bool)? {
         let clock = WallClock.read()

@@ -15,14 +15,14 @@ final class PageReturn {
 
     /// When what belongs to the start is over and the first neighbours are admitted; and again
     /// when a library has worked that rests afterwards, at most once a second.
-    func giveBackLater() {
+    func releaseLater() {
         guard !isPlanned else { return }
         isPlanned = true
         let timer =
             timer
             ?? loop.addTimer { [unowned self] _ in
                 isPlanned = false
-                LoadedPages.giveBack()
+                LoadedPages.release()
             }
         self.timer = timer
         loop.set(timer, to: max(startedAt + .seconds(5), MonotonicClock.now() + .seconds(1)))

@@ -1,12 +1,12 @@
 import NearbyCore
 import Telemetry
 
-/// One device that advertises: what was heard of it, what is to be given, and when it is silent.
+/// One device that advertises: what was heard of it, what is to be reported, and when it is silent.
 ///
-/// A level that is heard is given at once if the channel's last one is a period ago or more; what
-/// comes sooner waits, the newest in the place of older ones, and is given by the next sample that
-/// is due. A state is given at once when it changes, an event always: a door that is opened and
-/// closed within a period was open.
+/// A level that is heard is reported at once if the channel's last one is a period ago or more; one
+/// that comes sooner waits, the newest replacing older ones, and is reported by the next sample
+/// that is due. A state is reported at once when it changes, an event always: a door that is opened
+/// and closed within a period was open.
 package struct AdvertisedDevice: Sendable {
     /// Advertisements of one measurement are repeated within this time.
     static let repeatTime = Duration.seconds(4)
@@ -16,8 +16,8 @@ package struct AdvertisedDevice: Sendable {
     private struct Channel: Sendable {
         let name: String
         let unit: String
-        /// When and what was given last; nil: nothing, or a null because it was silent.
-        var given: (time: Instant, outcome: Outcome)?
+        /// When and what was reported last; nil: nothing, or a null because it was silent.
+        var reported: (time: Instant, outcome: Outcome)?
         var waiting: (time: Instant, outcome: Outcome)?
     }
 
@@ -51,7 +51,7 @@ package struct AdvertisedDevice: Sendable {
     ///
     /// Throws where the counter is older than the last one, unless the device has been silent:
     /// then it may have a new battery, and counts anew.
-    package mutating func hear(
+    package mutating func receive(
         _ heard: SensorAdvertisement, signal: Int8?, now: Instant
     ) throws(AdvertisementFault) -> [Measurement] {
         if let counter = heard.counter, let before = last.counter, counter < before,
@@ -65,7 +65,7 @@ package struct AdvertisedDevice: Sendable {
         // What is proved by a counter is new once; of others nobody knows after a while.
         if !isSame || heard.counter == nil && !isRecent {
             for value in heard.values where value.kind != .event || !isSame {
-                measurements += give(value, now)
+                measurements += report(value, now)
             }
             measured = heard.values.isEmpty ? measured : now
             if !heard.values.isEmpty { last = heard }
@@ -73,7 +73,7 @@ package struct AdvertisedDevice: Sendable {
         if !heard.values.isEmpty {
             let outcome: Outcome =
                 signal.map { .value(DecimalValue(coefficient: Int64($0))) } ?? .null(.absent)
-            measurements += give(
+            measurements += report(
                 .init(kind: .level, name: "signal", unit: "dBm", outcome: outcome), now)
         }
         self.heard = now
@@ -81,12 +81,12 @@ package struct AdvertisedDevice: Sendable {
     }
 
     /// What waits and is due, and nulls for all channels once nothing new has come for too long.
-    /// Where there are more than `most`, the rest is given by the next sample.
+    /// Where there are more than `most`, the rest is reported by the next sample.
     package mutating func sample(_ now: Instant, most: Int) -> [Measurement] {
         guard isSilent(now) else { return due(now, most: most) }
         guard channels.count <= most else { return [] }
         for index in channels.indices {
-            channels[index].given = nil
+            channels[index].reported = nil
             channels[index].waiting = nil
         }
         return channels.map {
@@ -96,16 +96,16 @@ package struct AdvertisedDevice: Sendable {
 
     /// Whether nothing new has come for so long that the last values no longer hold.
     package func isSilent(_ now: Instant) -> Bool {
-        measured.map { now - $0 >= patience(with: last) } ?? false
+        measured.map { now - $0 >= silenceLimit(for: last) } ?? false
     }
 
     /// Silent for so long that it may have a new battery; after a restart, since then.
     private func isGone(_ now: Instant, _ heard: SensorAdvertisement) -> Bool {
-        if measured == nil, let restored { return now - restored >= patience(with: heard) }
+        if measured == nil, let restored { return now - restored >= silenceLimit(for: heard) }
         return isSilent(now)
     }
 
-    private func patience(with advertisement: SensorAdvertisement) -> Duration {
+    private func silenceLimit(for advertisement: SensorAdvertisement) -> Duration {
         advertisement.isTriggered ? max(silentAfter, Self.triggeredSilence) : silentAfter
     }
 
@@ -121,37 +121,40 @@ package struct AdvertisedDevice: Sendable {
 
     // MARK: Channels
 
-    private mutating func give(_ value: SensorAdvertisement.Value, _ now: Instant) -> [Measurement]
+    private mutating func report(_ value: SensorAdvertisement.Value, _ now: Instant)
+        -> [Measurement]
     {
         guard let index = place(of: value) else { return [] }
-        let given = channels[index].given
+        let reported = channels[index].reported
         let isDue =
             switch value.kind {
             case .event: true
-            case .state: given?.outcome != value.outcome || isDue(given?.time, now)
-            case .level: isDue(given?.time, now)
+            case .state: reported?.outcome != value.outcome || isDue(reported?.time, now)
+            case .level: isDue(reported?.time, now)
             }
         channels[index].waiting = (now, value.outcome)
-        return isDue ? [take(index)].compactMap { $0 } : []
+        return isDue ? [takeWaiting(index)].compactMap { $0 } : []
     }
 
-    private func isDue(_ given: Instant?, _ now: Instant) -> Bool {
-        given.map { now - $0 >= period } ?? true
+    private func isDue(_ reported: Instant?, _ now: Instant) -> Bool {
+        reported.map { now - $0 >= period } ?? true
     }
 
     private mutating func due(_ now: Instant, most: Int) -> [Measurement] {
         var measurements: [Measurement] = []
         for index in channels.indices where measurements.count < most {
-            guard isDue(channels[index].given?.time, now), let due = take(index) else { continue }
+            guard isDue(channels[index].reported?.time, now), let due = takeWaiting(index) else {
+                continue
+            }
             measurements.append(due)
         }
         return measurements
     }
 
-    private mutating func take(_ index: Int) -> Measurement? {
+    private mutating func takeWaiting(_ index: Int) -> Measurement? {
         guard let waiting = channels[index].waiting else { return nil }
         channels[index].waiting = nil
-        channels[index].given = waiting
+        channels[index].reported = waiting
         let channel = channels[index]
         return Measurement(
             "\(name).\(channel.name)", channel.unit, waiting.outcome, at: waiting.time)

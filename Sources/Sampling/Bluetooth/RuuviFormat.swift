@@ -12,7 +12,7 @@
 ///         | VOC 1 | NOx 1 | luminosity 3 | reserved 3 | sequence 3 | flags 1 | reserved 5
 ///         | address 6
 package enum RuuviFormat {
-    package static let company: UInt16 = 0x0499
+    package static let companyID: UInt16 = 0x0499
 
     package static func decode(
         _ data: ArraySlice<UInt8>

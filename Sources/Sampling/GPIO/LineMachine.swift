@@ -119,7 +119,7 @@ package struct LineMachine: Sendable {
             self.level = level
             debouncer?.observe(level, at: now)
             return []
-        case .deadlineReached: return told(debouncer?.settle(at: now))
+        case .deadlineReached: return report(debouncer?.settle(at: now))
         }
     }
 
@@ -149,7 +149,7 @@ package struct LineMachine: Sendable {
     /// Takes up the count of an earlier run.
     package mutating func resume(_ count: Int64) { counter?.resume(count) }
 
-    package var remark: String? {
+    package var diagnostic: String? {
         var parts: [String] = []
         if missed > 0 {
             let isCounted = counter != nil && debouncer == nil
@@ -182,12 +182,12 @@ package struct LineMachine: Sendable {
     }
 
     private mutating func edge(_ isRising: Bool, _ time: Instant) -> [Measurement] {
-        if debouncer != nil { return told(debouncer?.edge(to: isRising, at: time)) }
-        return told(Debouncer.Change(level: isRising, time: time))
+        if debouncer != nil { return report(debouncer?.edge(to: isRising, at: time)) }
+        return report(Debouncer.Change(level: isRising, time: time))
     }
 
     /// An edge that holds is counted, or becomes a reading if it was asked for.
-    private mutating func told(_ change: Debouncer.Change?) -> [Measurement] {
+    private mutating func report(_ change: Debouncer.Change?) -> [Measurement] {
         guard let change else { return [] }
         level = change.level
         switch mode {

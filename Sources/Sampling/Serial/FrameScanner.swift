@@ -30,13 +30,13 @@ struct FrameScanner: Sendable {
                 frames.append(rest.prefix(count))
                 rest = rest.dropFirst(max(1, count))
                 hasFound = true
-                losses.senselessBytes = 0
+                losses.unparsedBytes = 0
             case .unfinished: break scan
             case .badChecksum:
                 losses.badChecksums &+= 1
                 rest = rest.dropFirst()
             case .noFrame:
-                if hasFound { losses.strayBytes &+= 1 } else { losses.senselessBytes &+= 1 }
+                if hasFound { losses.strayBytes &+= 1 } else { losses.unparsedBytes &+= 1 }
                 rest = rest.dropFirst()
             }
         }
@@ -47,7 +47,7 @@ struct FrameScanner: Sendable {
     mutating func restart() {
         buffer = []
         hasFound = false
-        losses.senselessBytes = 0
+        losses.unparsedBytes = 0
     }
 }
 

@@ -41,7 +41,7 @@ package struct NewestReadings: Sendable {
     }
 
     /// Takes over what has come, and gives what was waited for.
-    package mutating func note(_ measurements: [Measurement], _ now: Instant) -> [Measurement] {
+    package mutating func record(_ measurements: [Measurement], _ now: Instant) -> [Measurement] {
         if !areCertain, !measurements.isEmpty, entries.map(\.channel) == expected {
             entries.removeAll { $0.last == nil }
         }

@@ -13,7 +13,7 @@ package protocol SerialParser: Sendable {
     /// What could not be used since the start.
     var losses: SerialLosses { get }
     /// What time it is: told before the bytes that came by then.
-    mutating func note(_ now: Instant)
+    mutating func advance(to now: Instant)
     /// What the bytes complete. A value is never told twice.
     mutating func feed(_ bytes: ArraySlice<UInt8>) -> [Measurement]
     /// Forgets what has begun and not ended: the line was opened anew.
@@ -23,7 +23,7 @@ package protocol SerialParser: Sendable {
 extension SerialParser {
     package var areChannelsCertain: Bool { true }
     package var request: [UInt8]? { nil }
-    package mutating func note(_ now: Instant) {}
+    package mutating func advance(to now: Instant) {}
 }
 
 /// How much of what came could not be used, and why.
@@ -37,7 +37,7 @@ package struct SerialLosses: Equatable, Sendable {
     /// Lines, or frames, longer than they may be.
     var longLines = 0
     /// Bytes that came since the line was opened, while none of them made sense; 0 afterwards.
-    package var senselessBytes = 0
+    package var unparsedBytes = 0
 
     /// For people; nil if nothing was lost.
     package init() {}
@@ -56,7 +56,7 @@ package struct SerialLosses: Equatable, Sendable {
         if badChecksums > earlier.badChecksums { return .checksum }
         let isNoise =
             strayBytes > earlier.strayBytes || badLines > earlier.badLines
-            || longLines > earlier.longLines || senselessBytes > earlier.senselessBytes
+            || longLines > earlier.longLines || unparsedBytes > earlier.unparsedBytes
         return isNoise ? .malformed : nil
     }
 }

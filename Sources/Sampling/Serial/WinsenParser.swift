@@ -41,7 +41,7 @@ package struct WinsenParser: SerialParser {
         scanner.feed(bytes, Self.judge).flatMap { measurements($0) }
     }
 
-    package mutating func note(_ now: Instant) { self.now = now }
+    package mutating func advance(to now: Instant) { self.now = now }
 
     package mutating func restart() {
         scanner.restart()

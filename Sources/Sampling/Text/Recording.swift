@@ -64,25 +64,14 @@ private struct DateText {
 
     mutating func milliseconds() -> Int64? {
         guard let year = number(4), take("-"), let month = number(2), take("-"),
-            let day = number(2), take("T") || take("t") || take(" "),
+            let day = number(2), let date = CivilDay(year: year, month: month, day: day),
+            take("T") || take("t") || take(" "),
             let hour = number(2), take(":"), let minute = number(2), take(":"),
-            let second = number(2), (1...12).contains(month), (1...31).contains(day),
-            hour < 24, minute < 60, second < 61, let fraction = fraction(), let zone = zone(),
-            rest.isEmpty
+            let second = number(2), hour < 24, minute < 60, second < 61,
+            let fraction = fraction(), let zone = zone(), rest.isEmpty
         else { return nil }
-        let days = Self.days(year, month, day)
+        let days = date.daysSince1970
         return (((days * 24 + hour) * 60 + minute - zone) * 60 + second) * 1_000 + fraction
-    }
-
-    /// Days since 1970-01-01 in the Gregorian calendar (Howard Hinnant, `days_from_civil`).
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let years = month <= 2 ? year - 1 : year
-        // Years before 0 do not occur: four digits, and 0000-01 counts as year −1 of era −1.
-        let era = (years >= 0 ? years : years - 399) / 400
-        let yearOfEra = years - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-            - 719_468
     }
 
     /// Milliseconds behind a point; further digits are cut off. 0 if there is none.

@@ -47,7 +47,7 @@ public final class BLEDriver: AdvertisementDriver {
         /// The counter of an earlier run is known, or there is none; before, nothing that has a
         /// counter is believed.
         var isRestored = true
-        var counterRemark: String?
+        var counterDiagnostic: String?
     }
 
     public let name: String
@@ -81,7 +81,7 @@ public final class BLEDriver: AdvertisementDriver {
 
     // MARK: What is heard
 
-    public func hear(
+    public func receive(
         _ data: [UInt8], from address: AdvertiserAddress, signal: Int8, now: Instant
     ) -> [Measurement] {
         if let own = options.address, own != address.value { return [] }
@@ -89,7 +89,7 @@ public final class BLEDriver: AdvertisementDriver {
         for part in AdvertisedData.parts(of: data) {
             do throws(AdvertisementFault) {
                 guard let heard = try decode(part, from: address) else { continue }
-                measurements += try take(heard, from: address, signal: signal, now: now)
+                measurements += try record(heard, from: address, signal: signal, now: now)
             } catch {
                 state.withLock { $0.faults[error, default: 0] += 1 }
             }
@@ -103,7 +103,7 @@ public final class BLEDriver: AdvertisementDriver {
     ) throws(AdvertisementFault) -> SensorAdvertisement? {
         let opener = options.key.map(CCMCipher.opener)
         switch part {
-        case .manufacturer(RuuviFormat.company, let data):
+        case .manufacturer(RuuviFormat.companyID, let data):
             // Ruuvi has no sealed format: whoever has a key is no such tag.
             guard options.key == nil else { throw .notEncrypted }
             return try RuuviFormat.decode(data)
@@ -117,7 +117,7 @@ public final class BLEDriver: AdvertisementDriver {
         }
     }
 
-    private func take(
+    private func record(
         _ heard: SensorAdvertisement, from address: AdvertiserAddress, signal: Int8, now: Instant
     ) throws(AdvertisementFault) -> [Measurement] {
         // 127: the controller cannot tell (Bluetooth Core, Vol 4, Part E, §7.7.65.2).
@@ -127,7 +127,7 @@ public final class BLEDriver: AdvertisementDriver {
                 let index = place(of: address, heard, &state)
             else { return .success([]) }
             do throws(AdvertisementFault) {
-                let measurements = try state.devices[index].device.hear(
+                let measurements = try state.devices[index].device.receive(
                     heard, signal: signal, now: now)
                 return .success(measurements)
             } catch {
@@ -207,9 +207,10 @@ public final class BLEDriver: AdvertisementDriver {
             state.isRestored = true
             switch content {
             case .failure(let error):
-                state.counterRemark = "its counter of earlier cannot be read: \(error)"
+                state.counterDiagnostic = "its counter of earlier cannot be read: \(error)"
             case .success(.damaged(let kept)):
-                state.counterRemark = "the file with its counter was no number and is now \(kept)"
+                state.counterDiagnostic =
+                    "the file with its counter was no number and is now \(kept)"
             case .success(.none): break
             case .success(.count(let count)):
                 guard let counter = UInt32(exactly: count), !state.devices.isEmpty else { break }
@@ -221,7 +222,7 @@ public final class BLEDriver: AdvertisementDriver {
     private func saveCounter(_ now: Instant, after pause: Duration) {
         let known = state.withLock { $0.isRestored ? $0.devices.first?.device.counter : nil }
         guard let known else { return }
-        let remark: String?? = file.withLock { file in
+        let diagnostic: String?? = file.withLock { file in
             guard file?.isOutdated(Int64(known), after: pause, now: now) == true else {
                 return .none
             }
@@ -232,7 +233,7 @@ public final class BLEDriver: AdvertisementDriver {
                 return "its counter is not on disk and would not outlast a restart: \(error)"
             }
         }
-        if let remark { state.withLock { $0.counterRemark = remark } }
+        if let diagnostic { state.withLock { $0.counterDiagnostic = diagnostic } }
     }
 
     public func finish() { saveCounter(Clocks.read().now, after: .zero) }
@@ -240,11 +241,11 @@ public final class BLEDriver: AdvertisementDriver {
     // MARK: For people
 
     /// `3 devices; 12 without a key`.
-    public var remark: String? {
-        let (count, passed, faults, counterRemark) = state.withLock { state in
+    public var diagnostic: String? {
+        let (count, passed, faults, counterDiagnostic) = state.withLock { state in
             (
                 state.devices.filter { $0.device.measured != nil }.count, state.passed,
-                state.faults, state.counterRemark
+                state.faults, state.counterDiagnostic
             )
         }
         var parts = [
@@ -256,7 +257,7 @@ public final class BLEDriver: AdvertisementDriver {
             if let count = faults[fault] { parts.append("\(count) \(text)") }
         }
         if passed > 0 { parts.append("\(passed) of others, or of changing addresses, left out") }
-        if let counterRemark { parts.append(counterRemark) }
+        if let counterDiagnostic { parts.append(counterDiagnostic) }
         return parts.joined(separator: "; ")
     }
 

@@ -55,8 +55,8 @@ public final class GPIODriver: EventDriver {
         var hasResumed = false
         var fault: LineFault?
         /// What became of its file at the start, and when it was written last.
-        var loadRemark: String?
-        var saveRemark: String?
+        var loadDiagnostic: String?
+        var saveDiagnostic: String?
     }
 
     /// `state` is the agent's directory, where a counter is kept; nil: it begins at zero. `header`
@@ -80,10 +80,11 @@ public final class GPIODriver: EventDriver {
         self.file = Mutex(file)
     }
 
-    public var remark: String? {
+    public var diagnostic: String? {
         state.withLock { state in
             let parts = [
-                state.fault?.text, state.machine.remark, state.loadRemark, state.saveRemark,
+                state.fault?.text, state.machine.diagnostic, state.loadDiagnostic,
+                state.saveDiagnostic,
             ]
             let told = parts.compactMap { $0 }
             return told.isEmpty ? nil : told.joined(separator: "; ")
@@ -150,7 +151,7 @@ public final class GPIODriver: EventDriver {
                 case .none: break
                 case .count(let count): state.machine.resume(count)
                 case .damaged(let kept):
-                    state.loadRemark =
+                    state.loadDiagnostic =
                         "the file with its count was no number and is now \(kept); it counts "
                         + "from 0"
                 }
@@ -181,7 +182,7 @@ public final class GPIODriver: EventDriver {
     private func save(
         _ count: Int64, _ now: Instant, if isWanted: (CounterFile<SystemFiles>) -> Bool
     ) {
-        let remark: String?? = file.withLock { file in
+        let diagnostic: String?? = file.withLock { file in
             guard let known = file, isWanted(known) else { return .none }
             do throws(FileError) {
                 try file?.save(count, now: now)
@@ -190,7 +191,7 @@ public final class GPIODriver: EventDriver {
                 return "its count is not on disk and would not outlast a restart: \(error)"
             }
         }
-        if let remark { state.withLock { $0.saveRemark = remark } }
+        if let diagnostic { state.withLock { $0.saveDiagnostic = diagnostic } }
     }
 
     // MARK: On the logic thread

@@ -5,7 +5,7 @@ import NearbyCore
 ///
 /// A short flash a second: starting; even blinking: looking for a collector; steady: connected;
 /// fast: a fault. `advance` is to be called at `nextDeadline`. For the logic thread; each call is a
-/// few small writes. What goes wrong is in `remark`, and tried again at the next change after
+/// few small writes. What goes wrong is in `diagnostic`, and tried again at the next change after
 /// ten seconds.
 public final class StatusLED {
     public enum State: Equatable, Sendable { case starting, searching, connected, fault }
@@ -18,7 +18,7 @@ public final class StatusLED {
     }
 
     /// For people: what is wrong; nil: nothing.
-    public private(set) var remark: String?
+    public private(set) var diagnostic: String?
     public private(set) var nextDeadline: Instant?
     private let place: Place
     private let header: HeaderPins
@@ -65,10 +65,10 @@ public final class StatusLED {
         case .success(let light):
             self.light = light
             self.isLit = isLit
-            remark = nil
+            diagnostic = nil
         case .failure(let fault):
             (light, self.isLit) = (nil, nil)
-            remark = fault.text
+            diagnostic = fault.text
             retryAt = now + .seconds(10)
         }
     }

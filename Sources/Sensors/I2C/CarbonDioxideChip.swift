@@ -20,7 +20,7 @@ struct CarbonDioxideChip: I2CChip {
     private static let isReady: [UInt8] = [0xe4, 0xb8]
     private static let commandMilliseconds = 1
     /// Three of its periods: it does not measure any more.
-    private static let patience = Duration.seconds(15)
+    private static let readyTimeout = Duration.seconds(15)
 
     mutating func sample(_ bus: any I2CBus, now: Instant) throws(I2CFault) -> [Measurement] {
         // Eleven bits of the answer are 0 while there is nothing new.
@@ -30,7 +30,7 @@ struct CarbonDioxideChip: I2CChip {
             (last, hasValue) = (now, true)
             return measurements(try ask(Self.read, words: 3, bus))
         }
-        if let last, now - last < Self.patience { return hasValue ? [] : nulls(.warmingUp) }
+        if let last, now - last < Self.readyTimeout { return hasValue ? [] : nulls(.warmingUp) }
         let hasStopped = last != nil
         // One that measures already, since an earlier run, refuses; then all is well too.
         _ = try? bus.transfer(Self.start, read: 0)

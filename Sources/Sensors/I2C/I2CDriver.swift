@@ -72,7 +72,7 @@ public final class I2CDriver: SensorDriver {
         chip = Mutex(device.chip)
     }
 
-    public var remark: String? { fault.withLock { $0 } }
+    public var diagnostic: String? { fault.withLock { $0 } }
 
     /// The bus is opened each time: it costs nothing, and one that was away is found again.
     public func sample() -> [Measurement] {

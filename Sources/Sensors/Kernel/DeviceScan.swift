@@ -37,7 +37,7 @@ final class DeviceScan: Sendable {
         state = Mutex((DeviceRoster(prefix: kind.prefix, staleAfter: staleAfter), 0))
     }
 
-    var remark: String? {
+    var diagnostic: String? {
         let (count, leftOut) = state.withLock { ($0.deviceCount, $0.roster.leftOutCount) }
         let some = leftOut == 0 ? "" : "; \(leftOut) channels left out, there are too many"
         return count == 0 ? "no such \(kind.noun)" : "\(count) \(plural(count))" + some

@@ -38,9 +38,11 @@ struct KernelDevice: Equatable, Sendable {
         }
         // One chip may be several devices.
         return devices.map { device in
-            let twins = devices.filter { $0.name == device.name && $0.location == device.location }
+            let namesakes = devices.filter {
+                $0.name == device.name && $0.location == device.location
+            }
             var device = device
-            if twins.count > 1 { device.location += ".\(device.entry)" }
+            if namesakes.count > 1 { device.location += ".\(device.entry)" }
             return device
         }
     }

@@ -20,8 +20,8 @@ public final class OneWireDriver: SensorDriver {
         var roster: DeviceRoster
         /// Millidegrees that were believed last, by id.
         var believed: [String: Int64] = [:]
-        /// For `remark`.
-        var remark: String?
+        /// For `diagnostic`.
+        var diagnostic: String?
     }
 
     /// `ids` as the kernel writes them, such as `28-0001a0115e01`; none: all there are.
@@ -37,7 +37,7 @@ public final class OneWireDriver: SensorDriver {
         state = Mutex(State(roster: DeviceRoster(prefix: "w1.", staleAfter: staleAfter)))
     }
 
-    public var remark: String? { state.withLock { $0.remark } }
+    public var diagnostic: String? { state.withLock { $0.diagnostic } }
 
     public func sample() -> [Measurement] {
         let folder = root + "/sys/bus/w1/devices"
@@ -59,14 +59,14 @@ public final class OneWireDriver: SensorDriver {
         }
         return state.withLock { state in
             state.believed = believed.filter { wanted.contains($0.key) }
-            state.remark = Self.remark(readings, fault)
+            state.diagnostic = Self.diagnostic(readings, fault)
             return state.roster.settle(readings, now: clock())
         }
     }
 
     /// Lets all thermometers of these buses convert at once; the kernel returns when they are done,
     /// and the next `w1_slave` of each gives what came of it. Where that fails, each is converted
-    /// when it is read: why it failed, for the remark.
+    /// when it is read: why it failed, for the diagnostic.
     private func convertAll(_ buses: [String], in folder: String) -> SensorFile.Fault? {
         var fault: SensorFile.Fault?
         for bus in buses {
@@ -139,7 +139,7 @@ public final class OneWireDriver: SensorDriver {
             entry: id, folder: "", name: OneWireFamily.part(of: id) ?? id, label: id, location: id)
     }
 
-    private static func remark(
+    private static func diagnostic(
         _ readings: [DeviceReadings], _ fault: SensorFile.Fault?
     ) -> String {
         if readings.isEmpty { return "no thermometer on any bus" }

@@ -21,7 +21,7 @@ public final class PowerDriver: SensorDriver {
 
     public var name: String { scan.name }
 
-    public var remark: String? { scan.remark }
+    public var diagnostic: String? { scan.diagnostic }
 
     public func sample() -> [Measurement] {
         let parent = root + "/sys/class/power_supply"

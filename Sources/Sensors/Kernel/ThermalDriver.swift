@@ -19,7 +19,7 @@ public final class ThermalDriver: SensorDriver {
 
     public var name: String { scan.name }
 
-    public var remark: String? { scan.remark }
+    public var diagnostic: String? { scan.diagnostic }
 
     public func sample() -> [Measurement] {
         let zones = KernelDevice.all(

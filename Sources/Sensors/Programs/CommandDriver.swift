@@ -25,12 +25,12 @@ public final class CommandDriver: SensorDriver {
         var known: KnownChannels
         /// A process that even SIGKILL has not ended (it hangs in the kernel); no other is started
         /// beside it.
-        var undead: pid_t?
+        var unreaped: pid_t?
     }
 
     static let outputBytesMax = 64 * 1_024
     /// What is kept of standard error's end.
-    static let complaintBytesMax = 1_024
+    static let standardErrorBytesMax = 1_024
 
     /// `channel` names a lone number, and begins the names of all others; without it the program's
     /// name is the channel.
@@ -50,10 +50,10 @@ public final class CommandDriver: SensorDriver {
 
     public func sample() -> [Measurement] {
         state.withLock { state in
-            if let undead = state.undead {
-                guard Self.hasEnded(undead) else { return state.known.nulls(.timeout) }
-                waitpid(undead, nil, 0)
-                state.undead = nil
+            if let unreaped = state.unreaped {
+                guard Self.hasEnded(unreaped) else { return state.known.nulls(.timeout) }
+                waitpid(unreaped, nil, 0)
+                state.unreaped = nil
             }
             switch run(&state) {
             case .failure(let fault):
@@ -61,7 +61,7 @@ public final class CommandDriver: SensorDriver {
                 return state.known.nulls(fault.reason)
             case .success(let measurements):
                 lastFault.withLock { $0 = nil }
-                state.known.note(measurements)
+                state.known.record(measurements)
                 return measurements
             }
         }
@@ -87,14 +87,14 @@ public final class CommandDriver: SensorDriver {
             return .failure(
                 Fault(reason: Self.reason(code), text: String(cString: strerror(code))))
         }
-        var said = Complaint()
+        var said = StandardErrorTail()
         let fault = read(output, complaints, &said)
         if fault != nil { kill(-process, SIGKILL) }
-        guard let status = end(process, { said.take(complaints) }) else {
-            state.undead = process
+        guard let status = end(process, { said.append(complaints) }) else {
+            state.unreaped = process
             return .failure(Fault(reason: .timeout, text: "it does not end, not even by SIGKILL"))
         }
-        said.take(complaints)
+        said.append(complaints)
         if var fault {
             fault.text += said.lastLine.map { ": \($0)" } ?? ""
             return .failure(fault)
@@ -108,7 +108,7 @@ public final class CommandDriver: SensorDriver {
         let measurements = CommandOutput.parse(
             output.bytes, channel: channel, prefix: prefix, unit: unit)
         guard let measurements else {
-            let line = Complaint.line(output.bytes[...])
+            let line = StandardErrorTail.line(output.bytes[...])
             return .failure(
                 Fault(
                     reason: .malformed,
@@ -134,7 +134,7 @@ public final class CommandDriver: SensorDriver {
     /// Everything until the end of standard output, the time limit or too much of it. What comes on
     /// standard error meanwhile is taken too, or a talkative program would wait for ever.
     private func read(
-        _ output: CommandPipe, _ complaints: CommandPipe, _ said: inout Complaint
+        _ output: CommandPipe, _ complaints: CommandPipe, _ said: inout StandardErrorTail
     ) -> Fault? {
         let deadline = Self.milliseconds() + timeLimit.milliseconds
         while true {
@@ -154,7 +154,7 @@ public final class CommandDriver: SensorDriver {
                 return Fault(reason: .failed, text: String(cString: strerror(errno)))
             }
             guard ready > 0 else { continue }
-            if entries[1].revents != 0 { said.take(complaints) }
+            if entries[1].revents != 0 { said.append(complaints) }
             guard entries[0].revents != 0 else { continue }
             output.read()
             if output.isAtEnd { return nil }

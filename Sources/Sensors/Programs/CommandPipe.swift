@@ -1,4 +1,5 @@
 import Glibc
+import NearbyCore
 
 /// A pipe from a program that we run, read without waiting.
 final class CommandPipe {
@@ -47,13 +48,13 @@ final class CommandPipe {
 }
 
 /// The end of what a program wrote to standard error.
-struct Complaint {
+struct StandardErrorTail {
     private var end: [UInt8] = []
 
-    mutating func take(_ pipe: CommandPipe) {
+    mutating func append(_ pipe: CommandPipe) {
         pipe.read()
         end += pipe.takeBytes()
-        end.removeFirst(max(0, end.count - CommandDriver.complaintBytesMax))
+        end.removeFirst(max(0, end.count - CommandDriver.standardErrorBytesMax))
     }
 
     /// The last line that is not empty; nil if there is none.
@@ -65,9 +66,8 @@ struct Complaint {
         let line = text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d })
             .last { !$0.allSatisfy(isSpace) }
         guard let line else { return nil }
-        let shown = String(decoding: line, as: UTF8.self).unicodeScalars.map { scalar in
-            scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value)
-                ? " " : String(scalar)
+        let shown = String(decoding: line, as: UTF8.self).unicodeScalars.map {
+            $0.isPlain ? String($0) : " "
         }
         let start = shown.prefix(120).joined()
         return shown.count > 120 ? start + "…" : start

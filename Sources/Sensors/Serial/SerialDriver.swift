@@ -80,15 +80,15 @@ public final class SerialDriver: EventDriver {
 
     public var descriptor: Int32? { state.withLock { $0.port?.descriptor } }
 
-    public var remark: String? {
+    public var diagnostic: String? {
         state.withLock { state in
             if let fault = state.fault { return fault.message }
             var parts: [String] = []
             if let warning = state.port?.warning { parts.append(warning) }
-            let senseless = state.parser.losses.senselessBytes
-            if senseless >= Self.senselessBytesTold {
+            let unparsed = state.parser.losses.unparsedBytes
+            if unparsed >= Self.unparsedBytesReported {
                 parts.append(
-                    "\(senseless) bytes came and none made sense; is it this device, and does it "
+                    "\(unparsed) bytes came and none made sense; is it this device, and does it "
                         + "speak at \(baud) baud?")
             }
             if let losses = state.parser.losses.text { parts.append(losses) }
@@ -101,7 +101,7 @@ public final class SerialDriver: EventDriver {
     }
 
     /// More than the rest of a frame or line that had begun before we listened.
-    private static let senselessBytesTold = 256
+    private static let unparsedBytesReported = 256
 
     public func sample() -> [Measurement] {
         let isOpen = state.withLock { $0.port != nil || $0.isFinished }
@@ -125,13 +125,13 @@ public final class SerialDriver: EventDriver {
             switch port.read(Limits.serialReadBytesMax) {
             case .nothing: return []
             case .bytes(let bytes):
-                state.parser.note(now)
+                state.parser.advance(to: now)
                 let measurements = state.parser.feed(bytes[...]).map { measurement in
                     var named = measurement
                     named.channel = Self.name(measurement.channel, after: prefix)
                     return named
                 }
-                return state.readings.note(measurements, now)
+                return state.readings.record(measurements, now)
             case .gone:
                 state.port = nil
                 state.fault = SerialPort.Fault(

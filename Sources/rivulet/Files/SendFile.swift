@@ -110,6 +110,10 @@ private struct SendTeller: Sendable {
                 ActiveFile(name: order.name, sender: "", completed: completed, total: total)
             ])
         case .brokenOff(let reason): display.say("\(reason); waiting for it to come back")
+        case .namesake(let other, let chosen):
+            display.say(
+                "another receiver of this name has come, \(other.id); the file goes to "
+                    + "\(chosen.id), which was there first")
         }
     }
 }

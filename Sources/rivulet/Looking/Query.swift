@@ -98,6 +98,7 @@ struct Query: ParsableCommand {
             let reader = try StoreReader(path)
             reader.words = words
             try print(reader, to: output)
+            for line in reader.takeDiagnostics() { StandardErrorLog().write(.warning, line) }
         } catch {
             try output.finish()
             throw Failure(error.text(of: path), error.status)

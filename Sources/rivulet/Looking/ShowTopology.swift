@@ -47,7 +47,7 @@ struct ShowTopology: ParsableCommand {
         if json { print(topology.json) } else if svg == nil { topology.lines.forEach { print($0) } }
     }
 
-    private static func write(_ text: String, to path: String) throws {
+    static func write(_ text: String, to path: String) throws {
         func fault() -> Failure {
             let code = errno
             return Failure("\(path): \(String(cString: strerror(code)))", ExitStatus(code: code))

@@ -3,13 +3,13 @@
 host c a
 lan 1 c a
 mkdir -p "$LAB/c"
-mount -t tmpfs -o size=300k rivulet-test "$LAB/c"
+mount -t tmpfs -o size=400k rivulet-test "$LAB/c"
 config c collector
 config a agent "$SENSOR"
 collect c
 agent a
 must "readings before" until_true 15 has_rows c a 2
-head -c 400000 /dev/zero >"$LAB/c/filler" 2>/dev/null
+head -c 500000 /dev/zero >"$LAB/c/filler" 2>/dev/null
 must "it says what is the matter" until_true 20 grep -q "no space left" "$LAB/collect_c.err"
 must "and in its status" until_true 5 bash -c "'$BIN/rivulet' status --json --socket '$LAB/c.sock' | grep -q 'no space'"
 must "the table goes on" more_rows c a

@@ -161,7 +161,7 @@ struct Reception: Sendable {
                 return outputs + [.advertisement(data, from: address, rssi: rssi)]
             }
             guard advertisement.networkTag == networkTag else {
-                outputs.append(.drop(.advertisementStrangeNetwork))
+                outputs.append(.drop(.advertisementForeignNetwork))
                 guard foreign.record(advertisement.peerPrefix, now) else { return outputs }
                 return outputs + [.otherNetwork(advertisement.peerPrefix, address)]
             }

@@ -40,7 +40,7 @@ package struct LineParser: SerialParser {
         if !hasFirst {
             let isEnd = { (byte: UInt8) in byte == 0x0a || byte == 0x0d }
             guard let end = bytes.firstIndex(where: isEnd) else {
-                losses.senselessBytes = losses.senselessBytes &+ bytes.count
+                losses.unparsedBytes = losses.unparsedBytes &+ bytes.count
                 return []
             }
             hasFirst = true
@@ -54,7 +54,7 @@ package struct LineParser: SerialParser {
     package mutating func restart() {
         splitter.restart()
         (hasFirst, hasUnderstood) = (false, false)
-        losses.senselessBytes = 0
+        losses.unparsedBytes = 0
     }
 
     private mutating func measurements(_ line: [UInt8]) -> [Measurement] {
@@ -62,13 +62,13 @@ package struct LineParser: SerialParser {
             if hasUnderstood {
                 losses.badLines &+= 1
             } else {
-                losses.senselessBytes = losses.senselessBytes &+ line.count
+                losses.unparsedBytes = losses.unparsedBytes &+ line.count
             }
             return []
         }
         if !measurements.isEmpty {
             hasUnderstood = true
-            losses.senselessBytes = 0
+            losses.unparsedBytes = 0
         }
         return measurements
     }

@@ -43,23 +43,23 @@ package struct PositionParser: SerialParser {
     package mutating func restart() {
         splitter.restart()
         (hasSentence, hasFix, hasGGA, seen) = (false, false, false, [])
-        losses.senselessBytes = 0
+        losses.unparsedBytes = 0
     }
 
     private mutating func sentence(_ line: [UInt8]) -> [Measurement] {
         // What was cut off by noise may have a whole sentence behind it.
-        guard let start = line.lastIndex(of: UInt8(ascii: "$")) else { return useless(line) }
+        guard let start = line.lastIndex(of: UInt8(ascii: "$")) else { return reject(line) }
         let body = line[(start + 1)...]
         guard let star = body.lastIndex(of: UInt8(ascii: "*")),
             let sum = Self.hexadecimal(body[(star + 1)...])
-        else { return useless(line) }
+        else { return reject(line) }
         guard body[..<star].reduce(0, ^) == sum else {
             losses.badChecksums &+= 1
             return []
         }
         if hasSentence { losses.strayBytes = losses.strayBytes &+ start }
         hasSentence = true
-        losses.senselessBytes = 0
+        losses.unparsedBytes = 0
         let fields = body[..<star].split(
             separator: UInt8(ascii: ","), omittingEmptySubsequences: false
         )
@@ -80,12 +80,12 @@ package struct PositionParser: SerialParser {
         return digits.count == 2 && text.allSatisfy(\.isHexDigit) ? UInt8(text, radix: 16) : nil
     }
 
-    private mutating func useless(_ line: [UInt8]) -> [Measurement] {
+    private mutating func reject(_ line: [UInt8]) -> [Measurement] {
         // The first line has begun before we listened.
         if hasSentence {
             losses.badLines &+= 1
         } else {
-            losses.senselessBytes = losses.senselessBytes &+ line.count
+            losses.unparsedBytes = losses.unparsedBytes &+ line.count
         }
         return []
     }

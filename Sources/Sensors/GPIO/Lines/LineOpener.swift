@@ -20,10 +20,10 @@ struct LineOpener: Sendable {
     /// Blocks for a second at most, where the sensor of before still holds the line after a reload.
     func open() -> Result<OpenLine, LineFault> {
         let search = LineSearch(chips: GPIOChips(in: devices), header: header)
-        return search.find(settings.line).flatMap(take)
+        return search.find(settings.line).flatMap(request)
     }
 
-    private func take(_ line: FoundLine) -> Result<OpenLine, LineFault> {
+    private func request(_ line: FoundLine) -> Result<OpenLine, LineFault> {
         let edges = settings.mode.edges(debouncing: debounce > .zero)
         let deadline = Clocks.read().now + .seconds(1)
         while true {

@@ -4,7 +4,7 @@ import Telemetry
 
 extension Limits {
     /// Names that a message lists.
-    static let gpioNamesTold = 40
+    static let gpioNamesReported = 40
 }
 
 /// Finds a line by what a person calls it, and says what there is where it is not found.
@@ -87,7 +87,7 @@ struct LineSearch {
         }) {
             return .failure(Self.fault(fault.path, fault.code))
         }
-        let there = chips.chips.prefix(Limits.gpioNamesTold)
+        let there = chips.chips.prefix(Limits.gpioNamesReported)
             .map { "\($0.name) (\($0.label), \($0.lines.count) lines)" }.joined(separator: ", ")
         return .failure(
             LineFault(
@@ -102,13 +102,13 @@ struct LineSearch {
     private func names(on chips: [GPIOChip]) -> String {
         let names = chips.flatMap { $0.lines.map(\.name) }.filter { !$0.isEmpty }
         if names.isEmpty {
-            let chips = chips.prefix(Limits.gpioNamesTold)
+            let chips = chips.prefix(Limits.gpioNamesReported)
                 .map { "\($0.name) (\($0.label), \($0.lines.count) lines)" }
             return "the kernel names no lines here, only the chips "
                 + chips.joined(separator: ", ")
         }
-        let rest = names.count - Limits.gpioNamesTold
-        return "there are: " + names.prefix(Limits.gpioNamesTold).joined(separator: ", ")
+        let rest = names.count - Limits.gpioNamesReported
+        return "there are: " + names.prefix(Limits.gpioNamesReported).joined(separator: ", ")
             + (rest > 0 ? " and \(rest) more" : "")
     }
 

@@ -63,7 +63,7 @@ public final class IIOBufferDriver: EventDriver {
 
     public var descriptor: Int32? { state.withLock { $0.open?.file } }
 
-    public var remark: String? {
+    public var diagnostic: String? {
         state.withLock { state in
             state.fault?.text ?? (state.open == nil ? nil : "\(state.scanCount) scans")
         }

@@ -30,7 +30,7 @@ public final class IIODriver: SensorDriver {
 
     public var name: String { scan.name }
 
-    public var remark: String? { scan.remark }
+    public var diagnostic: String? { scan.diagnostic }
 
     public func sample() -> [Measurement] {
         let devices = Self.devices(below: root).filter { $0.matches(wanted) }
