@@ -3,6 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . Tests/Network/lab.sh
+. Benchmarks/diamond.sh
 trap lab_down EXIT
 secret "$LAB/secret"
 sensor='sensors:
@@ -68,6 +69,9 @@ latency)
     done
     start receive c "$BIN/latency" receive "$LAB/c.yaml" 1000
     start send a "$BIN/latency" send "$LAB/a.yaml" 1000
+    if [ -n "${FIFO:-}" ]; then
+        for process in receive send $(seq -f 'agent_r%g' "$2"); do chrt -f -p 20 "${!process}" || true; done
+    fi >/dev/null
     wait "$receive"
     cat "$LAB/receive.out"
     ;;
@@ -87,6 +91,8 @@ relay)
     sleep 2
     spent=$(($(cut -d ' ' -f 1 "/proc/$agent_r/schedstat") - before))
     wait "$receive"
+    # It would go on, and two do not share a folder.
+    stop "$send"
     start receive c "$BIN/latency" receive "$LAB/c.yaml" 2000000
     start flood a "$BIN/latency" flood "$LAB/a.yaml" 500000
     wait "$receive"
@@ -109,11 +115,7 @@ start)
     ;;
 recovery)
     # Two relays side by side; the one that carries the messages goes away in the middle.
-    host c r1 r2 a
-    lan 1 c r1
-    lan 2 c r2
-    lan 3 r1 a
-    lan 4 r2 a
+    diamond
     config c collector
     config a agent
     for relay in r1 r2; do
@@ -122,24 +124,13 @@ recovery)
     done
     start receive c "$BIN/latency" receive "$LAB/c.yaml" 8000
     start send a "$BIN/latency" send "$LAB/a.yaml" 8000
-    carried() { in_host "$1" awk '/eth/ { sum += $2 } END { print sum }' /proc/net/dev; }
     sleep 4
-    before1=$(carried r1) before2=$(carried r2)
-    sleep 0.5
-    active=r1
-    [ $(($(carried r1) - before1)) -gt $(($(carried r2) - before2)) ] || active=r2
+    active=$(relay_in_use)
     id=agent_$active
     case $2 in
     killed) kill -KILL "${!id}" ;;
-    silent)
-        in_host $active nft 'add table inet silence; add chain inet silence out { type filter hook output priority 0; oifname != "lo" drop; }; add chain inet silence in { type filter hook input priority 0; iifname != "lo" drop; }'
-        ;;
-    carrier)
-        # The agent's own interface to it.
-        link=eth3
-        [ "$active" = r1 ] || link=eth4
-        in_host a ip link set "$link" down
-        ;;
+    silent) silence "$active" ;;
+    carrier) uncable "$active" ;;
     esac
     wait "$receive"
     awk '{ printf "%.1f\n", $3 / 1000 }' "$LAB/receive.out"
@@ -148,11 +139,7 @@ alarms)
     # Two relays side by side, SECONDS long, at 1 kHz or with all that the sender can send, with a share of LOSS in
     # a hundred on each link: how often a neighbour was given up that was there. One that is stays so for 450 ms.
     seconds=$2 how=$3 loss=$4
-    host c r1 r2 a
-    lan 1 c r1
-    lan 2 c r2
-    lan 3 r1 a
-    lan 4 r2 a
+    diamond
     config c collector
     config a agent
     for relay in r1 r2; do

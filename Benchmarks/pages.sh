@@ -13,10 +13,12 @@ config c collector "web: {port: 8080}"
 start bench c "$BIN/page-bench" "$LAB/c.yaml" "$LAB/readings.sqlite" "$nodes" "$channels" 600
 until_true 300 grep -q serving "$LAB/bench.out"
 
-# took PATH: the median of five, milliseconds, and kilobytes; times differ, so that none is answered twice.
+# took PATH: the median of five, milliseconds, and kilobytes; times differ, and each has a snapshot of its own, so that
+# none is answered twice.
 took() {
     local i
     for i in 1 2 3 4 5; do
+        sleep 1.2
         in_host c curl -sS -m 60 -o /dev/null -w '%{time_total} %{size_download}\n' "http://127.0.0.1:8080${1/NOW/$(($(date +%s) + i))000}"
     done | sort -n | sed -n 3p | awk '{ printf "%.0f ms, %.0f kB", $1 * 1e3, $2 / 1e3 }'
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|relay|recovery|alarms|idle|start|store|journal|session|scale|pages|join …]: measures on this machine, in network
-# namespaces, and prints a line each: `name: value unit` (median of several runs, the worst in brackets).
-# As root. Builds in release first, unless BIN names a folder with a build.
+# Benchmarks/run.sh [--peers] [connect|first-reading|footprint|wire|latency|relay|recovery|alarms|idle|start|ingest|store|
+# journal|session|scale|pages|join …]: measures on this machine, in network namespaces, and prints a line each: `name:
+# value unit` (median of RUNS runs, the worst in brackets). Where there is a floor, such as plain UDP in C, it is measured in
+# the same run, and so is the ratio. With --peers, so is another program of Debian's that does the same: babeld for
+# recovery. As root. Builds in release first, unless BIN names a folder with a build. RESULTS.md has a full run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . deploy/common.sh
@@ -26,6 +28,15 @@ fastest() {
 
 measure() { for _ in $(seq "$RUNS"); do bash Benchmarks/case.sh "$@"; done; }
 
+# ratio NAME OURS FLOOR: of two lines that `median` or `fastest` printed, by their medians.
+ratio() {
+    awk -v name="$1" -v ours="$2" -v floor="$3" 'BEGIN {
+        sub(/.*: /, "", ours); sub(/.*: /, "", floor)
+        if (floor + 0 > 0) printf "%s: %.2f times\n", name, ours / floor }'
+}
+
+peers=
+[ "${1:-}" != --peers ] || { peers=1; shift; need babeld nftables python3 iputils-ping; }
 for what in "${@:-connect}"; do
     case $what in
     connect) measure connect | median "start to connected" ms ;;
@@ -39,28 +50,42 @@ for what in "${@:-connect}"; do
         echo "agent, stripped: $(($(stat -c %s "$scratch") / 1000)) kB"
         ;;
     latency)
-        for relays in 0 1 3; do
-            results=$(measure latency "$relays")
-            awk '{ print $1 }' <<<"$results" | median "one way over $relays relays, p50" µs
-            awk '{ print $2 }' <<<"$results" | median "one way over $relays relays, p99" µs
-        done
-        # The yardstick in the same run: half of a round trip of as many bytes, nanoseconds before.
+        # All processes come before others of this machine.
+        export FIFO=1
+        for relays in 0 1 3; do measure latency "$relays" >"$scratch.$relays"; done
+        # Half of a round trip of as many bytes, nanoseconds before.
         for _ in $(seq "$RUNS"); do sh Benchmarks/udp_forward.sh 1000; done >"$scratch"
         for relays in 0 1 3; do
             for part in p50 p99; do
-                awk -v relays="$relays" -v part=$part '$2 == relays {
+                ours=$(cut -d ' ' -f $([ $part = p50 ] && echo 1 || echo 2) "$scratch.$relays" |
+                    median "one way over $relays relays, $part" µs)
+                floor=$(awk -v relays="$relays" -v part=$part '$2 == relays {
                     for (i = 3; i < NF; i += 2) if ($i == part) printf "%.1f\n", $(i + 1) / 2000
-                }' "$scratch" | median "one way over $relays relays, $part, plain UDP in C" µs
+                }' "$scratch" | median "one way over $relays relays, $part, plain UDP in C" µs)
+                printf '%s\n' "$ours" "$floor"
+                ratio "one way over $relays relays, $part, to plain UDP" "$ours" "$floor"
             done
+            rm "$scratch.$relays"
         done
+        unset FIFO
         ;;
     relay)
         results=$(measure relay)
-        awk '{ print $1 }' <<<"$results" | median "a relay at 1 kHz, its CPU for a datagram" µs
-        awk '{ print $2 }' <<<"$results" | fastest "a relay with more than it can carry, delivered" datagrams/s
-        for _ in $(seq "$RUNS"); do sh Benchmarks/udp_forward.sh 2000; done |
+        ours=$(awk '{ print $1 }' <<<"$results" | median "a relay at 1 kHz, its CPU for a datagram" µs)
+        floor=$(for _ in $(seq "$RUNS"); do sh Benchmarks/udp_forward.sh 2000; done |
             sed -n 's/^relays 1 .* cpu //p' | awk '{ printf "%.2f\n", $1 / 1000 }' |
-            median "a forwarder in C at 1 kHz, its CPU for a datagram" µs
+            median "a forwarder in C at 1 kHz, its CPU for a datagram" µs)
+        printf '%s\n' "$ours" "$floor"
+        ratio "a relay's CPU to the forwarder's" "$ours" "$floor"
+        awk '{ print $2 }' <<<"$results" | fastest "a relay with more than it can carry, delivered" datagrams/s
+        ;;
+    ingest)
+        for side in viewer store; do
+            results=$(for _ in $(seq "$RUNS"); do bash Benchmarks/ingest.sh $side 20 "${INGEST_SECONDS:-10}"; done)
+            awk '{ print $2 / 20 }' <<<"$results" | fastest "into a $side on one processor" reports/s
+            awk '{ print $2 }' <<<"$results" | fastest "into a $side on one processor, 20 a report" readings/s
+            awk '{ print $3 }' <<<"$results" | median "of what was sent to a $side, not taken" %
+        done
         ;;
     start)
         results=$(measure start)
@@ -75,7 +100,13 @@ for what in "${@:-connect}"; do
     recovery)
         need nftables
         for how in killed silent carrier; do
-            measure recovery $how | median "relay $how: longest gap" ms
+            ours=$(measure recovery $how | median "relay $how: longest gap" ms)
+            echo "$ours"
+            [ -n "$peers" ] || continue
+            peer=$(for _ in $(seq "$RUNS"); do bash Benchmarks/babeld.sh $how 2>/dev/null; done |
+                median "relay $how: longest gap, babeld" ms)
+            echo "$peer"
+            ratio "relay $how: longest gap, to babeld" "$ours" "$peer"
         done
         ;;
     alarms)
@@ -91,7 +122,7 @@ for what in "${@:-connect}"; do
         # Once: ten million readings take some minutes and a gigabyte below TMPDIR.
         folder=$(mktemp -d)
         trap 'rm -rf "$scratch" "$folder"' EXIT
-        "$BIN/store-bench" "$folder/readings.sqlite"
+        "$BIN/store-bench" "$folder/readings.sqlite" "${READINGS:-10000000}"
         echo "size of the store: $(($(stat -c %s "$folder/readings.sqlite") / 1000000)) MB"
         rm -rf "$folder"
         ;;
@@ -129,6 +160,8 @@ for what in "${@:-connect}"; do
             awk '{ print $3 }' <<<"$results" | median "a reading $where beside a resource of 1 GiB, p50" µs
             awk '{ print $2 }' <<<"$results" | median "a reading $where, p99" µs
             awk '{ print $4 }' <<<"$results" | median "a reading $where beside a resource of 1 GiB, p99" µs
+            awk '{ printf "%.2f\n", $3 / $1 }' <<<"$results" | median "beside to alone, p50" times
+            awk '{ printf "%.2f\n", $4 / $2 }' <<<"$results" | median "beside to alone, p99" times
             awk '{ print $5 }' <<<"$results" | fastest "that resource meanwhile" MB/s
         done
         session invite | median "invitation to connected" ms
@@ -155,6 +188,6 @@ for what in "${@:-connect}"; do
         need nftables
         for agents in ${JOIN:-200 1000}; do bash Benchmarks/join.sh "$agents"; done
         ;;
-    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|relay|recovery|alarms|idle|start|store|journal|session|scale|pages|join …]" ;;
+    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|relay|recovery|alarms|idle|start|ingest|store|journal|session|scale|pages|join …]" ;;
     esac
 done

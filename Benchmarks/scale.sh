@@ -105,7 +105,7 @@ awk -v count=$(($(taken) - count_then)) -v time=$(($(date +%s%N) - then)) \
 
 for name in "${sites[@]}"; do
     status "$name" | jq -r --arg name "$name" '.outputs[]? |
-        "\($name): output \(.name) \(.phase), \(.lag) s behind, \(.waiting) waiting, \(.delivered) delivered"'
+        "\($name): output \(.name) \(.phase), \(.lagSeconds) s behind, \(.waiting) waiting, \(.delivered) delivered"'
 done
 [ -z "${POSTGRES:-}" ] || database_measured
 if [ -n "${PAGES:-}" ]; then

@@ -37,6 +37,7 @@ start() {
     shift
     ip netns exec "$prefix-$node" "$work/udp_forward" "$@" &
     processes="$processes $!"
+    [ -z "${FIFO:-}" ] || chrt -f -p 20 $! >/dev/null || true
 }
 
 # Port 6000 echoes on every node; port 600h forwards towards the echo that is h relays further.
@@ -50,7 +51,7 @@ sleep 0.2
 
 for relays in 0 1 3; do
     before=$(cut -d ' ' -f 1 "/proc/$forwarder/schedstat")
-    result=$(ip netns exec "$prefix-0" "$work/udp_forward" ping 10.78.0.2 "600$relays" "$count" "$bytes" "$pause")
+    result=$(${FIFO:+chrt -f 20} ip netns exec "$prefix-0" "$work/udp_forward" ping 10.78.0.2 "600$relays" "$count" "$bytes" "$pause")
     # Each passes twice.
     spent=$((($(cut -d ' ' -f 1 "/proc/$forwarder/schedstat") - before) / 2 / count))
     [ "$relays" = 1 ] && cost=" cpu $spent" || cost=

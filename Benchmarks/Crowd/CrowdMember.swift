@@ -43,7 +43,7 @@ final class CrowdMember: NodeOwner {
         let now = MonotonicClock.now()
         give(.start, now)
         give(.clock(ClockReading(WallClock.read())), now)
-        give(.use([Agent.SensorPlan("sensor", period: period)]), now)
+        give(.configure([Agent.SensorPlan("sensor", period: period)]), now)
     }
 
     /// Whether there is a channel with the collector that it chose.
@@ -66,7 +66,7 @@ final class CrowdMember: NodeOwner {
     private func carryOut(_ output: Agent.Output, _ now: Instant) {
         switch output {
         case .node(.transmit(let transmission)): runner.carryOut(transmission, now)
-        case .node(.event(let event)): runner.note(event, now)
+        case .node(.event(let event)): runner.record(event, now)
         case .sample(let sensor, let generation):
             value += 1
             readingCount += names.count

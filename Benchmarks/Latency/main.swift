@@ -1,9 +1,9 @@
+import BenchNode
 import Configuration
 import Glibc
 import NearbyCore
 import NearbyEngine
 import NearbyLinux
-import NodeShell
 
 // latency send|flood|receive CONFIG COUNT [SECONDS]: a node that sends COUNT messages of 100 bytes
 // to its collector, one a millisecond or as many as it can; or one that receives them and prints
@@ -14,9 +14,8 @@ import NodeShell
 // second. It ends after SECONDS, or 30. All must run on one machine: they share its clock.
 
 /// Sends or receives stamped messages over a node of its own.
-final class Probe: NodeOwner {
-    private(set) var node: Node
-    private let program: NodeProgram
+final class Probe {
+    private let node: BenchNode
     private let isSender: Bool
     /// Messages a turn; turns of one are a millisecond apart.
     private let burst: Int
@@ -33,23 +32,20 @@ final class Probe: NodeOwner {
 
     init(
         _ settings: Settings, isSender: Bool, burst: Int, count: Int, limit: Duration
-    ) throws(StartError) {
-        program = try NodeProgram(
-            settings, role: isSender ? .agent : .collector,
-            log: StandardErrorLog(threshold: .warning))
-        node = program.runner.makeNode()
+    ) throws {
+        node = try BenchNode(settings, role: isSender ? .agent : .collector)
         self.isSender = isSender
         self.burst = burst
         self.count = count
         self.limit = limit
-        program.runner.owner = self
+        node.onEvent = { [unowned self] in interpret($0, $1) }
+        timer = node.loop.addTimer { [unowned self] in
+            if isSender { send($0) } else { node.loop.stop() }
+        }
     }
 
-    func run() throws(StartError) {
-        timer = program.loop.addTimer { [unowned self] in
-            if isSender { send($0) } else { program.loop.stop() }
-        }
-        try program.serve(until: MonotonicClock.now() + limit)
+    func run() throws {
+        try node.serve(for: limit)
         guard !isSender, let arrivals, arrivals.last > arrivals.first else { return }
         let sorted = times.sorted()
         print(
@@ -58,28 +54,11 @@ final class Probe: NodeOwner {
             Int64(received) * 1_000_000_000 / (arrivals.last - arrivals.first))
     }
 
-    var nextDeadline: Instant? { node.nextDeadline }
-
-    func deadlineReached(now: Instant) { handle([.deadlineReached], now: now) }
-
-    func handle(_ inputs: [Node.Input], now: Instant) {
-        for input in inputs { node.handle(input, now: now) }
-        for output in node.flush(now: now) {
-            switch output {
-            case .transmit(let transmission): program.runner.carryOut(transmission, now)
-            case .event(let event):
-                program.runner.note(event, now)
-                interpret(event, now)
-            }
-        }
-        program.runner.settled(now)
-    }
-
     private func interpret(_ event: Node.Event, _ now: Instant) {
         switch event {
         case .collector(let peer):
             collector = peer
-            if let timer, isSender, peer != nil { program.loop.set(timer, to: now + .seconds(1)) }
+            if let timer, isSender, peer != nil { node.loop.set(timer, to: now + .seconds(1)) }
         case .message(let bytes, _, _, _) where !isSender: receive(bytes)
         default: break
         }
@@ -94,8 +73,8 @@ final class Probe: NodeOwner {
             writer.write(contentsOf: [UInt8](repeating: 0x55, count: 92))
             return Node.Input.sendUnreliable(writer.bytes, to: collector, .fresh)
         }
-        handle(inputs, now: now)
-        program.loop.set(timer, to: burst == 1 ? now + .milliseconds(1) : now)
+        node.handle(inputs, now: now)
+        node.loop.set(timer, to: burst == 1 ? now + .milliseconds(1) : now)
     }
 
     private func receive(_ bytes: [UInt8]) {
@@ -107,8 +86,8 @@ final class Probe: NodeOwner {
         if let last = arrivals?.last { longestGap = max(longestGap, arrival - last) }
         arrivals = (arrivals?.first ?? arrival, arrival)
         // What is lost does not keep it waiting.
-        if let timer { program.loop.set(timer, to: MonotonicClock.now() + .seconds(2)) }
-        if received >= count / 100 * 95 { program.loop.stop() }
+        if let timer { node.loop.set(timer, to: MonotonicClock.now() + .seconds(2)) }
+        if received >= count / 100 * 95 { node.loop.stop() }
     }
 }
 

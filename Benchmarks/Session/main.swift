@@ -86,7 +86,15 @@ func sendReadings(phase: UInt8, _ client: Client) async throws {
 /// They stay until the process is ended.
 func crowd(count: Int) async throws {
     var clients: [Client] = []
-    for _ in 0..<count { clients.append(try await Client(service, to: rest[0])) }
+    let began = MonotonicClock.now()
+    for number in 1...max(1, count) {
+        clients.append(try await Client(service, to: rest[0]))
+        guard number % 10 == 0, let last = clients.last else { continue }
+        let time = Int((MonotonicClock.now() - began) / .seconds(1))
+        let connecting = Int(last.connectTime / .milliseconds(1))
+        print("\(number) after \(time) s, the last of them in \(connecting) ms")
+        fflush(nil)
+    }
     print("connected \(clients.count)")
     fflush(nil)
     try await Task.sleep(for: .seconds(600))

@@ -6,9 +6,10 @@ import Telemetry
 
 // store-bench PATH [READINGS]: fills a store at PATH, which must not exist, with readings of ten
 // agents with twenty channels each, one a second, by commits of 2,000 readings, and tidies them
-// into windows. Then times commits of one second's readings, queries of one channel over one hour,
-// and what a new stretch of every clock and a new date of everything cost. Prints
-// `name: value unit` a line.
+// into windows and blocks. Before and after, it prints the bytes a reading and times queries of one
+// channel over an hour and a day, and what a chart of all its time reads. Then it times commits of
+// one second's readings, and what a new stretch of every clock and a new date of everything cost.
+// Prints `name: value unit` a line.
 
 /// Commits, tidies and queries against a clock.
 struct Bench {
@@ -68,21 +69,32 @@ struct Bench {
         }
     }
 
-    func tidy() throws(StoreError) {
+    /// Bytes of the database for each reading, its windows included.
+    func size(_ what: String) throws(StoreError) {
+        let bytes = try store.byteCounts()
+        say("bytes a reading, \(what)", Double(bytes.used) / Double(committed), "")
+        say("free in the file", Double(bytes.free) / 1e6, "MB")
+    }
+
+    /// All work, at a time at which everything is over: in one go.
+    func tidy(pass: Int64 = 0) throws(StoreError) {
         let start = Self.seconds()
-        let now = Instant(nanoseconds: .max / 4)
+        // By the readings' own clock three hours after the newest, and an hour more each pass.
+        let newest = Int64(committed / Self.channels / Self.agents)
+        let now = Instant(nanoseconds: (newest + (3 + pass) * 3_600) * 1_000_000_000)
         var windows = 0
         var worst = 0.0
         while true {
             let before = Self.seconds()
-            let clock = ClockReading(rank: .none, unixOffset: Self.offset)
+            let clock = ClockReading(rank: .network, unixOffset: Self.offset)
             let report = try store.tidy(now: now, clock: clock)
             worst = max(worst, Self.seconds() - before)
             windows += report.windowCount
             if report.isDone { break }
         }
         let span = Self.seconds() - start
-        say("windows of a run computed", Double(windows) / span, "/s")
+        if windows > 0 { say("windows of a run computed", Double(windows) / span, "/s") }
+        say("work of tidy", span, "s")
         say("longest call of tidy", worst * 1_000, "ms")
     }
 
@@ -100,6 +112,44 @@ struct Bench {
             "commit of \(Self.agents * Self.channels) readings, p50", times[count / 2] * 1_000, "ms"
         )
         say("commit, worst of \(count)", (times.last ?? 0) * 1_000, "ms")
+    }
+
+    /// What the page reads for a chart of 600 points over all the time there is.
+    func chart() throws(StoreError) {
+        var query = StoreQuery()
+        query.channels = [Glob("channel 7")]
+        query.peers = [.id(PeerID(high: 3, low: 3))]
+        query.from = Self.offset.nanoseconds
+        query.to = Self.offset.nanoseconds + 365 * 86_400_000_000_000
+        let seconds = Int64(committed / Self.channels / Self.agents)
+        let days = (Double(seconds) / 8_640).rounded() / 10
+        try time("one channel of one agent over \(days) days, for a chart") {
+            (reader: StoreReader) throws(StoreError) in
+            var rows = 0
+            try reader.windows(query, width: reader.chartWidth(seconds * 1_000_000_000 / 600)) {
+                rows += $1.statistics.count > 0 ? 1 : 0
+                return true
+            }
+            return rows
+        }
+    }
+
+    /// Readings alone, without a printer.
+    func day() throws(StoreError) {
+        var query = StoreQuery()
+        query.channels = [Glob("channel 7")]
+        query.peers = [.id(PeerID(high: 3, low: 3))]
+        query.from = Self.offset.nanoseconds
+        query.to = Self.offset.nanoseconds + 86_400_000_000_000
+        try time("one channel of one agent over one day") {
+            (reader: StoreReader) throws(StoreError) in
+            var rows = 0
+            try reader.readings(query) { _, _ in
+                rows += 1
+                return true
+            }
+            return rows
+        }
     }
 
     func query() throws(StoreError) {
@@ -225,7 +275,18 @@ else {
 do {
     var bench = try Bench(arguments[1])
     try bench.fill(count)
+    print("rows:")
+    try bench.size("rows without windows")
+    try bench.day()
     try bench.tidy()
+    print("blocks:")
+    try bench.size("blocks and all windows")
+    try bench.day()
+    try bench.chart()
+    for pass in 1...2 as ClosedRange<Int64> { try bench.tidy(pass: pass) }
+    try bench.size("blocks, narrow windows of the last day")
+    try bench.day()
+    try bench.chart()
     try bench.commitSeconds(100)
     try bench.query()
     try bench.redate()
