@@ -85,12 +85,15 @@ BUILD_PACKAGES=(git g++ libc6-dev pkgconf libssl-dev libyaml-dev libsqlite3-dev 
 NETWORK_PACKAGES=(mount e2fsprogs iproute2 nftables procps openssl sqlite3 qrencode avahi-daemon
     avahi-utils dbus)
 
+# Lines for a debugger cost a tenth of a build's time, and nobody looks at them.
+QUICK_FLAGS=(-Xswiftc -gnone)
+
 # Flags of the release build: Swift's runtime static, the libraries of others shared. Nobody links with a
 # program: exporting all its symbols would cost 0.4 MB. One is for libavahi-client (BoundedCall.swift).
 # lld, which comes with every Swift, folds equal functions and texts and packs relocations: 0.6 MB less; without
 # tables for unwinding, 1.3 MB less. Two accesses to one value at once are found by the tests' builds. What a working
 # agent runs lies together (function-order): 1 MB less is resident.
-RELEASE_FLAGS=(-c release --static-swift-stdlib -Xswiftc -Osize -Xswiftc -enforce-exclusivity=unchecked
+RELEASE_FLAGS=(-c release --static-swift-stdlib "${QUICK_FLAGS[@]}" --disable-index-store -Xswiftc -Osize -Xswiftc -enforce-exclusivity=unchecked
     -Xswiftc -use-ld=lld
     -Xlinker --no-export-dynamic
     -Xlinker --export-dynamic-symbol=dbus_connection_send_with_reply_and_block
@@ -135,7 +138,7 @@ TESTS_BUILD=$TOP/.build-tests
 tests_swift() {
     local command=$1
     shift
-    RIVULET_FAST_TESTS=1 swift "$command" --scratch-path "$TESTS_BUILD" "$@"
+    RIVULET_FAST_TESTS=1 swift "$command" --scratch-path "$TESTS_BUILD" "${QUICK_FLAGS[@]}" "$@"
 }
 
 # simulator: builds it, where the tests' build has not been made just now, and prints where it is.
