@@ -117,11 +117,48 @@ struct LivenessMachineTests {
         #expect(side.machine.cost == RoutingMessage.metricInfinite)
     }
 
-    @Test(arguments: 0..<5 as Range<UInt64>) func silenceForThreeSecondsIsTheEnd(seed: UInt64) {
+    /// A collector that is behind with its work falls behind further with each probe.
+    @Test func aSuspectThatAnswersNothingIsProbedMoreAndMoreRarely() {
+        var side = Side()
+        _ = side.feed(.unreachable, milliseconds(10))
+        side.sent = []
+        side.runAlone(to: milliseconds(3_000))
+        let probes = side.sent.filter { $0.bytes == LivenessFrame.probe.bytes }
+        let expected: [Int64] = [160, 460, 1_060, 1_660, 2_260, 2_860]
+        #expect(probes.map(\.at) == expected.map { milliseconds($0) })
+    }
+
+    @Test func aSuspectThatAnswersAtLastIsProbedAtTheOldPace() {
+        var side = Side()
+        _ = side.feed(.unreachable, milliseconds(10))
+        side.runAlone(to: milliseconds(1_700))
+        _ = side.feed(.received(.answer), milliseconds(1_700))
+        side.sent = []
+        side.runAlone(to: milliseconds(1_900))
+        #expect(side.sent.map(\.at) == [milliseconds(1_850)])
+        #expect(side.sent.map(\.bytes) == [LivenessFrame.probe.bytes])
+    }
+
+    @Test(arguments: 0..<5 as Range<UInt64>)
+    func threeHellosThatDidNotComeAreTheEnd(seed: UInt64) {
         var side = Side(seed: seed)
         side.runAlone(to: milliseconds(10_000))
         #expect(side.events.last?.output == .lost)
-        #expect(side.events.last?.at == milliseconds(3_000))
+        #expect(side.events.last?.at == milliseconds(3_100))
+        let hellos = side.sent.filter { $0.at < milliseconds(3_100) }
+        #expect(hellos.map(\.bytes) == Array(repeating: LivenessFrame.hello.bytes, count: 3))
+    }
+
+    /// What goes out once a second needs no hello beside it.
+    @Test(arguments: 0..<10 as Range<UInt64>) func reportsOfEachSecondAreHellosToo(seed: UInt64) {
+        var side = Side(seed: seed)
+        for second in 1...20 {
+            let now = milliseconds(Int64(second) * 1_000)
+            side.runAlone(to: now)
+            _ = side.feed(.frameSent(isData: true), now)
+            _ = side.feed(.frameReceived(isData: false), now + .milliseconds(2))
+        }
+        #expect(side.sent.isEmpty)
     }
 
     @Test(arguments: 0..<10 as Range<UInt64>)
@@ -130,7 +167,7 @@ struct LivenessMachineTests {
         talk(&sides, until: milliseconds(100_000), dataEvery: nil, seed: seed, loss: 0)
         for side in sides {
             #expect(side.sent.allSatisfy { $0.bytes == LivenessFrame.hello.bytes })
-            #expect((99...120).contains(side.sent.count))
+            #expect((97...100).contains(side.sent.count))
             #expect(side.events.isEmpty)
         }
     }

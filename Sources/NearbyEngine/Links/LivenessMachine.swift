@@ -6,7 +6,7 @@ import NearbyWire
 /// While data flows: who receives data answers within 25 ms with any frame; after one unanswered
 /// frame the sender probes every 20 to 50 ms, and some unanswered probes later the neighbour is
 /// suspect; how soon follows its answers so far (`AnswerTimes`).
-/// Idle: a hello a second in each direction, and three silent seconds are the end. Where an ICMP
+/// Idle: a hello a second in each direction, and three that did not come are the end. Where an ICMP
 /// error says that nobody is there, and that is proved, the neighbour is suspect at once.
 public struct LivenessMachine: Sendable, Hashable {
     public enum Input: Equatable, Sendable {
@@ -24,7 +24,7 @@ public struct LivenessMachine: Sendable, Hashable {
         case costChanged(UInt16)
         /// Route around it; it may come back.
         case suspected
-        /// Silent for three seconds.
+        /// Silent for `Limits.neighbourTimeout`.
         case lost
     }
 
@@ -32,8 +32,21 @@ public struct LivenessMachine: Sendable, Hashable {
         case alive
         /// So many frames in a row were not answered.
         case probing(unanswered: Int, next: Instant)
-        /// So many probes in a row were answered since; whether the last one was.
-        case suspect(answers: Int, isAnswered: Bool, next: Instant)
+        case suspect(Suspicion)
+    }
+
+    /// What a suspect has shown since. Probes go out one at a time, and less often while none is
+    /// answered: it may be there and behind with its work, of which they are more.
+    private struct Suspicion: Hashable {
+        /// Probes in a row that were answered, and that were not.
+        var answers = 0
+        var missed = 0
+        /// Whether the last probe was answered.
+        var isAnswered = false
+        var next: Instant
+
+        /// From the probe that is sent now to the next one.
+        var pause: Duration { Limits.suspectProbeInterval * (1 << min(missed, 2)) }
     }
 
     private let base: UInt16
@@ -64,7 +77,7 @@ public struct LivenessMachine: Sendable, Hashable {
         lastSent = now
         lastHeard = now
         var random = SeededGenerator(seed: seed)
-        jitter = random.duration(in: .zero..<Duration.milliseconds(100))
+        jitter = random.duration(in: Limits.helloJitter)
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
@@ -98,7 +111,8 @@ public struct LivenessMachine: Sendable, Hashable {
         if let answerExpected { earliest = min(earliest, answerExpected) }
         switch state {
         case .alive: return earliest
-        case .probing(_, let next), .suspect(_, _, let next): return min(earliest, next)
+        case .probing(_, let next): return min(earliest, next)
+        case .suspect(let suspicion): return min(earliest, suspicion.next)
         }
     }
 
@@ -126,11 +140,15 @@ public struct LivenessMachine: Sendable, Hashable {
         case .probing:
             loss -= loss / 16
             state = .alive
-        case .suspect(let answers, let isAnswered, let next):
-            // Probes go out one at a time: further frames meanwhile prove no more than one.
-            if isAnswered { return [] }
-            if answers + 1 < Limits.answersUntilTrusted {
-                state = .suspect(answers: answers + 1, isAnswered: true, next: next)
+        case .suspect(var suspicion):
+            // Further frames meanwhile prove no more than one.
+            if suspicion.isAnswered { return [] }
+            if suspicion.answers + 1 < Limits.answersUntilTrusted {
+                suspicion.answers += 1
+                suspicion.isAnswered = true
+                suspicion.next = min(
+                    suspicion.next, now + Limits.suspectProbeInterval * slowness)
+                state = .suspect(suspicion)
                 return []
             }
             state = .alive
@@ -155,11 +173,13 @@ public struct LivenessMachine: Sendable, Hashable {
         case .alive: break
         case .probing(let count, let next):
             if now >= next { outputs += unanswered(count + 1, now) }
-        case .suspect(let answers, let isAnswered, let next):
-            if now >= next {
-                state = .suspect(
-                    answers: isAnswered ? answers : 0, isAnswered: false,
-                    next: now + Limits.suspectProbeInterval * slowness)
+        case .suspect(var suspicion):
+            if now >= suspicion.next {
+                suspicion.missed = suspicion.isAnswered ? 0 : suspicion.missed + 1
+                if !suspicion.isAnswered { suspicion.answers = 0 }
+                suspicion.isAnswered = false
+                suspicion.next = now + suspicion.pause * slowness
+                state = .suspect(suspicion)
                 outputs.append(.send(LivenessFrame.probe.bytes))
             }
         }
@@ -181,8 +201,7 @@ public struct LivenessMachine: Sendable, Hashable {
     private mutating func suspect(_ now: Instant) -> [Output] {
         if case .suspect = state { return [] }
         answerExpected = nil
-        state = .suspect(
-            answers: 0, isAnswered: false, next: now + Limits.suspectProbeInterval * slowness)
+        state = .suspect(Suspicion(next: now + Limits.suspectProbeInterval * slowness))
         announcedCost = RoutingMessage.metricInfinite
         return [.suspected, .send(LivenessFrame.probe.bytes)]
     }
@@ -190,7 +209,7 @@ public struct LivenessMachine: Sendable, Hashable {
     /// Probes: three on a good link; more where frames are lost as a matter of course.
     private var unansweredMax: Int { 3 + Int(usualLoss / 6_554) }
 
-    private var helloInterval: Duration { Limits.helloInterval - jitter }
+    private var helloInterval: Duration { Limits.helloInterval + jitter }
 
     /// Small changes are not worth a message.
     private mutating func costOutput() -> [Output] {
@@ -214,9 +233,13 @@ extension LinkClass {
 }
 
 extension Limits {
+    /// Between probes that are answered; at most four times as long between others.
     static let suspectProbeInterval = Duration.milliseconds(150)
     /// Answers in a row until a suspect is used again.
     public static let answersUntilTrusted = 4
     static let helloInterval = Duration.seconds(1)
-    public static let neighbourTimeout = Duration.seconds(3)
+    /// Added to it: what is sent once a second, such as a report, makes hellos superfluous.
+    static let helloJitter = Duration.milliseconds(5)..<Duration.milliseconds(25)
+    /// Three hellos, and what they take to come.
+    public static let neighbourTimeout = Duration.milliseconds(3_100)
 }
