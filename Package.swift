@@ -381,7 +381,12 @@ let package = Package(
         .testTarget(
             name: "NearbyReadingsTests", dependencies: ["NearbyReadings", "Nearby", "Telemetry"],
             swiftSettings: settings),
-        tests(of: "Nearby", ["NearbyCore", "NearbyWire", "NearbyGroups", "NearbyCertificates"]),
+        tests(
+            of: "Nearby",
+            [
+                "NearbyCore", "NearbyWire", "NearbyGroups", "NearbyCertificates", "NearbyLinux",
+                "NearbyTransfers",
+            ]),
         tests(
             of: "NearbyTransfers", ["NearbyCore", "NearbyWire", "NearbyEngine", "VectorFile"]),
         tests(of: "FileTransfer", ["Nearby", "NearbyCore"]),

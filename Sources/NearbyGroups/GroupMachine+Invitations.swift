@@ -8,13 +8,15 @@ extension GroupMachine {
         _ now: Instant
     ) -> [Output] {
         guard let session = sessions[number], peer != own else { return [] }
+        // The one that is open stands: who invites whoever is not connected would never end.
+        guard invitations.find(peer, number) == nil else { return [] }
         if let member = session.members[peer] {
             // It comes back by itself, or is there.
             guard case .lost = member.phase else { return [] }
             remove(peer, from: number)
         }
         let wait = timeout > .zero ? min(timeout, Limits.invitationTimeMax) : Limits.invitationTime
-        guard context.count <= Limits.contextBytesMax, invitations.find(peer, number) == nil,
+        guard context.count <= Limits.contextBytesMax,
             let invitation = invitations.add(peer, number, context, until: now + wait)
         else { return declined(by: peer, number, .noPlace) }
         wake(at: invitation.deadline)
@@ -46,11 +48,7 @@ extension GroupMachine {
     ///
     /// - Parameter refusal: what the program is told; nil: it wanted so.
     func cancelled(_ invitation: InvitationTable.Own, _ refusal: GroupRefusal?) -> [Output] {
-        var outputs: [Output] = []
-        if invitation.isSent {
-            let cancel = GroupMessage.cancel(invitation: invitation.number)
-            outputs.append(.sendReliable(cancel.bytes, to: invitation.peer))
-        }
+        var outputs = invitation.isSent ? [invitation.cancelMessage] : []
         if let refusal {
             outputs.append(.event(.declined(invitation.peer, invitation.session, refusal)))
         }

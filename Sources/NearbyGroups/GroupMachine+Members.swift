@@ -12,8 +12,8 @@ extension GroupMachine {
             GroupMember(peer: peer, session: theirs), in: number, introducer: introducer, now)
         guard isPlaced else {
             guard introducer == nil else { return outputs }
-            let end = GroupMessage.end(
-                SessionPair(from: sessions[number]?.id ?? theirs, to: theirs), .full)
+            let pair = SessionPair(from: sessions[number]?.id ?? theirs, to: theirs)
+            let end = GroupMessage.end(pair, .full)
             return outputs + declined(by: peer, number, .noPlace)
                 + [.sendReliable(end.bytes, to: peer)]
         }
@@ -150,19 +150,15 @@ extension GroupMachine {
             sessions[peer, number]?.phase = .connecting(connecting)
             return connecting.isAccepted ? sayReady(peer, number) : []
         }
-        let credentials = connect.credentials
-        if let certificate = credentials.certificates.first {
-            let signed = Credentials.signedBytes(from: peer, to: own, connect.pair)
-            guard verifier.isValid(credentials.proof, of: signed, by: certificate) else {
-                return end(peer, number, .certificate, .ended(.certificate))
-            }
+        guard connect.isProved(from: peer, to: own, by: verifier) else {
+            return end(peer, number, .certificate, .ended(.certificate))
         }
         guard session.terms.asksAboutCertificates else {
             return accept(peer, number, connecting)
         }
         connecting.isAsked = true
         sessions[peer, number]?.phase = .connecting(connecting)
-        return [.event(.certificates(credentials.certificates, of: peer, number))]
+        return [.event(.certificates(connect.credentials.certificates, of: peer, number))]
     }
 
     mutating func decided(
@@ -235,10 +231,7 @@ extension GroupMachine {
         else { return [] }
         if reason == .timedOut, let outputs = rest(peer, number, now) { return outputs }
         remove(peer, from: number)
-        if case .lost = member.phase { return [] }
-        let isPlain = member.isConnected || reason == .left
-        return (isPlain ? [] : [.event(.declined(peer, number, .ended(reason)))])
-            + [.event(.state(peer, number, .notConnected))]
+        return member.toldOfEnd(reason, peer, number)
     }
 
     private func sayReady(_ peer: PeerID, _ number: SessionNumber) -> [Output] {

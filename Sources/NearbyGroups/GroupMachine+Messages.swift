@@ -16,7 +16,7 @@ extension GroupMachine {
             return received(Array(data), number, from: peer, isReliable)
         }
         if case .part(let number, let data) = message, isReliable {
-            return partReceived(data, number, from: peer)
+            return partReceived(data, number, from: peer, now)
         }
         // All else has an order.
         guard isReliable else { return [.drop(.groupMalformed)] }
@@ -47,14 +47,22 @@ extension GroupMachine {
         return [.event(.message(message, from: peer, session, isReliable: isReliable))]
     }
 
-    /// Who sends more than a message may have, or more than all members together, is parted with.
+    /// Who sends more than a message may have is parted with. Where all members' parts together are
+    /// too many, so is the one whose parts have waited for longest: not the one that sends, who may
+    /// have done nothing wrong. A member can introduce others that each begin and never end.
     private mutating func partReceived(
-        _ data: ArraySlice<UInt8>, _ number: UInt16, from peer: PeerID
+        _ data: ArraySlice<UInt8>, _ number: UInt16, from peer: PeerID, _ now: Instant
     ) -> [Output] {
         guard let session = sessions.connected(number, of: peer) else {
             return [.drop(.groupNotConnected)]
         }
-        if parts.add(data, to: number) { return [] }
-        return [.drop(.groupTooLong)] + end(peer, session, .full, .ended(.full))
+        guard parts.mayGrow(number, by: data) else {
+            return [.drop(.groupTooLong)] + end(peer, session, .full, .ended(.full))
+        }
+        let evicted = parts.makeRoom(for: data)
+        if !evicted.contains(number) { parts.add(data, to: number, now) }
+        return evicted.compactMap { sessions.target(of: $0) }.flatMap {
+            [Output.drop(.groupTableFull)] + end($0.peer, $0.session, .full, .ended(.full))
+        }
     }
 }

@@ -18,6 +18,10 @@ struct InvitationTable: Sendable {
         }
 
         var dueAt: Instant { min(deadline, barredUntil ?? .distantFuture) }
+
+        var cancelMessage: GroupOutput {
+            .sendReliable(GroupMessage.cancel(invitation: number).bytes, to: peer)
+        }
     }
 
     private struct Incoming: Sendable {

@@ -5,4 +5,9 @@ struct TransferEffects: Sendable {
     var outputs: [TransferOutput] = []
     /// They are sent until they arrive.
     var frames: [TransferFrame] = []
+
+    static func += (left: inout TransferEffects, right: TransferEffects) {
+        left.outputs += right.outputs
+        left.frames += right.frames
+    }
 }

@@ -41,7 +41,11 @@ public enum TransferInput: Sendable {
     case pathChanged
     /// Another run of the peer has the channel; nothing of the earlier one arrives any more.
     case restarted
-    /// The peer is given up: everything ends.
+    /// Nobody has anything to do with the peer for now: everything ends, on both sides. Packets,
+    /// streams and resources go on being numbered from where they are, because the peer's machine
+    /// goes on, too.
+    case endAll
+    /// The peer is given up: everything ends, and the machine has done its work.
     case abandoned
     case deadlineReached
 }

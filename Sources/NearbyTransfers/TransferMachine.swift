@@ -51,7 +51,8 @@ public struct TransferMachine: Sendable {
             apply(incomingResources.flushAll(), &outputs)
         case .pathChanged: resetPath()
         case .restarted: apply(beginAnew(), &outputs)
-        case .abandoned: apply(endAll(), &outputs)
+        case .endAll: apply(endAll(), &outputs)
+        case .abandoned: apply(abandon(), &outputs)
         case .deadlineReached: deadlineReached(now, &outputs)
         }
         transmit(now, &outputs)
@@ -167,7 +168,16 @@ public struct TransferMachine: Sendable {
         return effects
     }
 
+    /// The peer hears of each end.
     private mutating func endAll() -> TransferEffects {
+        var effects = outgoingStreams.resetAll(.abandoned)
+        effects += incomingStreams.stopAll(.abandoned)
+        effects += outgoingResources.cancelAll(.abandoned)
+        effects += incomingResources.stopAll(.abandoned)
+        return effects
+    }
+
+    private mutating func abandon() -> TransferEffects {
         forgetPackets()
         var effects = outgoingStreams.endAll(.abandoned)
         effects.outputs += incomingStreams.endAll(.abandoned).outputs

@@ -191,6 +191,64 @@ extension LoopbackTests {
         try await within(.seconds(5)) { try await second.finished() }
     }
 
+    /// What is on its way from before, and what says that it is over, confuses neither side.
+    @Test func streamsAndFilesGoAfterLeavingAndComingBackAtOnce() async throws {
+        let folder = try temporaryFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (anna, bert) = try await pair()
+        defer { for program in [anna, bert] { program.stop() } }
+        let path = folder + "/note"
+        let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 * 11 >> 3) })
+        try content.write(to: URL(fileURLWithPath: path))
+        for _ in 1...3 {
+            let flood = try bert.session.openStream(named: "flood", to: anna.peer)
+            let flooding = Task {
+                await failure { while true { try await flood.write([UInt8](content)) } }
+            }
+            let reader = try await anna.next { event -> IncomingStream? in
+                guard case .stream(let stream, "flood", _) = event else { return nil }
+                return stream
+            }
+            var bytes = reader.makeAsyncIterator()
+            for _ in 0..<20 { _ = try await bytes.next() }
+            anna.session.disconnect()
+            try await anna.browser.invite(bert.peer, to: anna.session, timeout: .seconds(10))
+            #expect(await flooding.value?.code == .notConnected)
+            try #require(try await eventually { bert.session.connectedPeers == [anna.peer] })
+            for (sender, receiver) in [(anna, bert), (bert, anna)] {
+                try await send([UInt8](content), path, from: sender, to: receiver)
+            }
+        }
+    }
+
+    /// A short stream and a file, which both arrive.
+    private func send(
+        _ content: [UInt8], _ path: String, from sender: Program, to receiver: Program
+    ) async throws {
+        let stream = try sender.session.openStream(named: "after", to: receiver.peer)
+        try await stream.write([1, 2, 3])
+        stream.finish()
+        let reader = try await receiver.next { event -> IncomingStream? in
+            guard case .stream(let stream, "after", _) = event else { return nil }
+            return stream
+        }
+        let received = try await within(.seconds(10)) {
+            var received: [UInt8] = []
+            for try await part in reader { received += part }
+            return received
+        }
+        #expect(received == [1, 2, 3])
+        let sending = try sender.session.sendResource(file: path, named: "n", to: receiver.peer)
+        let resource = try await receiver.next { event -> IncomingResource? in
+            guard case .resource(let resource) = event else { return nil }
+            return resource
+        }
+        let file = try await within(.seconds(10)) { try await resource.file() }
+        #expect(FileManager.default.contents(atPath: file) == Data(content))
+        #expect(resource.current.completed == Int64(content.count))
+        try await within(.seconds(10)) { try await sending.finished() }
+    }
+
     @Test func aFileThatCannotBeReadIsRefusedAtOnce() async throws {
         let (anna, bert) = try await pair()
         defer { for program in [anna, bert] { program.stop() } }

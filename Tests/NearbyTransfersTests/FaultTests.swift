@@ -97,6 +97,55 @@ import Testing
         #expect(world.programs[1].outcomes[resource] == .failure(.abandoned))
     }
 
+    /// One side has nothing to do with the other any more, and then again; the other notices at
+    /// once, later or not at all. What was on its way meanwhile, and every end, comes into what
+    /// begins anew.
+    @Test(arguments: [nil, 0, 5, 40] as [Int64?], [0, 0.1])
+    func whatBeginsAfterTheEndOfEverythingArrives(delay: Int64?, loss: Double) {
+        var terms = SimulatedLink.Terms()
+        terms.loss = loss
+        let world = TransferWorld(terms)
+        let ended = [0, 1].map { world.open(at: $0) }
+        for index in [0, 1] {
+            world.pour(50_000_000, into: ended[index], at: index)
+            _ = world.offer(50_000_000, at: index)
+        }
+        world.run(for: .milliseconds(300))
+        world.give(.endAll, at: 0)
+        #expect(world.programs[0].ends[ended[0]] == .some(.abandoned))
+        #expect(world.programs[0].ends[stream] == .some(.abandoned))
+        #expect(world.programs[0].outcomes[resource] == .failure(.abandoned))
+        if let delay {
+            world.run(for: .milliseconds(delay))
+            world.give(.endAll, at: 1)
+        }
+        let after = [0, 1].map { world.open("after", at: $0) }
+        let files = [0, 1].map { world.offer(400_000, key: 9, at: $0) }
+        for index in [0, 1] { world.pour(400_000, into: after[index], at: index) }
+        #expect(world.run(for: .seconds(60)) { world.isQuiet })
+        for index in [0, 1] {
+            let theirs = StreamID(isOwn: false, number: after[index].number)
+            #expect(world.programs[index].ends[after[index]] == .some(nil))
+            #expect(world.programs[index ^ 1].taken[theirs] == 400_000)
+            #expect(world.programs[index].outcomes[files[index]] == .success)
+        }
+        #expect(world.drops[.acknowledgementUnsent] == nil)
+    }
+
+    @Test func theEndOfEverythingWaitsForAChannel() {
+        let world = TransferWorld()
+        let id = world.open(at: 0)
+        world.pour(5_000_000, into: id, at: 0)
+        world.run(for: .milliseconds(300))
+        world.part(0)
+        world.give(.endAll, at: 0)
+        #expect(world.machines[0].nextDeadline == nil)
+        #expect(world.programs[1].ends[stream] == nil)
+        world.join(0)
+        #expect(world.run(for: .seconds(10)) { world.isQuiet })
+        #expect(world.programs[1].ends[stream] == .some(.abandoned))
+    }
+
     /// Random worlds: everything that is written arrives in order and once, or both sides are told
     /// why not. The programs check each byte.
     @Test(arguments: 0..<60) func everythingArrivesOrAnErrorIsTold(_ seed: UInt64) {

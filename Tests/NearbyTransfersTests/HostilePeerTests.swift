@@ -86,6 +86,67 @@ import Testing
         #expect(told.machine.tableSizes.allSatisfy { $0.count <= $0.limit })
     }
 
+    /// The sizes of four such streams, or resources, together do not fit 64 bits.
+    @Test func resetsThatSayAbsurdSizesCountForWhatMayHaveBeenSent() {
+        var told = Told()
+        let absurd: UInt64 = 1 << 62 - 1
+        let beyond = TransferOutput.drop(.transferBeyondLimit)
+        for number in 0..<UInt64(40) {
+            let outputs = told.tell(.reset(.init(.stream, number), .cancelled, finalSize: absurd))
+            #expect(outputs == [beyond])
+        }
+        for number in 0..<UInt64(10) {
+            _ = told.tell(
+                .offer(
+                    number: number,
+                    ResourceOffer(
+                        name: "f", group: 1, byteCount: Int64(absurd),
+                        key: [UInt8](repeating: 0, count: 16))))
+            let outputs = told.tell(
+                .reset(.init(.resource, number), .cancelled, finalSize: absurd))
+            #expect(outputs.contains(beyond))
+        }
+        let after = StreamID(isOwn: false, number: 40)
+        let bytes = [UInt8](repeating: 7, count: 1_000)
+        #expect(
+            told.tell(
+                .open(number: 40, group: 1, name: "s"),
+                .data(.init(.stream, 40), offset: 0, bytes[...], isLast: false))
+                == [.opened(after, name: "s", group: 1), .bytes(after, bytes)])
+        #expect(told.machine.tableSizes.allSatisfy { $0.count <= $0.limit })
+    }
+
+    /// What one stream gave back is not given back again at another's cost.
+    @Test func aStoppedStreamIsSettledOnce() {
+        var told = Told()
+        let window = Limits.streamWindowBytes
+        let bytes = [UInt8](repeating: 7, count: 1_000)
+        for number in 0..<UInt64(2) {
+            _ = told.tell(.open(number: number, group: 1, name: "s"))
+            for offset in stride(from: 0, to: window - 1_000, by: 1_000) {
+                _ = told.tell(
+                    .data(
+                        .init(.stream, number), offset: UInt64(offset), bytes[...],
+                        isLast: number == 0 && offset + 1_000 > window - 1_000))
+            }
+        }
+        let held = told.machine.incomingStreams.heldByteCount
+        _ = told.machine.handle(.stop(theirs, .cancelled), now: .zero)
+        #expect(told.machine.incomingStreams.heldByteCount == held / 2)
+    }
+
+    /// Its bytes are not kept for nobody.
+    @Test func aStreamThatHasNoNameYetEndsWithAllOthers() {
+        var told = Told()
+        _ = told.tell(.data(stream, offset: 0, [1, 2, 3], isLast: false))
+        #expect(told.machine.incomingStreams.heldByteCount == 3)
+        _ = told.machine.handle(.endAll, now: .zero)
+        #expect(told.machine.incomingStreams.heldByteCount == 0)
+        #expect(told.machine.incomingStreams.pieceCount == 0)
+        #expect(
+            told.tell(.open(number: 0, group: 1, name: "s")) == [.drop(.transferUnexpected)])
+    }
+
     @Test func whatIsAcknowledgedMustHaveBeenSent() throws {
         var told = Told()
         let frame = try #require(

@@ -17,6 +17,8 @@ final class ServiceNodes {
         let node: ServiceNode
         let run: RunID
         let isEncrypted: Bool
+
+        var runs: RunPair { RunPair(own: node.node.configuration.run, theirs: run) }
     }
 
     private let own: Peer

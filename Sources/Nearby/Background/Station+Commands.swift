@@ -165,8 +165,10 @@ extension Station {
         try use(session, now)
     }
 
-    /// - Returns: whether something is to be begun: the peer is not connected yet, and no
-    ///   invitation is open.
+    /// All who ask get the outcome of what is open then. Who does not wait for it counts as well:
+    /// when a task that waits is cancelled, another's invitation is not withdrawn.
+    ///
+    /// - Returns: whether there is something to wait for: the peer is not connected yet.
     private func wait(
         for peer: PeerID, _ number: SessionNumber, _ reply: Reply<Void>?
     ) -> Bool {
@@ -175,9 +177,10 @@ extension Station {
             return false
         }
         let key = Awaited(session: number, peer: peer)
-        let isFirst = awaited[key] == nil
-        if let reply { awaited[key, default: []].append(reply) }
-        return isFirst
+        if reply != nil || awaited[key]?.contains(where: { $0 == nil }) != true {
+            awaited[key, default: []].append(reply)
+        }
+        return true
     }
 
     private func answer(
@@ -201,7 +204,7 @@ extension Station {
     ) {
         let key = Awaited(session: number, peer: peer)
         if unlessAwaited {
-            awaited[key]?.removeAll(where: \.isResolved)
+            awaited[key]?.removeAll { $0?.isResolved == true }
             if awaited[key]?.isEmpty == false { return }
         }
         tellGroup(.cancel(peer, number), now)
@@ -242,6 +245,6 @@ extension Station {
     // MARK: Who waits
 
     func finish(_ key: Awaited, _ outcome: Result<Void, NearbyError>) {
-        for reply in awaited.removeValue(forKey: key) ?? [] { reply.resolve(outcome) }
+        for reply in awaited.removeValue(forKey: key) ?? [] { reply?.resolve(outcome) }
     }
 }

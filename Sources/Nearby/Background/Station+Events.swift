@@ -47,7 +47,7 @@ extension Station {
         let change = nodes.carrierFound(peer, at: node)
         guard change != .none, let carrier = nodes.carriers[peer] else { return }
         isGroupChanged = true
-        if change != .encryption { transfers.returned(peer, carrier.run, now) }
+        if change != .encryption { transfers.returned(peer, carrier.runs, now) }
         switch change {
         case .found: tellGroup(.reachable(peer, isEncrypted: carrier.isEncrypted), now)
         case .restarted: tellGroup(.restarted(peer, isEncrypted: carrier.isEncrypted), now)

@@ -28,7 +28,8 @@ final class Station {
     var advertisers: [Advertised] = []
     var browsers: [BrowserView] = []
     var collectors = CollectorViews()
-    var awaited: [Awaited: [Reply<Void>]] = [:]
+    /// Of those who invited or connected, until the outcome is there: nil for all who do not wait.
+    var awaited: [Awaited: [Reply<Void>?]] = [:]
     /// Invitations that the program has, until they are withdrawn or let go.
     var invitations: [InvitationID: WeakInvitation] = [:]
     var names: PeerNames
@@ -95,7 +96,7 @@ final class Station {
         (timer, fileTimer) = (nil, nil)
         transfers.abandonAll(now)
         let ended = NearbyError(.cancelled, "everything was stopped")
-        for reply in awaited.values.joined() { reply.resolve(.failure(ended)) }
+        for reply in awaited.values.joined() { reply?.resolve(.failure(ended)) }
         awaited = [:]
     }
 

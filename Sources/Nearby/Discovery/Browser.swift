@@ -46,7 +46,9 @@ public final class Browser: Sendable {
         return try await reply.value()
     }
 
-    /// Invites a peer to a session, and returns when it is connected.
+    /// Invites a peer to a session, and returns when it is connected. Where the peer has been
+    /// invited to the session and has not answered, that invitation stands, with its context and
+    /// its time, and this call waits for the same answer.
     ///
     /// - Parameters:
     ///   - peer: whom the browser found, or who is known by other means.

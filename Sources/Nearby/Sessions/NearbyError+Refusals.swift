@@ -10,8 +10,7 @@ extension NearbyError {
             case .declined: NearbyError(.unavailable, "\(peer) declined the invitation")
             case .timedOut: NearbyError(.timedOut, late)
             case .noPlace:
-                NearbyError(
-                    .unavailable, "there is no place for \(peer), or it is being invited already")
+                NearbyError(.unavailable, "there is no place for \(peer)")
             case .ended(.preference):
                 NearbyError(
                     .unavailable,

@@ -78,12 +78,13 @@ final class IncomingPipe: Sendable {
 
     // MARK: The background thread
 
-    /// How many bytes were read since the last time, and whether no more are wanted.
-    func news() -> (consumed: Int, isStopped: Bool) {
+    /// How many bytes were read since the last time, whether no more are wanted, and whether all
+    /// came and was read.
+    func news() -> (consumed: Int, isStopped: Bool, isReadToEnd: Bool) {
         state.withLock { state in
             state.isPosted = false
             defer { state.consumed = 0 }
-            return (state.consumed, state.isStopped)
+            return (state.consumed, state.isStopped, state.isEnded && state.isEmpty)
         }
     }
 
@@ -100,8 +101,10 @@ final class IncomingPipe: Sendable {
 
     func end() { wake { $0.isEnded = true } }
 
-    /// Before its end; what came can still be read.
-    func end(_ error: NearbyError) { wake { if $0.error == nil { $0.error = error } } }
+    /// Before its end; what came can still be read. One that has ended has come whole.
+    func end(_ error: NearbyError) {
+        wake { if $0.error == nil, !$0.isEnded { $0.error = error } }
+    }
 
     private func wake(_ change: (inout State) -> Void) {
         let (waiter, onBytes) = state.withLock { state in

@@ -1,36 +1,76 @@
 import NearbyCore
+import NearbyGroups
 import NearbyTransfers
 import NearbyWire
 
 /// Streams and resources with one peer. For the background thread.
 final class PeerTransfers {
     let peer: PeerID
-    /// The peer's run that the machine speaks with.
-    var run: RunID
+    /// Those that the machine speaks between.
+    var runs: RunPair
     var machine = TransferMachine()
     var written: [StreamID: OutgoingPipe] = [:]
+    /// Those that have ended, too, until the program has read all of them: that makes room for
+    /// others.
     var read: [StreamID: IncomingPipe] = [:]
     var sending: [ResourceID: SendingFile] = [:]
     var receiving: [ResourceID: ReceivingFile] = [:]
-    /// The session of each of the peer's streams.
+    /// The session of each of the streams in `read`.
     var sessions: [StreamID: OpenedSession] = [:]
-    /// Opened or offered in a session that is not connected yet on our side: what the machine says
-    /// comes over another way than the session's own messages.
-    var early: [TransferOutput] = []
+    /// At most `Limits.earlyTransfersMax`, in the order in which they came.
+    var early: [EarlyTransfer] = []
+    /// Since when nobody has anything to do with the peer; then nothing is open.
+    var idleSince: Instant?
     /// What the machine is to be told; each has its turn when what the one before it said was done.
     var inputs: [TransferInput] = []
     var isTelling = false
     /// Of our streams, those that have room again.
     var roomy: [StreamID] = []
 
-    init(_ peer: PeerID, _ run: RunID) {
+    init(_ peer: PeerID, _ runs: RunPair) {
         self.peer = peer
-        self.run = run
+        self.runs = runs
     }
 
     /// Files are to be read or hashed.
     var isBusy: Bool {
         sending.values.contains(where: \.isBusy) || receiving.values.contains(where: \.isBusy)
+    }
+
+    /// The machine has none of the peer's streams any more. What the program has not read stays in
+    /// its pipes.
+    func forgetIncoming() {
+        read = [:]
+        sessions = [:]
+        early = []
+    }
+}
+
+/// The runs of two nodes, ours and the peer's: with another one on either side, both number their
+/// packets anew.
+struct RunPair: Equatable {
+    let own: RunID
+    let theirs: RunID
+}
+
+/// What a peer began in a session that is not connected yet on our side: what the machine says
+/// comes over another way than the session's own messages. Bytes of a stream gather in its pipe;
+/// the program hears of it once the session is connected.
+struct EarlyTransfer {
+    enum Kind {
+        case stream(StreamID, IncomingStream, name: String)
+        case resource(ResourceID, ResourceOffer)
+    }
+
+    let session: OpenedSession
+    let kind: Kind
+
+    func isStream(_ id: StreamID) -> Bool {
+        if case .stream(id, _, _) = kind { true } else { false }
+    }
+
+    func isResource(_ id: ResourceID) -> Bool {
+        if case .resource(id, _) = kind { true } else { false }
     }
 }
 
@@ -42,4 +82,13 @@ struct FileToSend: Sendable {
     let file: OpenedFile
     let state: TransferState
     let outcome: Reply<Void>
+}
+
+extension Limits {
+    /// Streams and resources of one peer that wait for their session to be connected: as many as a
+    /// peer may have open. Further ones are refused and counted.
+    static let earlyTransfersMax = streamsMax + resourcesMax
+    /// Peers without a channel whose packet numbers are remembered: as many as a session has
+    /// members. Beyond that the one is forgotten that was idle for longest.
+    static let idleTransfersMax = sessionMembersMax
 }

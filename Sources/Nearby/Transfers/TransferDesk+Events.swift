@@ -31,20 +31,23 @@ extension TransferDesk {
             station.nodes.carriers[transfers.peer]?.node.node.handle(
                 .sendUnreliable(bytes, to: transfers.peer, priority), now: now)
         case .opened(let id, let name, let group):
-            opened(output, id, name, group, transfers, now)
+            opened(id, name, group, transfers, now)
         case .bytes(let id, let bytes): transfers.read[id]?.received(bytes)
         case .ended(let id):
-            transfers.read.removeValue(forKey: id)?.end()
             transfers.written[id] = nil
-            transfers.sessions[id] = nil
+            guard let pipe = transfers.read[id] else { return }
+            pipe.end()
+            // The program may have read all of it already.
+            read(pipe, id, transfers, now)
         case .wasReset(let id, let reason):
             let error = NearbyError(reason, of: station.names.peer(transfers.peer))
             transfers.read.removeValue(forKey: id)?.end(error)
             transfers.written.removeValue(forKey: id)?.end(error)
             transfers.sessions[id] = nil
+            transfers.early.removeAll { $0.isStream(id) }
         case .wrote: break
         case .room(let id): transfers.roomy.append(id)
-        case .offered(let id, let offer): offered(output, id, offer, transfers, now)
+        case .offered(let id, let offer): offered(id, offer, transfers, now)
         case .drop(let reason): station.count(reason)
         default: performOnFile(output, of: transfers, now)
         }
@@ -118,6 +121,7 @@ extension TransferDesk {
             finished(file, outcome, transfers.peer)
             file.state.end()
         }
+        transfers.early.removeAll { $0.isResource(id) }
     }
 
     /// What may go on later stays; what was wrong or is not wanted goes.
@@ -139,120 +143,6 @@ extension TransferDesk {
                 file.part.remove()
             }
             file.outcome.resolve(.failure(NearbyError(reason, of: station.names.peer(peer))))
-        }
-    }
-
-    // MARK: What the peer opens and offers
-
-    private func opened(
-        _ output: TransferOutput, _ id: StreamID, _ name: String, _ group: UInt16,
-        _ transfers: PeerTransfers, _ now: Instant
-    ) {
-        guard let session = session(group, of: output, transfers) else {
-            if !transfers.early.contains(output) {
-                tell(transfers, .stop(id, .unknownGroup), now)
-            }
-            return
-        }
-        let pipe = IncomingPipe()
-        let event = Session.Event.stream(
-            IncomingStream(pipe), name: name, from: station.names.peer(transfers.peer))
-        guard session.events.push(event, bytes: 1_024) else {
-            return tell(transfers, .stop(id, .full), now)
-        }
-        transfers.read[id] = pipe
-        transfers.sessions[id] = session
-    }
-
-    private func offered(
-        _ output: TransferOutput, _ id: ResourceID, _ offer: ResourceOffer,
-        _ transfers: PeerTransfers, _ now: Instant
-    ) {
-        guard let session = session(offer.group, of: output, transfers) else {
-            if !transfers.early.contains(output) {
-                tell(transfers, .cancel(id, .unknownGroup), now)
-            }
-            return
-        }
-        let part: PartFile
-        let peer = station.names.peer(transfers.peer)
-        do throws(NearbyError) {
-            part = try PartFile(of: peer, offer, in: session.folder)
-        } catch {
-            session.events.push(.failure(peer, error), .news)
-            return tell(transfers, .cancel(id, .writeFailed), now)
-        }
-        let (state, outcome) = (TransferState(byteCount: offer.byteCount), Reply<String>())
-        state.begin(at: part.byteCount)
-        let resource = IncomingResource(
-            name: plainFileName(offer.name), from: peer, byteCount: offer.byteCount, state, outcome)
-        transfers.receiving[id] = ReceivingFile(
-            part, byteCount: offer.byteCount, in: session, state, outcome)
-        guard session.events.push(.resource(resource), bytes: 1_024) else {
-            // Letting it go cancels it.
-            return
-        }
-        tell(transfers, .accept(id, from: part.byteCount), now)
-    }
-
-    /// The session that something is for. Nil, and it waits, where that is about to be connected;
-    /// nil where there is none.
-    private func session(
-        _ group: UInt16, of output: TransferOutput, _ transfers: PeerTransfers
-    ) -> OpenedSession? {
-        guard let number = station.group.status.session(for: group, from: transfers.peer) else {
-            return nil
-        }
-        guard station.group.status.theirNumber(of: transfers.peer, in: number) != nil else {
-            transfers.early.append(output)
-            return nil
-        }
-        return station.sessions[number]
-    }
-
-    // MARK: Members
-
-    func memberConnected(_ peer: PeerID, _ number: SessionNumber, _ now: Instant) {
-        guard let transfers = peers[peer] else { return }
-        let early = transfers.early
-        transfers.early = []
-        for output in early { perform(output, of: transfers, now) }
-        guard let group = station.group.status.theirNumber(of: peer, in: number) else { return }
-        for (id, file) in transfers.sending.sorted(by: { $0.key < $1.key })
-        where file.isInterrupted && file.session.number == number {
-            tell(transfers, .offerAgain(id, group: group), now)
-        }
-    }
-
-    /// For good: what was on its way in this session is over.
-    func memberLeft(_ peer: PeerID, _ number: SessionNumber, _ now: Instant) {
-        guard let transfers = peers[peer] else { return }
-        let error = NearbyError(.notConnected, "\(station.names.peer(peer)) has left the session")
-        for (id, pipe) in transfers.written.sorted(by: { $0.key < $1.key })
-        where pipe.session.number == number {
-            transfers.written[id] = nil
-            pipe.end(error)
-            tell(transfers, .reset(id, .unknownGroup), now)
-        }
-        for (id, session) in transfers.sessions.sorted(by: { $0.key < $1.key })
-        where session.number == number {
-            transfers.sessions[id] = nil
-            transfers.read.removeValue(forKey: id)?.end(error)
-            tell(transfers, .stop(id, .unknownGroup), now)
-        }
-        for (id, file) in transfers.sending.sorted(by: { $0.key < $1.key })
-        where file.session.number == number {
-            transfers.sending[id] = nil
-            file.outcome.resolve(.failure(error))
-            file.state.end()
-            tell(transfers, .cancel(id, .unknownGroup), now)
-        }
-        for (id, file) in transfers.receiving.sorted(by: { $0.key < $1.key })
-        where file.session.number == number {
-            transfers.receiving[id] = nil
-            file.outcome.resolve(.failure(error))
-            file.state.end()
-            tell(transfers, .cancel(id, .unknownGroup), now)
         }
     }
 }

@@ -61,13 +61,19 @@ final class TransferDesk {
     func read(_ pipe: IncomingPipe, _ now: Instant) {
         for transfers in peers.values {
             guard let id = transfers.read.first(where: { $0.value === pipe })?.key else { continue }
-            let (consumed, isStopped) = pipe.news()
-            if consumed > 0 { tell(transfers, .consumed(id, consumed), now) }
-            guard isStopped else { return }
-            transfers.read[id] = nil
-            transfers.sessions[id] = nil
-            return tell(transfers, .stop(id, .cancelled), now)
+            return read(pipe, id, transfers, now)
         }
+    }
+
+    /// Tells the machine what the program read. A stream that has ended counts as one of the
+    /// peer's until then, and its bytes as unread.
+    func read(_ pipe: IncomingPipe, _ id: StreamID, _ transfers: PeerTransfers, _ now: Instant) {
+        let news = pipe.news()
+        if news.consumed > 0 { tell(transfers, .consumed(id, news.consumed), now) }
+        if news.isStopped { tell(transfers, .stop(id, .cancelled), now) }
+        guard news.isStopped || news.isReadToEnd else { return }
+        transfers.read[id] = nil
+        transfers.sessions[id] = nil
     }
 
     func offer(_ file: FileToSend, _ now: Instant) throws(NearbyError) {
@@ -117,13 +123,17 @@ final class TransferDesk {
         else {
             return nil
         }
-        let transfers = PeerTransfers(peer, carrier.run)
+        let transfers = PeerTransfers(peer, carrier.runs)
         peers[peer] = transfers
         return transfers
     }
 
     func received(_ bytes: [UInt8], from peer: PeerID, _ now: Instant) {
-        if let transfers = transfers(with: peer) { tell(transfers, .received(bytes), now) }
+        guard let transfers = transfers(with: peer) else { return }
+        tell(transfers, .received(bytes), now)
+        // Acknowledgements and ends are heard, and nothing that it begins is kept.
+        guard transfers.idleSince != nil, !station.group.status.isInvolved(peer) else { return }
+        endAll(with: transfers, now)
     }
 
     /// If there is anything with the peer.
@@ -131,23 +141,52 @@ final class TransferDesk {
         if let transfers = peers[peer] { tell(transfers, input, now) }
     }
 
-    /// The peer has a channel again, perhaps with another run.
-    func returned(_ peer: PeerID, _ run: RunID, _ now: Instant) {
+    /// The peer has a channel again, perhaps with another run, or another of ours.
+    func returned(_ peer: PeerID, _ runs: RunPair, _ now: Instant) {
         guard let transfers = peers[peer] else { return }
-        if transfers.run == run { return tell(transfers, .reachable, now) }
-        transfers.run = run
-        transfers.early = []
+        if transfers.runs == runs { return tell(transfers, .reachable, now) }
+        transfers.runs = runs
         tell(transfers, .restarted, now)
+        transfers.forgetIncoming()
     }
 
-    /// Nobody has anything to do with the peer any more.
+    /// Ends what is open with peers with whom nobody has anything to do any more.
+    ///
+    /// The machine stays, whether the peer has a channel or not, until another run begins anew: the
+    /// peer's machine may stay as well, and if one of the two numbered its packets from 0 again,
+    /// the other would take them for copies, and refuse its acknowledgements, for ever.
     func tidy(_ now: Instant) {
-        for peer in peers.keys.sorted() where !station.group.status.isInvolved(peer) {
+        let status = station.group.status
+        for (peer, transfers) in peers.sorted(by: { $0.key < $1.key }) {
+            if status.isInvolved(peer) {
+                transfers.idleSince = nil
+            } else if transfers.idleSince == nil {
+                transfers.idleSince = now
+                endAll(with: transfers, now)
+            }
+        }
+        forgetOldest(now)
+    }
+
+    private func endAll(with transfers: PeerTransfers, _ now: Instant) {
+        tell(transfers, .endAll, now)
+        transfers.forgetIncoming()
+    }
+
+    /// Of those that are idle and without a channel; how many have one the nodes bound.
+    private func forgetOldest(_ now: Instant) {
+        let away = peers.values.compactMap { transfers -> (since: Instant, peer: PeerID)? in
+            guard station.nodes.carriers[transfers.peer] == nil else { return nil }
+            return transfers.idleSince.map { ($0, transfers.peer) }
+        }
+        guard away.count > Limits.idleTransfersMax else { return }
+        let oldest = away.sorted { ($0.since, $0.peer) < ($1.since, $1.peer) }
+        for (_, peer) in oldest.prefix(away.count - Limits.idleTransfersMax) {
             abandon(with: peer, now)
         }
     }
 
-    func abandon(with peer: PeerID, _ now: Instant) {
+    private func abandon(with peer: PeerID, _ now: Instant) {
         guard let transfers = peers[peer] else { return }
         tell(transfers, .abandoned, now)
         peers[peer] = nil

@@ -15,7 +15,7 @@ public final class Node {
     public typealias Diagnostic = NodeDiagnostic
     typealias Work = NodeWork
 
-    let configuration: NodeConfiguration
+    public let configuration: NodeConfiguration
     let own: PeerID
     var random: SeededGenerator
 

@@ -87,6 +87,13 @@ extension LocalSession {
 }
 
 extension GroupConnect {
+    /// Whether the peer has the key of the certificate that it shows; also where it shows none.
+    func isProved(from peer: PeerID, to own: PeerID, by verifier: any ProofVerifier) -> Bool {
+        guard let certificate = credentials.certificates.first else { return true }
+        let signed = Credentials.signedBytes(from: peer, to: own, pair)
+        return verifier.isValid(credentials.proof, of: signed, by: certificate)
+    }
+
     /// Tells a peer that there is no place for its session.
     func refusal(_ reason: GroupEnd, to peer: PeerID) -> GroupOutput {
         .sendReliable(GroupMessage.end(pair.reversed, reason).bytes, to: peer)
@@ -125,6 +132,14 @@ struct Member: Sendable {
     /// How often it did not answer, and when it is asked again.
     var retries = 0
     var retryAt: Instant?
+
+    /// What the program is told when the other side ends it.
+    func toldOfEnd(_ reason: GroupEnd, _ peer: PeerID, _ number: SessionNumber) -> [GroupOutput] {
+        if case .lost = phase { return [] }
+        let isPlain = isConnected || reason == .left
+        return (isPlain ? [] : [.event(.declined(peer, number, .ended(reason)))])
+            + [.event(.state(peer, number, .notConnected))]
+    }
 
     /// It did not answer in time. Somebody whom a member told of is tried again later.
     ///

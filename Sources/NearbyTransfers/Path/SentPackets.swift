@@ -179,6 +179,8 @@ struct SentPackets: Sendable {
             if first.fate == .lost, now - first.sentAt < memory, hasRoom { break }
             packets.popFirst()
         }
+        // The places of a great transfer are not kept for a peer with which nothing goes on.
+        if packets.isEmpty { packets.removeAll() }
         settledEnd = max(settledEnd, firstNumber)
         arrived.remove(0..<firstNumber)
     }

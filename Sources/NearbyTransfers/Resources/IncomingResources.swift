@@ -157,11 +157,25 @@ struct IncomingResources: Sendable {
         if resource.phase != .stopped {
             effects.outputs.append(.finished(id(own), .failure(reason)))
         }
-        settle(own, finalSize: min(finalSize, resource.size))
+        // The peer cannot have sent more than it may (RFC 9000 §4.5).
+        if !settle(own, finalSize: finalSize) {
+            effects.outputs.append(.drop(.transferBeyondLimit))
+        }
         close(own, &effects)
         return effects
     }
 
+    /// Every one of the peer's is over, and the peer is told.
+    mutating func stopAll(_ reason: TransferEnd) -> TransferEffects {
+        var effects = TransferEffects()
+        for own in resources.keys.sorted() where resources[own]?.phase != .stopped {
+            flush(own, &effects)
+            effects += failed(own, reason)
+        }
+        return effects
+    }
+
+    /// Every one of the peer's is over, and the peer knows of none.
     mutating func endAll(_ reason: TransferEnd) -> TransferEffects {
         var effects = TransferEffects()
         for own in resources.keys.sorted() where resources[own]?.phase != .stopped {
@@ -284,12 +298,19 @@ struct IncomingResources: Sendable {
         return effects
     }
 
-    private mutating func settle(_ own: UInt64, finalSize: UInt64) {
-        guard let resource = resources[own] else { return }
-        let size = max(resource.bytes.highest, finalSize)
-        total.receive(size - resource.bytes.highest)
+    /// All of it is done with, up to its end.
+    ///
+    /// - Returns: false if the peer says that it sent more than it may: only that counts.
+    private mutating func settle(_ own: UInt64, finalSize: UInt64) -> Bool {
+        guard let resource = resources[own] else { return true }
+        let highest = resource.bytes.highest
+        let said = max(highest, finalSize)
+        let allowed = min(said, resource.limit, resource.size)
+        let size = highest + total.admitted(of: max(highest, allowed) - highest)
+        total.receive(size - highest)
         total.release(size - min(size, resource.written))
         resources[own]?.bytes.end(at: size)
+        return size == said
     }
 
     private mutating func close(_ own: UInt64, _ effects: inout TransferEffects) {

@@ -278,6 +278,16 @@ struct OutgoingResources: Sendable {
         return effects
     }
 
+    /// Every one of ours is over, and the peer is told.
+    mutating func cancelAll(_ reason: TransferEnd) -> TransferEffects {
+        var effects = TransferEffects()
+        for own in resources.keys.sorted() { effects += failed(own, reason) }
+        numbers.forgetWaiting()
+        ready.removeAll()
+        return effects
+    }
+
+    /// Every one of ours is over, and the peer knows of none.
     mutating func endAll(_ reason: TransferEnd) -> TransferEffects {
         let ids = resources.keys.sorted().map { ResourceID(isOwn: true, number: $0) }
         let known = next

@@ -1,6 +1,9 @@
 import NearbyCore
 
 /// What a reader lets all streams, or all resources, of the peer send together.
+///
+/// `released` ≤ `received` ≤ `released` + `window`, always: whoever adds to `received` has asked
+/// `admitted` or `admits`.
 struct TotalCredit: Sendable {
     private let window: UInt64
     /// Bytes announced by the peer, of all.
@@ -19,6 +22,9 @@ struct TotalCredit: Sendable {
     var heldCount: Int { Int(received - released) }
 
     func admits(_ count: UInt64) -> Bool { received + count <= released + window }
+
+    /// How many of so many more bytes the peer may have sent.
+    func admitted(of count: UInt64) -> UInt64 { min(count, released + window - received) }
 
     mutating func receive(_ count: UInt64) { received += count }
 
@@ -101,6 +107,9 @@ struct NumberSupply: Sendable {
     }
 
     mutating func release(_ number: UInt64) { owners[number] = nil }
+
+    /// Those that wait for a number are over.
+    mutating func forgetWaiting() { waiting.removeAll() }
 
     var waitingCount: Int { waiting.count }
 }

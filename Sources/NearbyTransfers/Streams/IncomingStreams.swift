@@ -101,13 +101,27 @@ struct IncomingStreams: Sendable {
             effects.outputs.append(.drop(.transferFinalSize))
         }
         if stream.phase == .open { effects.outputs.append(.wasReset(id(own), reason)) }
-        settle(own, finalSize: finalSize)
+        // The peer cannot have sent more than it may (RFC 9000 §4.5).
+        if !settle(own, finalSize: finalSize) {
+            effects.outputs.append(.drop(.transferBeyondLimit))
+        }
         close(own)
         announce(&effects)
         return effects
     }
 
-    /// Every one of the peer's is over.
+    /// Every one of the peer's is over, and the peer is told.
+    mutating func stopAll(_ reason: TransferEnd) -> TransferEffects {
+        var effects = TransferEffects()
+        for own in streams.keys.sorted() {
+            let isOpen = streams[own]?.phase == .open
+            effects += stop(own, reason)
+            if isOpen { effects.outputs.append(.wasReset(id(own), reason)) }
+        }
+        return effects
+    }
+
+    /// Every one of the peer's is over, and the peer knows of none.
     mutating func endAll(_ reason: TransferEnd) -> TransferEffects {
         let outputs = streams.keys.sorted().compactMap { own -> TransferOutput? in
             streams[own]?.phase == .open ? .wasReset(id(own), reason) : nil
@@ -140,21 +154,22 @@ struct IncomingStreams: Sendable {
         return effects
     }
 
+    /// No more of it is wanted, nor its name if that has not come.
     mutating func stop(_ own: UInt64, _ reason: TransferEnd) -> TransferEffects {
-        guard let stream = streams[own], stream.phase == .open || stream.phase == .ended else {
+        guard let stream = streams[own], stream.phase != .stopped else {
             return TransferEffects()
         }
         var effects = TransferEffects()
-        total.release(stream.bytes.highest - stream.consumed)
         if stream.bytes.finalSize != nil {
-            settle(own, finalSize: stream.bytes.highest)
+            _ = settle(own, finalSize: stream.bytes.highest)
             close(own)
         } else {
+            total.release(stream.bytes.highest - stream.consumed)
             streams[own]?.consumed = stream.bytes.highest
             streams[own]?.phase = .stopped
             streams[own]?.bytes.discard()
         }
-        if stream.phase == .open { effects.frames.append(.stop(stream.body, reason)) }
+        if stream.phase != .ended { effects.frames.append(.stop(stream.body, reason)) }
         announce(&effects)
         return effects
     }
@@ -210,19 +225,24 @@ struct IncomingStreams: Sendable {
         if stream.phase != .ended {
             effects.frames.append(.stop(stream.body, .violation))
         }
-        settle(own, finalSize: stream.bytes.highest)
+        _ = settle(own, finalSize: stream.bytes.highest)
         close(own)
         announce(&effects)
         return effects
     }
 
     /// All of it is done with, up to its end.
-    private mutating func settle(_ own: UInt64, finalSize: UInt64) {
-        guard let stream = streams[own] else { return }
-        let size = max(stream.bytes.highest, finalSize)
-        total.receive(size - stream.bytes.highest)
+    ///
+    /// - Returns: false if the peer says that it sent more than it may: only that counts.
+    private mutating func settle(_ own: UInt64, finalSize: UInt64) -> Bool {
+        guard let stream = streams[own] else { return true }
+        let highest = stream.bytes.highest
+        let said = max(highest, finalSize)
+        let size = highest + total.admitted(of: max(highest, min(said, stream.limit)) - highest)
+        total.receive(size - highest)
         total.release(size - stream.consumed)
         streams[own]?.bytes.end(at: size)
+        return size == said
     }
 
     private mutating func close(_ own: UInt64) {

@@ -138,7 +138,19 @@ struct OutgoingStreams: Sendable {
         makeReady(data.number)
     }
 
-    /// Every one of ours is over.
+    /// Every one of ours is over, and the peer is told.
+    mutating func resetAll(_ reason: TransferEnd) -> TransferEffects {
+        var effects = TransferEffects()
+        for own in streams.keys.sorted() {
+            effects += reset(own, reason)
+            effects.outputs.append(.wasReset(StreamID(isOwn: true, number: own), reason))
+        }
+        numbers.forgetWaiting()
+        ready.removeAll()
+        return effects
+    }
+
+    /// Every one of ours is over, and the peer knows of none.
     mutating func endAll(_ reason: TransferEnd) -> TransferEffects {
         let ids = streams.keys.sorted().map { StreamID(isOwn: true, number: $0) }
         let known = next
