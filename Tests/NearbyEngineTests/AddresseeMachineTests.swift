@@ -54,6 +54,22 @@ struct AddresseeMachineTests {
         #expect(pauses.allSatisfy { $0 <= Limits.dialBackoffMax * 2 })
     }
 
+    /// A relay on the way can say so in the collector's name.
+    @Test func aChannelThatIsUnknownAgainAndAgainIsRenewedMoreAndMoreRarely() {
+        var machine = machine()
+        _ = machine.handle(
+            .routeChanged(collector, .collector, metric: 96), seeing: view(), now: .zero)
+        let open = view([(collector, .collector)])
+        _ = machine.handle(.associated(collector), seeing: open, now: .zero)
+        var dials: [Int] = []
+        for second in 1...60 {
+            let now = milliseconds(Int64(second) * 1_000)
+            let outputs = machine.handle(.channelUnknown(collector), seeing: open, now: now)
+            if outputs == [.dial(collector)] { dials.append(second) }
+        }
+        #expect(dials == [1, 2, 4, 8, 16, 32, 48])
+    }
+
     @Test func itIsAddressedWhileItsChannelIsOpen() {
         var machine = machine()
         _ = machine.handle(

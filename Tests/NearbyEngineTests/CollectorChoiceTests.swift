@@ -1,6 +1,7 @@
 import NearbyCore
-import NearbyEngine
 import Testing
+
+@testable import NearbyEngine
 
 private func peer(_ number: UInt64) -> PeerID { PeerID(high: number, low: 0) }
 
@@ -99,6 +100,49 @@ struct CollectorChoiceTests {
             _ = choice.handle(.route(peer(UInt64(number)), metric: 600), now: .zero)
         }
         let next = choice.handle(.route(peer(1_000), metric: nil), now: milliseconds(1))
-        #expect(next == [.chosen(peer(1))])
+        #expect(next.count == 1 && choice.current != nil)
+        var unknown: [PeerID] = []
+        while let current = choice.current, !unknown.contains(current) {
+            unknown.append(current)
+            _ = choice.handle(.unanswered(current), now: milliseconds(2))
+        }
+        #expect(unknown.count == 199)
+    }
+
+    /// Ghosts as near as they like, with lower PeerIDs.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func theTrueOneAmongManyGetsItsTurnAndKeepsIt(salt: UInt64) throws {
+        var choice = CollectorChoice(salt: salt)
+        let true_ = peer(1_000)
+        for number in 1...40 as ClosedRange<UInt64> {
+            _ = choice.handle(.route(peer(number), metric: 0), now: .zero)
+        }
+        _ = choice.handle(.route(true_, metric: 300), now: .zero)
+        var calls = 1
+        while let current = choice.current, current != true_, calls <= 41 {
+            if calls < 36 { #expect(choice.isOneOfMany(current, .zero)) }
+            _ = choice.handle(.unanswered(current), now: .zero)
+            calls += 1
+        }
+        #expect(choice.current == true_)
+        #expect(choice.handle(.admitted(true_), now: .zero).isEmpty)
+        // Cheaper ones are tried, and it is chosen again.
+        var now = Instant.zero
+        for _ in 0..<10 {
+            now = try #require(choice.nextDeadline)
+            _ = choice.handle(.deadlineReached, now: now)
+            guard let current = choice.current, current != true_ else { continue }
+            #expect(choice.handle(.unanswered(current), now: now) == [.chosen(true_)])
+        }
+    }
+
+    @Test func whoWasLetInAsACollectorIsChosenBeforeAnyoneNamedByRouting() {
+        var choice = CollectorChoice(salt: 1)
+        for number in 1...40 as ClosedRange<UInt64> {
+            _ = choice.handle(.route(peer(number), metric: 0), now: .zero)
+        }
+        _ = choice.handle(.route(peer(1_000), metric: 96), now: .zero)
+        _ = choice.handle(.unanswered(peer(1_000)), now: .zero)
+        #expect(choice.handle(.admitted(peer(1_000)), now: .zero) == [.chosen(peer(1_000))])
     }
 }

@@ -56,6 +56,74 @@ struct RoutingLieTests {
         return nil
     }
 
+    /// Its ghosts move nearer and farther all the time.
+    @Test mutating func changesWithoutEndAreToldOfRarely() {
+        let listener = RoutingNetwork.peer(4)
+        _ = machine.handle(.neighbourUp(listener, cost: 96), now: now)
+        var number: UInt32 = 0
+        var told: [Int] = Array(repeating: 0, count: 20)
+        for step in 0..<20 * 200 {
+            now = .zero + .milliseconds(5) * step
+            // All 380 in 50 ms: 7,600 changes a second.
+            let items = (0..<38).map { index in
+                RoutingMessage.Item.update(
+                    .init(
+                        destination: RoutingNetwork.peer(1_000 + step % 10 * 38 + index), seqno: 5,
+                        metric: step / 10 % 2 == 0 ? 96 : 500, kind: .node))
+            }
+            for case .send(let message, listener) in hear(items, from: liar) {
+                told[step / 200] += message.items.count
+                number = message.number == 0 ? number : message.number
+            }
+            let answer = RoutingMessage(number: 0, acknowledged: number, items: [])
+            for case .send(let message, listener) in machine.handle(
+                .received(answer, from: listener), now: now)
+            {
+                told[step / 200] += message.items.count
+                number = message.number == 0 ? number : message.number
+            }
+        }
+        let later = told.suffix(10)
+        #expect(later.allSatisfy { $0 <= 1_000 })
+        #expect(later.allSatisfy { $0 > 0 })
+    }
+
+    /// Each of its messages has a number that only a neighbour which lost us would use.
+    @Test mutating func whoResyncsWithEachMessageGetsOneFullUpdate() {
+        let known = (100..<300).map { number in
+            RoutingMessage.Item.update(
+                .init(
+                    destination: RoutingNetwork.peer(number), seqno: 5, metric: 96, kind: .node))
+        }
+        for start in stride(from: 0, to: known.count, by: 38) {
+            _ = hear(Array(known[start..<min(start + 38, known.count)]), from: relay)
+        }
+        let newcomer = RoutingNetwork.peer(5)
+        var told = 0
+        var acknowledged: UInt32 = 0
+        for case .send(let first, newcomer) in machine.handle(
+            .neighbourUp(newcomer, cost: 96), now: now)
+        {
+            acknowledged = first.number
+        }
+        for number in 1...64 as ClosedRange<UInt32> {
+            let message = RoutingMessage(
+                number: number * 1_000, acknowledged: acknowledged, items: [])
+            let outputs = machine.handle(.received(message, from: newcomer), now: now)
+            for case .send(let answer, newcomer) in outputs {
+                told += answer.items.count
+                if answer.number != 0 { acknowledged = answer.number }
+            }
+        }
+        #expect(told > 0)
+        #expect(told <= 2 * 202)
+        // Later it may.
+        now = now + Limits.fullUpdateInterval
+        let again = RoutingMessage(number: 90_000, acknowledged: acknowledged, items: [])
+        let outputs = machine.handle(.received(again, from: newcomer), now: now)
+        #expect(outputs.contains { if case .send(_, newcomer) = $0 { true } else { false } })
+    }
+
     @Test mutating func seqnosGoRoundTheCircle() {
         _ = update(collector, .max - 1, 0, from: relay)
         _ = update(collector, 1, 96, from: relay)

@@ -11,6 +11,7 @@ struct RoutingNumbersTests {
     private let neighbour = RoutingNetwork.peer(3)
     private var machine = RoutingMachine(
         own: RoutingNetwork.peer(0), kind: .node, firstSeqno: 1_000)
+    private var now = Instant.zero
 
     init() {
         for peer in [relay, neighbour] {
@@ -28,7 +29,7 @@ struct RoutingNumbersTests {
         }
         let message = RoutingMessage(number: number, acknowledged: acknowledged, items: items)
         return machine.handle(
-            .received(message, from: peer, isOvertaken: isOvertaken), now: .zero)
+            .received(message, from: peer, isOvertaken: isOvertaken), now: now)
     }
 
     private var hop: PeerID? { machine.nextHop(to: collector.short) }
@@ -69,6 +70,10 @@ struct RoutingNumbersTests {
         #expect(hop == neighbour)
         _ = hear(300, [], from: neighbour, isOvertaken: true)
         #expect(hop == neighbour)
+        // One soon after another is not taken: it is to come again.
+        _ = hear(300, [], from: neighbour)
+        #expect(hop == neighbour)
+        now = now + Limits.fullUpdateInterval
         _ = hear(300, [], from: neighbour)
         #expect(hop == nil)
     }

@@ -5,6 +5,8 @@ import Testing
 
 struct SeqnoRequestsTests {
     private let peer = RoutingNetwork.peer(1)
+    private let asker = RoutingNetwork.peer(1_001)
+    private let other = RoutingNetwork.peer(1_002)
 
     @Test func aRequestIsSentOnceWhileItIsPending() {
         var requests = SeqnoRequests()
@@ -17,15 +19,48 @@ struct SeqnoRequestsTests {
         #expect(later == [false, true])
     }
 
-    @Test func aFullTableSendsNothingUntilSomethingEnds() {
+    @Test func aRequestIsPassedOnOnceUnlessItGoesFurther() {
+        var requests = SeqnoRequests()
+        let sent = [(7, 60), (7, 59), (6, 60), (7, 61), (8, 10)].map { seqno, hops in
+            requests.add(peer, seqno: seqno, hopLimit: hops, by: asker, now: .zero)
+        }
+        #expect(sent == [true, false, false, true, true])
+    }
+
+    /// One with a short way left, for a seqno as new as can be, keeps nobody's back.
+    @Test func requestsOfOthersDoNotKeepOurOwnBack() {
+        var requests = SeqnoRequests()
+        let isPassedOn = requests.add(peer, seqno: 900, hopLimit: 1, by: asker, now: .zero)
+        let isSent = requests.add(peer, seqno: 7, now: .zero)
+        let isOthersPassedOn = requests.add(peer, seqno: 900, hopLimit: 50, by: other, now: .zero)
+        #expect(isPassedOn && isSent && isOthersPassedOn)
+    }
+
+    @Test func aNeighbourThatAsksForEverythingHasItsShare() {
+        var requests = SeqnoRequests()
+        let sent = (0..<400).map {
+            requests.add(RoutingNetwork.peer($0), seqno: 1, hopLimit: 9, by: asker, now: .zero)
+        }
+        let share = Limits.routingRequestsShare
+        #expect(sent == (0..<400).map { $0 < share })
+        let isPassedOn = requests.add(
+            RoutingNetwork.peer(999), seqno: 1, hopLimit: 9, by: other, now: .zero)
+        let isSent = requests.add(RoutingNetwork.peer(998), seqno: 1, now: .zero)
+        #expect(isPassedOn && isSent)
+    }
+
+    @Test func aFullTablePassesNothingOnUntilSomethingEnds() {
         var requests = SeqnoRequests()
         let count = Limits.routingRequestsMax
         let sent = (0...count).map {
-            requests.add(RoutingNetwork.peer($0), seqno: 1, now: .zero)
+            requests.add(
+                RoutingNetwork.peer($0), seqno: 1, hopLimit: 9,
+                by: RoutingNetwork.peer(10_000 + $0), now: .zero)
         }
         #expect(sent == Array(repeating: true, count: count) + [false])
         let newcomer = RoutingNetwork.peer(count)
-        let isSent = requests.add(newcomer, seqno: 1, now: .zero + Limits.requestTime)
+        let isSent = requests.add(
+            newcomer, seqno: 1, hopLimit: 9, by: asker, now: .zero + Limits.requestTime)
         #expect(isSent)
     }
 }

@@ -81,7 +81,7 @@ struct SessionAttackTests {
             let outputs = session.handle(segment(crumb, at: 1 + crumb * 2, [0]), now: .zero)
             if outputs.contains(.drop(.segmentTableFull)) { refused += 1 }
         }
-        #expect(refused == 3_000 - Limits.receivedRangesMax)
+        #expect(refused == 3_000 - Limits.receivedPiecesMax)
     }
 
     @Test func aLengthThatNoMessageHasEndsTheStream() {

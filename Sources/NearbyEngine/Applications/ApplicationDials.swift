@@ -29,7 +29,7 @@ public enum ApplicationDials {
             guard let association = node.peers[peer],
                 association.channel.seal?.isEncrypted == false
             else { return }
-            association.keysWorn(now: now)
+            association.renewKeys(from: now)
         }
     }
 

@@ -75,10 +75,13 @@ struct InvitationPair: Sendable, Hashable {
         sighting?.role == .collector ? 0 : UInt32(sighting?.costToCollector ?? .max) + 1
     }
 
-    /// Somebody who says that it is the peer has begun: give it its time.
+    /// Somebody who says that it is the peer has begun: give it its time. Anybody can say so, and
+    /// not put us off for ever.
     mutating func inboundSeen(_ now: Instant) {
         if case .nudging(let until, let sentAt) = state {
-            state = .nudging(until: max(until, now + Limits.nudgeTimeout), sentAt: sentAt)
+            let latest = sentAt + Limits.nudgeTimeout * 3
+            let prolonged = max(until, min(now + Limits.nudgeTimeout, latest))
+            state = .nudging(until: prolonged, sentAt: sentAt)
         }
     }
 

@@ -51,8 +51,11 @@ struct AddresseeMachine {
         var backoff = Limits.dialBackoff
         /// Since a channel was open the last time.
         var attempts = 0
-        /// When its open channel was last begun anew.
+        /// When its open channel was last begun anew, and how soon it may be again: a relay on the
+        /// way can say in the peer's name that it does not know our channel.
         var renewedAt: Instant?
+        var renewal = GrowingPause(
+            first: Limits.renewalInterval, longest: Limits.renewalIntervalMax)
 
         init(nextAttempt: Instant) { self.nextAttempt = nextAttempt }
     }
@@ -60,7 +63,7 @@ struct AddresseeMachine {
     private let role: Role
     /// Those that count as collectors; empty: all that were admitted as such.
     private let collectors: Set<PeerID>
-    private var choice = CollectorChoice()
+    private var choice: CollectorChoice
     private var slots: ViewerSlots
     /// The chosen collector and at most `Limits.viewersMax` viewers.
     private var dials: [PeerID: Dial] = [:]
@@ -74,6 +77,7 @@ struct AddresseeMachine {
     init(role: Role, collectors: Set<PeerID>, salt: UInt64, seed: UInt64) {
         self.role = role
         self.collectors = collectors
+        choice = CollectorChoice(salt: salt)
         slots = ViewerSlots(salt: salt)
         random = SeededGenerator(seed: seed)
     }
@@ -238,9 +242,10 @@ struct AddresseeMachine {
         dial.backoff = min(dial.backoff * 2, Limits.dialBackoffMax)
         dial.attempts += 1
         dials[peer] = dial
-        guard peer == choice.current, dial.attempts > Limits.dialsUnanswered else {
-            return [.dial(peer)]
-        }
+        let patience =
+            choice.isOneOfMany(peer, now)
+            ? Limits.viewerDialsUnanswered : Limits.dialsUnanswered
+        guard peer == choice.current, dial.attempts > patience else { return [.dial(peer)] }
         let outputs = apply(choice.handle(.unanswered(peer), now: now), view, now)
         return peer == choice.current ? outputs + [.dial(peer)] : outputs
     }
@@ -265,14 +270,16 @@ struct AddresseeMachine {
         let soon = now + spread(of: peer)
         dials[peer] = Dial(nextAttempt: min(dial.nextAttempt ?? soon, soon))
         dials[peer]?.attempts = dial.attempts
+        dials[peer]?.renewal = dial.renewal
     }
 
     /// Begins anew beside the channel that an addressee does not know.
     private mutating func renew(_ peer: PeerID, _ view: View, _ now: Instant) -> [Output] {
         guard let dial = dials[peer], let association = view.peers[peer],
-            now - (dial.renewedAt ?? association.openedAt) >= Limits.renewalInterval
+            now - association.openedAt >= Limits.renewalInterval, dial.renewal.isOver(now)
         else { return [] }
         dials[peer]?.renewedAt = now
+        dials[peer]?.renewal.begin(now)
         return [.dial(peer)]
     }
 
@@ -311,6 +318,8 @@ extension Limits {
     /// Before somebody who is heard on a link is called over the mesh all the same. Viewers are
     /// called up to as much later, each at a time of its own.
     static let dialDelay = Duration.seconds(1)
-    /// Between two attempts to renew a channel that the other side seems not to have.
+    /// Between two attempts to renew a channel that the other side seems not to have; doubles to
+    /// the maximum.
     static let renewalInterval = Duration.seconds(1)
+    static let renewalIntervalMax = Duration.seconds(16)
 }

@@ -112,8 +112,12 @@ final class Association: Timed {
         session.handle(input, now: now)
     }
 
-    /// The channel's keys have sealed as much as they should.
-    func keysWorn(now: Instant) { if !isRenewing { rekeyAt = min(rekeyAt, now) } }
+    /// New keys are wanted, now or at this time.
+    func renewKeys(from time: Instant) { if !isRenewing { rekeyAt = min(rekeyAt, time) } }
+
+    /// The channel's keys have sealed as much as they should. The peer's word for it does not bring
+    /// about more than a handshake a second.
+    func keysWorn(now: Instant) { renewKeys(from: max(now, openedAt + Limits.rekeyRetry)) }
 
     /// Whole reliable messages that the peer may not have delivered, in order, for the association
     /// in place of this one.

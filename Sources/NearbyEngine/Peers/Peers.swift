@@ -12,6 +12,9 @@ final class Peers {
     private var holders: [ShortID: PeerID] = [:]
     private var neighbours: [PeerID: Neighbour] = [:]
     private var numbers: [PeerID: ReliableNumbers] = [:]
+    /// The highest number of those that are forgotten: who comes back does not take a message with
+    /// a lower one.
+    private var lastForgotten: UInt64 = 0
 
     // MARK: Associations
 
@@ -36,10 +39,9 @@ final class Peers {
     func add(_ association: Association) {
         associations.updateValue(association, forKey: association.peer)?.end()
         holders[association.peer.short] = association.peer
-        if numbers.count >= Limits.channelsMax {
-            numbers = numbers.filter { associations[$0.key] != nil }
-        }
-        numbers[association.peer, default: ReliableNumbers()].connected(to: association.terms.run)
+        if numbers.count >= Limits.channelsMax { forgetNumbers() }
+        numbers[association.peer, default: ReliableNumbers(after: lastForgotten)]
+            .connected(to: association.terms.run)
     }
 
     /// Its neighbour must have been removed.
@@ -53,14 +55,22 @@ final class Peers {
     // MARK: Reliable messages
 
     func number(_ message: [UInt8], for peer: PeerID) -> [UInt8] {
-        numbers[peer, default: ReliableNumbers()].numbered(message)
+        numbers[peer, default: ReliableNumbers(after: lastForgotten)].numbered(message)
     }
 
     /// The message without its number, if it was not delivered before.
     func accept(
         _ message: [UInt8], from peer: PeerID
     ) -> Result<[UInt8], ReliableNumbers.Refusal> {
-        numbers[peer, default: ReliableNumbers()].delivered(message)
+        numbers[peer, default: ReliableNumbers(after: lastForgotten)].delivered(message)
+    }
+
+    /// Those of peers without a channel.
+    private func forgetNumbers() {
+        for (peer, pair) in numbers where associations[peer] == nil {
+            lastForgotten = max(lastForgotten, pair.lastSent)
+            numbers[peer] = nil
+        }
     }
 
     // MARK: Neighbours

@@ -163,7 +163,7 @@ extension Limits {
     static let refusedRouteRetry = Duration.milliseconds(500)
     /// Between two wildcard requests to one neighbour.
     static let fullRequestInterval = Duration.seconds(1)
-    /// Between two answers to wildcard requests of one neighbour.
+    /// Between two full updates of one neighbour: after wildcard requests, and after resyncs.
     static let fullUpdateInterval = Duration.milliseconds(500)
     /// Places that must be free before what was refused is requested.
     static let freeRoutesForRequest = 64

@@ -26,19 +26,25 @@ extension RoutingMachine {
             neighbours.change(peer) { $0.announce(id) }
             return
         }
-        guard hopLimit > 1 else { return }
-        request(id, seqno, hopLimit: hopLimit - 1, except: peer, now)
+        guard hopLimit > 1,
+            requests.add(id, seqno: seqno, hopLimit: hopLimit - 1, by: peer, now: now)
+        else { return }
+        ask(for: id, seqno, hopLimit: hopLimit - 1, except: peer)
+    }
+
+    /// Asks the neighbours for a newer seqno, unless they were asked just now.
+    mutating func request(_ id: PeerID, _ seqno: UInt32, _ now: Instant) {
+        guard destinations[id] != nil, requests.add(id, seqno: seqno, now: now) else { return }
+        ask(for: id, seqno, hopLimit: Limits.requestHopLimit, except: nil)
     }
 
     /// Asks all neighbours but one for a newer seqno (RFC 8966 §3.8.2). Where they are many, those
     /// that have offers, or the next hop alone if there is one (§3.8.1.2): the others have no
     /// route, or have it through us.
-    mutating func request(
-        _ id: PeerID, _ seqno: UInt32, hopLimit: UInt8, except: PeerID?, _ now: Instant
+    private mutating func ask(
+        for id: PeerID, _ seqno: UInt32, hopLimit: UInt8, except: PeerID?
     ) {
-        guard let destination = destinations[id], requests.add(id, seqno: seqno, now: now) else {
-            return
-        }
+        guard let destination = destinations[id] else { return }
         let selected = destination.selected.hop
         let hop = neighbours.areMany && selected != except ? selected : nil
         for peer in neighbours.sortedPeers where peer != except && peer == hop ?? peer {

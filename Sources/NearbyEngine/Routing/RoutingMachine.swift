@@ -224,7 +224,9 @@ public struct RoutingMachine: Sendable {
         let order =
             message.number == 0
             ? .next
-            : neighbours.change(peer) { $0.order(of: message.number, isOvertaken: isOvertaken) }
+            : neighbours.change(peer) {
+                $0.order(of: message.number, isOvertaken: isOvertaken, now: now)
+            }
         if !isOvertaken { neighbours.change(peer) { $0.acknowledge(message.acknowledged) } }
         if order == .old { return [] }
         var outputs = order == .resync ? resynced(by: peer, message, now) : []
@@ -341,7 +343,7 @@ public struct RoutingMachine: Sendable {
         destinations.change(id) { $0 = destination }
         planExpiry(of: destination, wasRouteless: before.routelessSince != nil)
         if let seqno = destination.seqnoToRequest(cost: { cost(of: $0) }) {
-            request(id, seqno, hopLimit: Limits.requestHopLimit, except: nil, now)
+            request(id, seqno, now)
         }
         return announce(destination.selected, instead: before.selected, of: id, now)
     }
@@ -376,7 +378,9 @@ public struct RoutingMachine: Sendable {
     ) -> [Output] {
         if before.hop != after.hop { version &+= 1 }
         guard before != after else { return [] }
-        if isSuspectOnly(id, after) || after.differsInMetricOnly(from: before) {
+        if let hop = after.hop ?? before.hop, !neighbours.takesNews(from: hop, now) {
+            neighbours.postpone(id, now)
+        } else if isSuspectOnly(id, after) || after.differsInMetricOnly(from: before) {
             neighbours.markMinor(id, now)
         } else {
             markChanged(id)

@@ -2,25 +2,61 @@ import NearbyCore
 
 /// The requests for newer seqnos that were sent or passed on lately, so that they do not circle
 /// (RFC 8966 §3.2.7, the table of pending seqno requests).
+///
+/// Anybody may ask for anything, so what is passed on for others neither keeps our own requests
+/// back nor, for one neighbour, those of the others.
 struct SeqnoRequests: Sendable {
-    private var pending: [PeerID: (seqno: UInt32, until: Instant)] = [:]
+    private struct Pending: Sendable {
+        var seqno: UInt32
+        var hopLimit: UInt8
+        /// Who asked us.
+        var asker: PeerID
+        var until: Instant
+    }
 
-    /// Whether a request is to be sent: none for this seqno or a newer one is pending. Then this
-    /// one is, for `Limits.requestTime`. At the limit nothing is sent; who still wants it asks
-    /// again.
+    /// One for each destination at most.
+    private var own: [PeerID: (seqno: UInt32, until: Instant)] = [:]
+    private var passedOn: [PeerID: Pending] = [:]
+
+    /// Whether our own request is to be sent: none for this seqno or a newer one is pending. Then
+    /// this one is, for `Limits.requestTime`.
     mutating func add(_ id: PeerID, seqno: UInt32, now: Instant) -> Bool {
-        if let last = pending[id], last.until > now, last.seqno.isAtLeast(seqno) { return false }
-        if pending.count >= Limits.routingRequestsMax {
-            pending = pending.filter { $0.value.until > now }
+        if let last = own[id], last.until > now, last.seqno.isAtLeast(seqno) { return false }
+        if own.count >= RoutingMachine.destinationsMax {
+            own = own.filter { $0.value.until > now }
         }
-        guard pending.count < Limits.routingRequestsMax else { return false }
-        pending[id] = (seqno, now + Limits.requestTime)
+        guard own.count < RoutingMachine.destinationsMax else { return false }
+        own[id] = (seqno, now + Limits.requestTime)
+        return true
+    }
+
+    /// Whether a neighbour's request is to be passed on: none for this seqno or a newer one, that
+    /// goes as far, is pending. At the limit, or where this neighbour has its share, nothing is
+    /// sent; who still wants it asks again.
+    mutating func add(
+        _ id: PeerID, seqno: UInt32, hopLimit: UInt8, by asker: PeerID, now: Instant
+    ) -> Bool {
+        if let last = passedOn[id], last.until > now, last.seqno.isAtLeast(seqno),
+            last.hopLimit >= hopLimit
+        {
+            return false
+        }
+        let share = Limits.routingRequestsShare
+        if passedOn.count >= share { passedOn = passedOn.filter { $0.value.until > now } }
+        guard passedOn.count < Limits.routingRequestsMax else { return false }
+        if passedOn.count >= share {
+            guard passedOn.values.count(where: { $0.asker == asker }) < share else { return false }
+        }
+        passedOn[id] = Pending(
+            seqno: seqno, hopLimit: hopLimit, asker: asker, until: now + Limits.requestTime)
         return true
     }
 }
 
 extension Limits {
+    /// Requests of others that are pending at a time, and those of one neighbour among them.
     public static let routingRequestsMax = 256
+    static let routingRequestsShare = 64
     /// How long a request is remembered, so that it does not circle.
     public static let requestTime = Duration.seconds(1)
     public static let requestHopLimit: UInt8 = 64

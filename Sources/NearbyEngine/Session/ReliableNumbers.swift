@@ -6,9 +6,13 @@ import NearbyCore
 ///
 /// The number (varint, from 1) stands in front of the message.
 struct ReliableNumbers: Sendable {
-    private var lastSent: UInt64 = 0
+    private(set) var lastSent: UInt64
     private var lastDelivered: UInt64 = 0
     private var run: RunID?
+
+    /// - Parameter lastSent: where a pair of whose numbers nothing is known goes on: above all that
+    ///   it may have had in this run.
+    init(after lastSent: UInt64) { self.lastSent = lastSent }
 
     /// The message with its number.
     mutating func numbered(_ message: [UInt8]) -> [UInt8] {

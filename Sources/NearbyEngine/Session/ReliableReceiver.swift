@@ -6,11 +6,8 @@ import NearbyWire
 /// It takes bytes up to `Limits.receiveWindowBytes` behind the first message that is not delivered
 /// yet, which is all the memory that a peer can make it use.
 public struct ReliableReceiver: Sendable {
-    /// The bytes from `base` on; what is missing holds zeros.
-    private var buffer: [UInt8] = []
-    /// Stream offset of the first message not delivered yet.
-    private var base: UInt64 = 0
-    private var received = NumberRanges()
+    /// From the first message not delivered yet.
+    private var buffer = SegmentBuffer()
     private var packets = NumberRanges()
     private var largestAt = Instant.zero
     private var waitingCount = 0
@@ -26,17 +23,10 @@ public struct ReliableReceiver: Sendable {
     public mutating func receive(_ segment: SegmentFrame, now: Instant) -> DropReason? {
         if isBroken { return .messageMalformed }
         guard segment.end <= windowLimit else { return .segmentBeyondWindow }
-        let start = max(segment.offset, base)
-        let isNew = start < segment.end && !received.missing(in: start..<segment.end).isEmpty
-        if isNew {
-            let limit = Limits.receivedRangesMax
-            guard received.insert(start..<segment.end, limit: limit) else {
-                return .segmentTableFull
-            }
-            store(segment.data.dropFirst(Int(start - segment.offset)), at: Int(start - base))
-        }
+        let insertion = buffer.insert(segment.data, at: segment.offset)
+        if insertion == .full { return .segmentTableFull }
         record(segment.number, now: now)
-        return isNew || segment.data.isEmpty ? nil : .messageDuplicate
+        return insertion == .new || segment.data.isEmpty ? nil : .messageDuplicate
     }
 
     /// The next messages in order, at most `Limits.deliveriesMax`; throws once where the stream is
@@ -46,25 +36,17 @@ public struct ReliableReceiver: Sendable {
         if hasMore { acknowledgementDeadline = now }
         hasMore = false
         if isBroken { return [] }
-        let ready = buffer[..<Int(received.end(from: base) - base)]
-        var messages: [[UInt8]] = []
-        var position = 0
         do throws(WireError) {
-            while messages.count < Limits.deliveriesMax {
-                guard let next = try Self.message(in: ready[position...]) else { break }
-                messages.append(Array(next))
-                position = next.endIndex
-            }
+            let (messages, byteCount) = try Self.messages(in: buffer.ready)
+            if byteCount > 0 { buffer.use(byteCount) }
+            hasMore = messages.count == Limits.deliveriesMax
+            return messages
         } catch {
             isBroken = true
-            buffer = []
-            received = NumberRanges()
+            buffer.removeAll()
             acknowledgementDeadline = nil
             throw error
         }
-        if position > 0 { consume(position) }
-        hasMore = messages.count == Limits.deliveriesMax
-        return messages
     }
 
     /// What is to be said now: two segments came, or one out of order, or one 25 ms ago.
@@ -81,13 +63,10 @@ public struct ReliableReceiver: Sendable {
     public var nextDeadline: Instant? { hasMore ? .zero : acknowledgementDeadline }
 
     /// The stream offset that the peer must not send beyond.
-    public var windowLimit: UInt64 { base + UInt64(Limits.receiveWindowBytes) }
+    public var windowLimit: UInt64 { buffer.base + UInt64(Limits.receiveWindowBytes) }
 
-    private mutating func store(_ data: ArraySlice<UInt8>, at position: Int) {
-        let missing = position + data.count - buffer.count
-        if missing > 0 { buffer.append(contentsOf: repeatElement(0, count: missing)) }
-        buffer.replaceSubrange(position..<position + data.count, with: data)
-    }
+    /// Bytes that a peer has made it keep.
+    var heldByteCount: Int { buffer.heldByteCount }
 
     /// Counts the segment for the next acknowledgement (RFC 9000 §13.2.1).
     private mutating func record(_ number: UInt64, now: Instant) {
@@ -101,11 +80,18 @@ public struct ReliableReceiver: Sendable {
         acknowledgementDeadline = min(acknowledgementDeadline ?? latest, latest)
     }
 
-    private mutating func consume(_ count: Int) {
-        buffer.removeFirst(count)
-        if buffer.isEmpty { buffer = [] }
-        received.remove(base..<base + UInt64(count))
-        base += UInt64(count)
+    /// The first messages, and how many bytes they take with their lengths.
+    private static func messages(
+        in ready: ArraySlice<UInt8>
+    ) throws(WireError) -> (messages: [[UInt8]], byteCount: Int) {
+        var messages: [[UInt8]] = []
+        var position = ready.startIndex
+        while messages.count < Limits.deliveriesMax {
+            guard let next = try message(in: ready[position...]) else { break }
+            messages.append(Array(next))
+            position = next.endIndex
+        }
+        return (messages, position - ready.startIndex)
     }
 
     /// The message at the beginning, nil if it is not all there.
@@ -131,8 +117,6 @@ public struct ReliableReceiver: Sendable {
 extension Limits {
     /// What a peer may send beyond the messages that were delivered, bytes.
     public static let receiveWindowBytes = 2 << 20
-    /// Pieces that a stream with gaps may be in.
-    public static let receivedRangesMax = 1_024
     /// Reliable messages delivered by one call; the others follow at once, in a further one.
     public static let deliveriesMax = 1_024
     /// The largest reliable message, bytes.

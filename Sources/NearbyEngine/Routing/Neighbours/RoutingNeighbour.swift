@@ -12,6 +12,8 @@ struct RoutingNeighbour: Sendable {
     /// Up to where it was told of the changes.
     private(set) var place: UInt64 = 0
     var requests: [PeerID: Request] = [:]
+    /// Changes of routes through it that others are told of at once.
+    var news = NewsAllowance()
     /// Seqnos of its own that are to be announced to it.
     var known: [UInt32] = []
     /// Some that it announced found no room: when there is some, everything is requested again.
@@ -20,6 +22,8 @@ struct RoutingNeighbour: Sendable {
     var fullRequestFrom: Instant?
     /// Until then it gets no other full update, however often it requests one.
     var fullUpdateFrom: Instant?
+    /// Until then it does not resync again.
+    private var resyncFrom: Instant?
     private var lastReceived: UInt32?
     /// Where the neighbour's numbers ended before its last resync.
     private var lastBeforeResync: UInt32?
@@ -62,11 +66,15 @@ struct RoutingNeighbour: Sendable {
     /// Where a numbered message stands; all but stragglers are acknowledged. One is outstanding at
     /// a time, so any number but the next comes from a neighbour that had lost us for a while,
     /// unnoticed here, and resyncs: it knows nothing of what it was told, and announces everything
-    /// again.
+    /// again. As that is much for one message to bring about, the next resync within
+    /// `Limits.fullUpdateInterval` is not taken: an honest neighbour repeats what is not
+    /// acknowledged.
     ///
     /// - Parameter isOvertaken: a later one was here already. Unless it is the next one, it was
     ///   sent before the resync of one of the two sides.
-    mutating func order(of received: UInt32, isOvertaken: Bool = false) -> Order {
+    mutating func order(
+        of received: UInt32, isOvertaken: Bool = false, now: Instant
+    ) -> Order {
         if isOvertaken, lastReceived.map({ received != Self.number(after: $0) }) ?? true {
             return .old
         }
@@ -74,16 +82,21 @@ struct RoutingNeighbour: Sendable {
             owedAcknowledgement = received
             lastReceived = received
             // It acknowledged before it ever said anything: perhaps that was in a time before.
-            return hasBeenAcknowledged ? .resync : .next
+            guard hasBeenAcknowledged else { return .next }
+            resyncFrom = now + Limits.fullUpdateInterval
+            return .resync
         }
         if received == last { owedAcknowledgement = received }
         guard last &- received >= Limits.routingReorderMax else { return .old }
         if let before = lastBeforeResync, before &- received < Limits.routingReorderMax {
             return .old
         }
+        let isNext = received == Self.number(after: last)
+        guard isNext || now >= resyncFrom ?? now else { return .old }
         owedAcknowledgement = received
         lastReceived = received
-        if received == Self.number(after: last) { return .next }
+        if isNext { return .next }
+        resyncFrom = now + Limits.fullUpdateInterval
         lastBeforeResync = last
         return .resync
     }

@@ -15,7 +15,8 @@ struct RoutingNeighbourTable: Sendable {
     private(set) var changes = RouteChanges()
     /// Used while the neighbours are many.
     private var turns = RoutingTurns()
-    /// Routes that are as they were but for what they cost, and wait until `minorFrom`.
+    /// Routes of which all are told from `minorFrom` on: those that are as they were but for what
+    /// they cost, and those that change too often.
     private var minor: Set<PeerID> = []
     private var minorFrom = Instant.distantFuture
 
@@ -78,9 +79,23 @@ struct RoutingNeighbourTable: Sendable {
     /// for a moment would be a million messages.
     mutating func markMinor(_ id: PeerID, _ now: Instant) {
         guard areMany else { return markChanged(id) }
-        if minor.isEmpty {
-            minorFrom = now + min(Limits.routingMinorPause * count, Limits.routingMinorPauseMax)
-        }
+        hold(id, for: min(Limits.routingMinorPause * count, Limits.routingMinorPauseMax), now)
+    }
+
+    /// Whether all are told at once of one more change that this neighbour brought about: not of
+    /// any number, or one that lies would keep every link of the mesh busy.
+    mutating func takesNews(from peer: PeerID, _ now: Instant) -> Bool {
+        guard let index = all.index(forKey: peer) else { return true }
+        return all.values[index].news.take(now)
+    }
+
+    /// All are told of how it is by then.
+    mutating func postpone(_ id: PeerID, _ now: Instant) {
+        hold(id, for: Limits.routingNewsPause, now)
+    }
+
+    private mutating func hold(_ id: PeerID, for pause: Duration, _ now: Instant) {
+        minorFrom = min(minorFrom, now + pause)
         minor.insert(id)
         // Some are no destinations any more, and count all the same.
         if minor.count >= RoutingMachine.destinationsMax { minorFrom = now }
@@ -167,4 +182,6 @@ extension Limits {
     /// For each neighbour, where they are many: how long a change of a cost waits to be told.
     static let routingMinorPause = Duration.milliseconds(50)
     static let routingMinorPauseMax = Duration.seconds(10)
+    /// How long changes wait that are more than a neighbour's share.
+    static let routingNewsPause = Duration.seconds(1)
 }
