@@ -124,7 +124,7 @@ struct LivenessMachineTests {
         side.sent = []
         side.runAlone(to: milliseconds(3_000))
         let probes = side.sent.filter { $0.bytes == LivenessFrame.probe.bytes }
-        let expected: [Int64] = [160, 460, 1_060, 1_660, 2_260, 2_860]
+        let expected: [Int64] = [160, 310, 610, 910, 1_510, 2_110, 2_710]
         #expect(probes.map(\.at) == expected.map { milliseconds($0) })
     }
 

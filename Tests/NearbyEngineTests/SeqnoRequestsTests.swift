@@ -34,6 +34,11 @@ struct SeqnoRequestsTests {
         let isSent = requests.add(peer, seqno: 7, now: .zero)
         let isOthersPassedOn = requests.add(peer, seqno: 900, hopLimit: 50, by: other, now: .zero)
         #expect(isPassedOn && isSent && isOthersPassedOn)
+        // What was passed on just now, and goes far, asks for us too.
+        let id = RoutingNetwork.peer(2)
+        let isFar = requests.add(id, seqno: 9, hopLimit: 60, by: asker, now: .zero)
+        let isSentToo = requests.add(id, seqno: 7, now: .zero)
+        #expect(isFar && !isSentToo)
     }
 
     @Test func aNeighbourThatAsksForEverythingHasItsShare() {

@@ -35,8 +35,9 @@ public struct LivenessMachine: Sendable, Hashable {
         case suspect(Suspicion)
     }
 
-    /// What a suspect has shown since. Probes go out one at a time, and less often while none is
-    /// answered: it may be there and behind with its work, of which they are more.
+    /// What a suspect has shown since. Probes go out one at a time. While none is answered though
+    /// the link loses few frames, they become rarer: it may be there and behind with its work, of
+    /// which they are more.
     private struct Suspicion: Hashable {
         /// Probes in a row that were answered, and that were not.
         var answers = 0
@@ -44,9 +45,6 @@ public struct LivenessMachine: Sendable, Hashable {
         /// Whether the last probe was answered.
         var isAnswered = false
         var next: Instant
-
-        /// From the probe that is sent now to the next one.
-        var pause: Duration { Limits.suspectProbeInterval * (1 << min(missed, 2)) }
     }
 
     private let base: UInt16
@@ -178,7 +176,7 @@ public struct LivenessMachine: Sendable, Hashable {
                 suspicion.missed = suspicion.isAnswered ? 0 : suspicion.missed + 1
                 if !suspicion.isAnswered { suspicion.answers = 0 }
                 suspicion.isAnswered = false
-                suspicion.next = now + suspicion.pause * slowness
+                suspicion.next = now + pause(after: suspicion.missed)
                 state = .suspect(suspicion)
                 outputs.append(.send(LivenessFrame.probe.bytes))
             }
@@ -196,6 +194,12 @@ public struct LivenessMachine: Sendable, Hashable {
         guard count <= unansweredMax else { return suspect(now) }
         state = .probing(unanswered: count, next: now + answerTimes.probeInterval * slowness)
         return [.send(LivenessFrame.probe.bytes)]
+    }
+
+    /// From one probe of a suspect to the next, where so many before were not answered.
+    private func pause(after missed: Int) -> Duration {
+        let doublings = usualLoss < Limits.lossyLink ? min(missed / 2, 2) : 0
+        return Limits.suspectProbeInterval * slowness * (1 << doublings)
     }
 
     private mutating func suspect(_ now: Instant) -> [Output] {
@@ -233,6 +237,8 @@ extension LinkClass {
 }
 
 extension Limits {
+    /// A loss, of 65,536, from which on a link is lossy as a matter of course.
+    fileprivate static let lossyLink: UInt32 = 65_536 / 20
     /// Between probes that are answered; at most four times as long between others.
     static let suspectProbeInterval = Duration.milliseconds(150)
     /// Answers in a row until a suspect is used again.

@@ -18,10 +18,15 @@ struct SeqnoRequests: Sendable {
     private var own: [PeerID: (seqno: UInt32, until: Instant)] = [:]
     private var passedOn: [PeerID: Pending] = [:]
 
-    /// Whether our own request is to be sent: none for this seqno or a newer one is pending. Then
-    /// this one is, for `Limits.requestTime`.
+    /// Whether our own request is to be sent: none for this seqno or a newer one is pending, nor
+    /// one of others that goes far. Then this one is, for `Limits.requestTime`.
     mutating func add(_ id: PeerID, seqno: UInt32, now: Instant) -> Bool {
         if let last = own[id], last.until > now, last.seqno.isAtLeast(seqno) { return false }
+        if let last = passedOn[id], last.until > now, last.seqno.isAtLeast(seqno),
+            last.hopLimit >= Limits.requestHopLimit / 2
+        {
+            return false
+        }
         if own.count >= RoutingMachine.destinationsMax {
             own = own.filter { $0.value.until > now }
         }
