@@ -13,7 +13,7 @@ final class NamedFile: Sendable {
         let folder = path + ".named"
         let target = "\(folder)/\(name)"
         let isMoved =
-            !name.contains("/") && mkdir(folder, 0o700) == 0 && rename(path, target) == 0
+            Self.isFileName(name) && mkdir(folder, 0o700) == 0 && rename(path, target) == 0
         if !isMoved { rmdir(folder) }
         self.folder = isMoved ? folder : nil
         url = URL(fileURLWithPath: isMoved ? target : path)
@@ -21,5 +21,12 @@ final class NamedFile: Sendable {
 
     deinit {
         if let folder { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    /// By bytes, as the file system sees it: a slash with an accent behind it is one character, and
+    /// equals no slash. What follows a NUL would be in the URL and not in the file's name.
+    private static func isFileName(_ name: String) -> Bool {
+        !["", ".", ".."].contains(name)
+            && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
     }
 }

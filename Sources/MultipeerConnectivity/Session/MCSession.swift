@@ -74,9 +74,10 @@ open class MCSession: NSObject, @unchecked Sendable {
         (try? nearby.get())?.connectedPeers.map { MCPeerID($0) } ?? []
     }
 
-    /// Sends a message and returns at once.
+    /// Sends a message, once to each of the peers, and returns at once.
     ///
-    /// Reliable messages that find no room wait in a queue of 64 MiB for each peer.
+    /// Reliable messages that find no room wait in a queue of 64 MiB for each peer; unreliable ones
+    /// are lost.
     /// - Throws: `MCError`: `invalidParameter` without peers or for a message that is too large,
     ///   `notConnected`, `unavailable` when the queue is full.
     open func send(
@@ -86,10 +87,10 @@ open class MCSession: NSObject, @unchecked Sendable {
         guard !peerIDs.isEmpty else {
             throw MCError(.invalidParameter, "The message has no receivers.")
         }
-        let peers = peerIDs.map(\.peer)
+        let peers = Set(peerIDs.map(\.peer)).sorted { $0.id < $1.id }
         do {
             switch mode {
-            case .unreliable: try session.sendNow([UInt8](data), to: peers, mode: .unreliable)
+            case .unreliable: try session.sendUnreliable([UInt8](data), to: peers)
             case .reliable: try reliableMessages.send([UInt8](data), to: peers, in: session)
             }
         } catch {
@@ -143,6 +144,53 @@ open class MCSession: NSObject, @unchecked Sendable {
     /// Leaves the session: the members are told. It can be used again.
     open func disconnect() {
         if case .success(let session) = nearby { session.disconnect() }
+    }
+
+    /// What another peer needs to connect with this session, for programs that bring it there by
+    /// means of their own: how this one is reached. The handler is called on a private queue.
+    @preconcurrency open func nearbyConnectionData(
+        forPeer peerID: MCPeerID,
+        withCompletionHandler completionHandler: @escaping @Sendable (Data?, (any Error)?) -> Void
+    ) {
+        Task { [nearby, link] in
+            let answer: Result<Data, MCError>
+            do {
+                answer = .success(Data(try await nearby.get().connectionData()))
+            } catch {
+                answer = .failure(MCError(describing: error))
+            }
+            await link.queue.deliver {
+                switch answer {
+                case .success(let data): completionHandler(data, nil)
+                case .failure(let error): completionHandler(nil, error)
+                }
+            }
+        }
+    }
+
+    /// The same, awaited. With Apple the two are one method, so an override of the other is asked.
+    open func nearbyConnectionData(forPeer peerID: MCPeerID) async throws -> Data {
+        try await withCheckedThrowingContinuation { continuation in
+            nearbyConnectionData(forPeer: peerID) { data, error in
+                if let data { return continuation.resume(returning: data) }
+                continuation.resume(throwing: error ?? MCError(.unknown))
+            }
+        }
+    }
+
+    /// Connects with a peer whose connection data was brought here; both sides do so. What becomes
+    /// of it is told by the peer's states.
+    open func connectPeer(_ peerID: MCPeerID, withNearbyConnectionData data: Data) {
+        do {
+            try nearby.get().beginConnecting(to: peerID.peer, with: [UInt8](data))
+        } catch {
+            link.tellFailure(MCError(describing: error), of: peerID)
+        }
+    }
+
+    /// Ends an attempt to connect.
+    open func cancelConnectPeer(_ peerID: MCPeerID) {
+        if case .success(let session) = nearby { session.cancelConnect(peerID.peer) }
     }
 
     /// The session below.

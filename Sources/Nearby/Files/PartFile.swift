@@ -140,9 +140,10 @@ func removeFile(_ path: String) { unlink(path) }
 /// The last part of a name from outside, without anything that could be a path or a control
 /// character.
 func plainFileName(_ name: String) -> String {
-    let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
-    let text = String(
-        String.UnicodeScalarView(
-            last.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }))
+    // By scalars: a slash with an accent behind it is one character, and equals no slash; the file
+    // system sees the slash.
+    let parts = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }
+    let last = parts.last ?? "".unicodeScalars[...]
+    let text = String(last.filter { $0.value >= 0x20 && $0.value != 0x7f })
     return text.isEmpty || text == "." || text == ".." ? "resource" : text
 }

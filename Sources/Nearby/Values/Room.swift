@@ -7,7 +7,8 @@ import Synchronization
 /// may not have.
 ///
 /// A peer for which nothing waits always takes one message, but no reliable one while it holds them
-/// back because its program is slow.
+/// back because its program is slow. Unreliable messages wait for the background thread only: the
+/// node keeps none of them, and they may overtake the reliable ones that it keeps.
 final class Room: Sendable {
     private struct Waiter {
         let cost: Int
@@ -29,7 +30,8 @@ final class Room: Sendable {
         func isRoom(_ cost: Int, _ peers: [PeerID], _ isReliable: Bool) -> Bool {
             peers.allSatisfy {
                 if isReliable, held[$0] != nil { return false }
-                let waiting = posted[$0, default: 0] + queued[$0, default: 0]
+                let kept = isReliable ? queued[$0, default: 0] : 0
+                let waiting = posted[$0, default: 0] + kept
                 return waiting == 0 || waiting + cost <= Room.bytesMax
             }
         }
