@@ -141,14 +141,14 @@ public struct TopologyPicture {
 
     /// XML's own characters as entities; what XML cannot hold at all is left out.
     static func escaped(_ text: String) -> String {
-        NetworkMap.printable(text).map { character -> String in
-            switch character {
+        NetworkMap.printable(text).unicodeScalars.map { scalar -> String in
+            switch scalar {
             case "&": "&amp;"
             case "<": "&lt;"
             case ">": "&gt;"
             case "\"": "&quot;"
             case "'": "&#39;"
-            default: String(character)
+            default: String(scalar)
             }
         }.joined()
     }

@@ -7,6 +7,8 @@ struct StoredNameTests {
         ("report.pdf", "report.pdf"), ("../../etc/passwd", "passwd"), ("/etc/shadow", "shadow"),
         ("C:\\Windows\\system.ini", "system.ini"), ("a/", "a"), ("..", "_."), (".", "_"),
         ("", "file"), ("///", "file"), (".bashrc", "_bashrc"), ("-rf", "_rf"),
+        // With a mark behind it a sign is another character, and the same byte in the file's name.
+        (".\u{301}x", "_\u{301}x"), ("-\u{301}x", "_\u{301}x"), ("a/\u{301}/b/c", "c"),
         ("a\u{1b}[2Jb\nc", "a_[2Jb_c"), ("gpj.\u{202e}exe", "gpj._exe"), ("a\0b", "a_b"),
         ("  \u{a0} ", "_"), ("räksmörgås 2.txt", "räksmörgås 2.txt"), ("日本.txt", "日本.txt"),
     ])

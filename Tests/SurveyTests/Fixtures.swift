@@ -93,5 +93,7 @@ enum Fixtures {
         "a\u{1b}[2J\u{1b}]0;x\u{7}", "two\nlines", "tab\tbed", "</text><script>alert(1)</script>",
         "\"&'<>", "\u{202e}gnp.exe", "\u{0}\u{ffff}", "rvs1secretsecret",
         String(repeating: "長", count: 21), "back\\0aslash\\", "\"},{\"peer\":1",
+        // With a mark behind it a sign is another character, and the same bytes in a file.
+        "<\u{301}b&\u{301}\"\u{301}",
     ]
 }

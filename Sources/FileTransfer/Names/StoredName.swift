@@ -5,12 +5,15 @@ public struct StoredName: Hashable, Sendable, CustomStringConvertible {
 
     /// Of a path the last part counts, on whatever system it was one.
     public init(offered: String) {
-        let last = offered.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
-        var text = ReadableText.replacing(String(last), with: "_")
+        // By scalars: with a mark behind it, a slash is another character, and a slash all the same.
+        let parts = offered.unicodeScalars.split { $0 == "/" || $0 == "\\" }
+        var text = ReadableText.replacing(parts.last.map { String($0) } ?? "", with: "_")
         while text.hasPrefix(" ") { text.removeFirst() }
         while text.hasSuffix(" ") { text.removeLast() }
         // A file that a shell or a desktop reads by itself is hidden, and `-rf` is an option.
-        if text.first == "." || text.first == "-" { text = "_" + text.dropFirst() }
+        if let first = text.unicodeScalars.first, first == "." || first == "-" {
+            text = "_" + String(text.unicodeScalars.dropFirst())
+        }
         if text.isEmpty { text = "file" }
         self.init(text, suffix: "")
     }

@@ -72,7 +72,8 @@ public struct InfluxRequests: Sendable {
 
     /// A string in a predicate, within a string of JSON.
     private static func string(_ text: String) -> String {
-        LineProtocol.quoted(text).map { "\"\\".contains($0) ? "\\\($0)" : String($0) }.joined()
+        LineProtocol.quoted(text).unicodeScalars
+            .map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
     }
 }
 

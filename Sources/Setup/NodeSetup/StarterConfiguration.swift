@@ -75,9 +75,9 @@ struct StarterConfiguration {
         }
         if isPlain, text.first.map({ $0.isLetter || $0 == "/" }) == true { return text }
         var quoted = "\""
-        for character in text {
-            if character == "\"" || character == "\\" { quoted.append("\\") }
-            quoted.append(character)
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { quoted.append("\\") }
+            quoted.unicodeScalars.append(scalar)
         }
         return quoted + "\""
     }

@@ -54,11 +54,11 @@ struct ServiceDropIn {
     }
 
     private static func escaped(_ path: String) -> String {
-        path.map { character in
-            switch character {
+        path.unicodeScalars.map { scalar -> String in
+            switch scalar {
             case "%": "%%"
-            case "\"", "\\": "\\\(character)"
-            default: String(character)
+            case "\"", "\\": "\\\(scalar)"
+            default: String(scalar)
             }
         }.joined()
     }
