@@ -38,6 +38,10 @@ final class StoreThread: @unchecked Sendable {
     /// How often a store was opened.
     private var generation: UInt64 = 0
     private var holds = Store.Holds()
+    /// Outputs that could not be registered yet.
+    private var isRegistrationDue = false
+    /// What was told last, until it went well again.
+    private var untidyText: String?
 
     /// - Parameter exchange: where the outputs' cursors come from.
     init(
@@ -57,7 +61,9 @@ final class StoreThread: @unchecked Sendable {
         switch job {
         case .open: run { _ = self.openIfNeeded() }
         case .commit(let batch, let clock): commit(batch, clock)
-        case .tidy(let clock): run { if let store = self.store { self.tidy(store, clock) } }
+        case .tidy(let clock):
+            // If too much waits already, there is a commit among it, which tidies too.
+            _ = worker.run { if let store = self.store { self.tidy(store, clock) } }
         }
     }
 
@@ -78,6 +84,7 @@ final class StoreThread: @unchecked Sendable {
     private func commit(_ batch: StoreBatch, _ clock: ClockReading) {
         run {
             guard self.openIfNeeded(), let store = self.store else { return }
+            if self.isRegistrationDue { self.register() }
             let posts = self.exchange.take(generation: self.generation)
             do throws(StoreError) {
                 let refused = try store.commit(
@@ -98,15 +105,23 @@ final class StoreThread: @unchecked Sendable {
 
     /// Another set of outputs.
     func use(_ outputs: [OutputRegistration]) {
-        run {
+        let isTaken = worker.run {
             self.settings.outputs = outputs
-            // Else they are registered when it is opened.
-            guard let store = self.store else { return }
-            do throws(StoreError) {
-                self.tell(try store.register(outputs))
-            } catch {
-                _ = self.answers.post(.untidy("outputs: \(error)"))
-            }
+            self.register()
+        }
+        if !isTaken { _ = answers.post(.untidy("outputs: the store is far behind; reload again")) }
+    }
+
+    /// What fails is tried again with the next commit: the former outputs have ended already. Where
+    /// no store is open, they are registered when it is.
+    private func register() {
+        isRegistrationDue = false
+        guard let store else { return }
+        do throws(StoreError) {
+            tell(try store.register(settings.outputs))
+        } catch {
+            isRegistrationDue = true
+            untidy("outputs: \(error)")
         }
     }
 
@@ -156,16 +171,29 @@ final class StoreThread: @unchecked Sendable {
                 for line in report.damagedBlocks { _ = answers.post(.damaged(line)) }
                 if report.isDone { break }
             }
+            untidyText = nil
         } catch {
-            _ = answers.post(.untidy(error.description))
+            untidy(error.description)
+            damaged(by: error)
         }
     }
 
+    /// The same text is told once: it may come with each commit.
+    private func untidy(_ text: String) {
+        guard text != untidyText else { return }
+        untidyText = text
+        _ = answers.post(.untidy(text))
+    }
+
+    /// What is damaged is set aside, and another begun, with the next commit.
+    private func damaged(by error: StoreError) {
+        guard case .damaged = error else { return }
+        store = nil
+        isDamaged = true
+    }
+
     private func failed(_ error: StoreError) {
-        if case .damaged = error {
-            store = nil
-            isDamaged = true
-        }
+        damaged(by: error)
         answer(.refused(error.description))
     }
 
@@ -179,6 +207,7 @@ final class StoreThread: @unchecked Sendable {
             let opened = try Store.open(path, settings, isDamaged: isDamaged)
             store = opened.store
             isDamaged = false
+            isRegistrationDue = false
             generation += 1
             tell(opened.outputs)
             answer(.opened(opened.runs, opened.clocks, diagnostics: opened.diagnostics))

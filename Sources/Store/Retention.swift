@@ -179,7 +179,8 @@ struct Retention {
         first.reset()
         try delete(
             "changes", "id",
-            "run_id = ?1 AND low < ?2 AND high < ?2 AND kind = \(Change.Kind.committed.rawValue)",
+            "run_id = ?1 AND low < ?2 AND high < ?2 AND kind = \(Change.Kind.committed.rawValue)"
+                + " AND \(ChangeLog.isNotUnderWay)",
             run, end, in: database, &left)
     }
 
@@ -212,11 +213,12 @@ struct Retention {
         for run in gone {
             for table in [
                 "channels", "gaps", "windows", "run_windows", "due_windows", "moved_windows",
-                "wide_windows", "due_wide_windows",
-                "changes", "output_history",
+                "wide_windows", "due_wide_windows", "output_history",
             ] {
                 try database.execute("DELETE FROM \(table) WHERE run_id = \(run.id)")
             }
+            try database.execute(
+                "DELETE FROM changes WHERE run_id = \(run.id) AND \(ChangeLog.isNotUnderWay)")
             try database.execute("DELETE FROM runs WHERE id = \(run.id)")
             for table in ["clocks", "window_clocks"] {
                 try database.prepare(

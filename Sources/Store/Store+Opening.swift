@@ -104,6 +104,13 @@ extension Store {
         guard stored != wanted else { return }
         try database.transaction { () throws(StoreError) in
             try database.execute("INSERT OR REPLACE INTO settings VALUES ('window', \(wanted))")
+            // The first narrow window that is kept, in the new numbering.
+            let narrow = try NarrowWindows.begin(database)
+            if let stored, narrow != .min {
+                let (begin, isPast) = narrow.multipliedReportingOverflow(by: stored)
+                let number = isPast ? Int64.min : begin / wanted + 1
+                try database.execute("INSERT OR REPLACE INTO settings VALUES ('narrow', \(number))")
+            }
             try database.execute(
                 """
                 DELETE FROM moved_windows;

@@ -93,6 +93,24 @@ import Testing
         #expect(committed[RunID(value: 200)]?.contains(9_998) == true)
     }
 
+    /// A collector without a clock of its own learns the time after hours.
+    @Test func aThousandBootsWithAllTheirStretchesFindRoom() throws {
+        var ledger = CommitLedger()
+        var dropped = 0
+        for boot in 0..<1_000 as Range<UInt64> {
+            for stretch in 0..<64 as Range<Int64> {
+                let mapping = ClockMapping(
+                    boot: BootID(high: boot, low: 2),
+                    clock: ClockReading(rank: .network, unixOffset: .seconds(stretch)),
+                    uncertainty: .zero, since: .zero + .seconds(stretch * 500))
+                dropped += ledger.add(mapping, now: .zero)
+            }
+        }
+        #expect(dropped == 0)
+        let batch = ledger.takeDue(now: .zero, isLast: true) { _ in nil }
+        #expect(batch?.clocks.count == 64_000)
+    }
+
     @Test func clockMappingsThatWaitAreBounded() throws {
         var ledger = CommitLedger()
         var dropped = 0
@@ -103,7 +121,7 @@ import Testing
                 uncertainty: .zero, since: Instant(nanoseconds: number))
             dropped += ledger.add(mapping, now: .zero)
         }
-        #expect(dropped == 10_000 - Limits.uncommittedClocksMax)
+        #expect(dropped == 10_000 - Limits.uncommittedClocksPerBootMax)
         // One that holds from the beginning of the boot takes the place of all of them.
         let whole = ClockMapping(
             boot: BootID(high: 1, low: 2),

@@ -50,6 +50,24 @@ import Testing
         return (deleted, holds)
     }
 
+    /// Its place in one entry would be taken for a place in the next.
+    @Test func theEntryThatAnOutputIsWithinStaysInTheLog() throws {
+        try withStorePath { path in
+            let opened = try Store.open(path, settings(hold: 0))
+            try fill(opened.store)
+            var progress = try #require(opened.outputs.progress.first)
+            progress.cursor.change = 2
+            progress.cursor.place.sequence = 10
+            try opened.store.save([progress])
+            try opened.store.database.execute(
+                "DELETE FROM changes WHERE \(ChangeLog.isNotUnderWay)")
+            let left = try opened.store.database.prepare("SELECT id FROM changes")
+            var ids: [Int64] = []
+            while try left.step() { ids.append(left.integer(0)) }
+            #expect(ids.count == 1 && ids.first ?? 0 > 2)
+        }
+    }
+
     @Test func whatAnOutputNeedsStays() throws {
         try withStorePath { path in
             let opened = try Store.open(path, settings(hold: 100))

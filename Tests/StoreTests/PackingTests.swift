@@ -45,6 +45,31 @@ import Testing
         }
     }
 
+    /// Numbers that went to another collector, or whose readings are deleted.
+    @Test func pagesOverHolesInTheNumbersAreAsLongAsAsked() throws {
+        try withStorePath { path in
+            let store = try Store.open(path).store
+            let births = [try Fixture.birth()]
+            for first in [1, 40_001, 5_000_001, 5_009_001] as [UInt64] {
+                let readings = (first..<first + 4_000).map { number in
+                    Fixture.reading(number, at: Int64(number % 20_000), 5)
+                }
+                try store.commit(Fixture.batch(readings, births: births))
+            }
+            try store.pack()
+            let all = try store.allReadings().map(\.sequence)
+            #expect(all.count == 16_000)
+            for limit in [1, 7, 100, 5_000] {
+                for start in [1, 3_990, 4_001, 39_999, 44_001, 5_004_001, 5_013_001] as [Int64] {
+                    let page = try store.readings.rows(
+                        of: 1, sequences: start...Int64.max, limit: limit)
+                    let expected = all.filter { $0 >= UInt64(start) }.prefix(limit)
+                    #expect(page.map { UInt64($0.reading.sequence) } == Array(expected))
+                }
+            }
+        }
+    }
+
     @Test func whatIsPackedIsPassedOverWhenItComesAgain() throws {
         try withStorePath { path in
             var store = try filled(path, count: 3_000)

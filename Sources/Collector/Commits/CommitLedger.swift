@@ -8,8 +8,6 @@ extension Limits {
     /// one agent may. What comes beyond is not taken.
     static let uncommittedBytesMax = 32 << 20
     static let uncommittedBytesPerPeerMax = 12 << 20
-    /// Clock mappings that wait for the store; the oldest go.
-    static let uncommittedClocksMax = 4_096
     /// Runs that shall have a receipt although nothing of them is committed. Others get theirs
     /// when they send again.
     static let receiptsDueMax = 4_096
@@ -39,7 +37,7 @@ struct CommitLedger: Sendable {
     private var births: [StoreBatch.PeerBirth] = []
     private var readings: [RunKey: (readings: [Reading], hops: UInt8)] = [:]
     private var gaps: [StoreBatch.PeerGap] = []
-    private var clocks: [ClockMapping] = []
+    private var clocks = WaitingClocks()
     private var since: Instant?
     private var writing = Writing.nothing
     private var pause: Duration?
@@ -118,12 +116,8 @@ struct CommitLedger: Sendable {
 
     /// It replaces what waits of the same boot from the same moment on. Returns how many had to go.
     mutating func add(_ mapping: ClockMapping, now: Instant) -> Int {
-        clocks.removeAll { $0.boot == mapping.boot && $0.since >= mapping.since }
-        clocks.append(mapping)
         begin(now)
-        guard clocks.count > Limits.uncommittedClocksMax else { return 0 }
-        clocks.removeFirst()
-        return 1
+        return clocks.add(mapping)
     }
 
     mutating func wantReceipt(_ key: RunKey, now: Instant) {
@@ -183,7 +177,7 @@ struct CommitLedger: Sendable {
         var batch = StoreBatch()
         batch.births = births
         batch.gaps = gaps
-        batch.clocks = clocks
+        batch.clocks = clocks.takeAll()
         for (key, part) in readings.sorted(by: { $0.key < $1.key }) {
             batch.parts.append(
                 StoreBatch.Part(
@@ -193,7 +187,6 @@ struct CommitLedger: Sendable {
         births = []
         readings = [:]
         gaps = []
-        clocks = []
         since = nil
         guard !batch.isEmpty else { return nil }
         (written, gathered) = (gathered, QueuedBytes())

@@ -148,7 +148,12 @@ final class ReadingTable {
         // Channels take turns: a piece of all of them, rather than whole blocks of each.
         var (first, width) = (sequences.lowerBound, Int64(limit))
         while first <= last, found.count < limit, try blocks.reaches(first, of: run) {
-            let piece = first...min(last, first.addingSaturating(width - 1))
+            var piece = first...min(last, first.addingSaturating(width - 1))
+            // What was wide enough for a hole in the numbers is far too much behind it.
+            while width > limit, try isCrowded(piece, of: run, limit) {
+                width = max(Int64(limit), width / 4)
+                piece = first...min(last, first.addingSaturating(width - 1))
+            }
             try blocks.each(of: run, sequences: piece) { header throws(StoreError) in
                 found += try blocks.rows(of: header, run: run)?.within(piece) ?? []
                 return true
@@ -212,6 +217,20 @@ final class ReadingTable {
             return count < Self.countMax
         }
         return min(count, Self.countMax)
+    }
+
+    /// Whether these numbers may have many more readings than are wanted; no block is opened for
+    /// it.
+    private func isCrowded(
+        _ sequences: ClosedRange<Int64>, of run: Int64, _ limit: Int
+    ) throws(StoreError) -> Bool {
+        let most = limit.multipliedReportingOverflow(by: 8)
+        var left = most.overflow ? Int.max : most.partialValue
+        try blocks.each(of: run, sequences: sequences) { header throws(StoreError) in
+            left -= header.count
+            return left >= 0
+        }
+        return left < 0
     }
 
     private static let countMax: Int64 = 1_000_000

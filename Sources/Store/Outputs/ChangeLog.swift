@@ -62,6 +62,13 @@ final class ChangeLog {
             (SELECT max(total) FROM cursors), 0)
         """
 
+    /// Of an entry: no output is within it. The place in it that a cursor has would be taken for
+    /// one in the next.
+    static let isNotUnderWay = """
+        NOT EXISTS (SELECT 1 FROM cursors WHERE changes.id =
+            (SELECT min(later.id) FROM changes AS later WHERE later.id > cursors.change))
+        """
+
     func add(_ added: [ReadingRow], of runID: Int64) throws(StoreError) {
         guard isKept, !added.isEmpty else { return }
         var ranges = NumberRanges()
