@@ -58,7 +58,7 @@ packages on the system that their maker or Armbian has for them."
     for file in "$config" "$secret" "$ssh_key"; do
         [ -z "$file" ] || [ -f "$file" ] || die "no such file: $file"
     done
-    [ -z "$ssh_key" ] || ssh-keygen -l -f "$ssh_key" >/dev/null 2>&1 || die "$ssh_key is no public key"
+    [ -z "$ssh_key" ] || ssh-keygen -l -f "$ssh_key" >/dev/null 2>&1 || die "$ssh_key is not a public key"
     [ -z "$ssh_key" ] || ! grep -q 'PRIVATE KEY' "$ssh_key" || die "$ssh_key is the private key; give its .pub"
     [ -z "$wifi" ] || [[ $country =~ ^[A-Za-z]{2}$ ]] || die "--wifi needs --country, two letters such as DE"
     [ "$(printf %s "$wifi" | wc -c)" -le 32 ] || die "--wifi: a network's name has 32 bytes at most"

@@ -3,6 +3,7 @@
 # size, with Swift's runtime in them, so that a board needs no Swift. They are then in .build/release.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+[ $# -eq 0 ] || die "usage: deploy/build.sh"
 unset BIN
 release_build rivulet-agent rivulet
 echo "built: .build/release/rivulet-agent, .build/release/rivulet"

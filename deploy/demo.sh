@@ -12,7 +12,7 @@ set -euo pipefail
 
 keep=
 [ "${1:-}" != --keep ] || keep=1
-[ $# -eq 0 ] || [ -n "$keep" ] || die "usage: deploy/demo.sh [--keep]"
+[ $# -eq 0 ] || { [ $# -eq 1 ] && [ -n "$keep" ]; } || die "usage: deploy/demo.sh [--keep]"
 
 need "${BUILD_PACKAGES[@]}" iproute2 procps
 unset BIN

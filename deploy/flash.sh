@@ -118,7 +118,7 @@ check_arguments() {
     [ "$(printf %s "$name" | wc -c)" -le 59 ] || die "--name: 59 bytes at most; letters such as ä have two"
     [ -z "$config" ] || [ -f "$config" ] || die "$config: there is no such file"
     [ -z "$config" ] || [ "$(wc -c <"$config")" -le 262144 ] || die "$config is too long to be a configuration"
-    [ -z "$config" ] || is_text "$config" || die "$config is no text; --config wants a rivulet.yaml"
+    [ -z "$config" ] || is_text "$config" || die "$config is not text; --config wants a rivulet.yaml"
     [ -z "$secret" ] || [ -f "$secret" ] || die "$secret: there is no such file"
     [ -z "$secret" ] || grep -qsi '^ *rvs1-' "$secret" ||
         die "$secret holds no secret: a line that begins with rvs1-; make one with \`rivulet secret\`"
@@ -184,7 +184,7 @@ $(lsblk -dno NAME,SIZE,MODEL,TRAN | grep -v '^zram\|^loop' | sed 's#^#  /dev/#')
     local type mounted holders size
     type=$(asked TYPE)
     [ "$type" != part ] || die "$target is a part of a card; name the whole: /dev/$(asked PKNAME)"
-    [[ $type = disk || $type = loop ]] || die "$target is no card but: $type"
+    [[ $type = disk || $type = loop ]] || die "$target is not a card: lsblk calls it $type"
     mounted=$(lsblk -nro MOUNTPOINTS "$target" | sed 's/\\x0a/\n/g' | grep -v '^$' || true)
     [ -z "$mounted" ] || die "$target is in use: mounted at ${mounted//$'\n'/, }
 If it is the right card: umount ${mounted//$'\n'/ }"

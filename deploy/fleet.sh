@@ -15,11 +15,11 @@ shift
 [ -r "$file" ] || die "$file: no such file"
 # Of a word that begins with a hyphen ssh would make an option, even one that runs a program here.
 for host; do
-    [[ $host != -* && -n $host ]] || die "'$host' is no host; deploy/fleet.sh FILE.deb [USER@]HOST…"
+    [[ $host != -* && -n $host ]] || die "'$host' is not a host; deploy/fleet.sh FILE.deb [USER@]HOST…"
 done
 field() { dpkg-deb -f "$file" "$1" 2>/dev/null; }
 package=$(field Package) && [[ $package = rivulet-agent || $package = rivulet ]] ||
-    die "$file is no package of Rivulet"
+    die "$file is not a package of Rivulet"
 version=$(field Version) architecture=$(field Architecture)
 # A board whose power goes in between says nothing more: ssh alone would wait for hours.
 ssh=(${SSH:-ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=10 -o ServerAliveCountMax=6})

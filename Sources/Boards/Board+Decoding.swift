@@ -37,7 +37,7 @@ extension Board {
                 .list(element: "a string of the device tree such as vendor,board", most: 16),
                 .described("none: the board of machines without a device tree"),
                 "How it is recognised; the first is also the file's name."),
-            Key("processor", .text(1...200), .described("not told"), "Cores and memory."),
+            Key("processor", .text(1...200), .described("unknown"), "Cores and memory."),
             Key(
                 "binary", .choice(Binary.allCases.map(\.rawValue)), .required,
                 "The architecture of our programs for it; none: there is no program yet."),
@@ -91,7 +91,7 @@ extension BoardChip {
             Key("name", .text(1...31), .required, "As headers and pins name it."),
             Key("label", .text(1...31), .required, "The kernel's label, as gpiodetect shows it."),
             Key(
-                "device", .text(1...63), .described("not told"),
+                "device", .text(1...63), .described("unknown"),
                 "The platform device, such as fe200000.gpio."),
             Key("lines", .integer(1...1_024), .value("32"), "How many lines it has."),
         ])

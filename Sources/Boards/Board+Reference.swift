@@ -9,11 +9,11 @@ extension Board {
         /proc/device-tree/compatible` prints them, most specific first. `generic-pc.yaml` is for
         machines without a device tree.
 
-        They are looked for in `boards` of the checkout that the program was built in, in
+        They are looked for in `boards` of the checkout that the program is in, if any, in
         `/usr/local/share/rivulet/boards`, and in `/usr/share/rivulet/boards`; `rivulet board
-        --boards DIR` looks elsewhere. A file with a mistake is told, with line and column, and
-        passed over. No number of a header's pin, no name of a GPIO pin and no line of a chip may
-        come twice.
+        --boards DIR` looks elsewhere. A mistake in a file is reported, with line and column, and
+        the file is skipped. No number of a header's pin, no name of a GPIO pin and no line of a
+        chip may come twice.
 
         A new file needs sources: device trees, data sheets, the maker's pages; and a line among
         the machines of Tests/BoardsTests/BoardFileTests.swift.

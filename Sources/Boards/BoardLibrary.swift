@@ -22,8 +22,8 @@ public struct BoardLibrary: Sendable {
     /// A name that is in two folders counts in the first.
     public init(folders: [String] = BoardLibrary.standardFolders) { self.folders = folders }
 
-    /// Where files are looked for: `boards` of the checkout that the program was built in, if it
-    /// was; what was added on this machine; what was installed with the program.
+    /// Where files are looked for: `boards` of the checkout that the program is in, if any;
+    /// what was added on this machine; what was installed with the program.
     public static var standardFolders: [String] {
         (checkout.map { [$0] } ?? [])
             + ["/usr/local/share/rivulet/boards", "/usr/share/rivulet/boards"]

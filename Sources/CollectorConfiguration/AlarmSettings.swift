@@ -158,11 +158,10 @@ public struct AlarmSettings: Equatable, Sendable {
     private static func condition(
         _ section: Section
     ) -> (condition: Condition, hold: Duration?)? {
-        let given = ["above", "below", "failing", "silent"].filter { section.node($0) != nil }
+        let keys = ["above", "below", "failing", "silent"]
+        let given = keys.filter { section.node($0) != nil }
         guard given.count == 1, let key = given.first else {
-            section.add(
-                given.last ?? "name",
-                "an alarm must have one of the keys above, below, failing and silent")
+            section.addNotOne(of: keys, in: "an alarm", at: "name")
             return nil
         }
         switch key {
@@ -174,11 +173,10 @@ public struct AlarmSettings: Equatable, Sendable {
     }
 
     private static func target(_ section: Section) -> Target? {
-        let given = ["webhook", "command", "mqtt"].filter { section.node($0) != nil }
+        let keys = ["webhook", "command", "mqtt"]
+        let given = keys.filter { section.node($0) != nil }
         guard given.count == 1, let key = given.first else {
-            section.add(
-                given.last ?? "webhook",
-                "an entry of send must have one of the keys webhook, command and mqtt")
+            section.addNotOne(of: keys, in: "an entry of send", at: "webhook")
             return nil
         }
         switch key {

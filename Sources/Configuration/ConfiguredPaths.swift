@@ -1,6 +1,9 @@
 extension Settings {
     /// Where every command looks for the configuration that no option names.
     public static let standardPath = "/etc/rivulet/config.yaml"
+    /// What to do where that is missing.
+    public static let makingAdvice =
+        "make one with `sudo rivulet init` (new network) or `sudo rivulet join`"
     /// The control socket of a node whose configuration names none.
     public static let standardControl = "/run/rivulet/agent.sock"
 

@@ -29,7 +29,8 @@ public enum Secret {
                 "a character is mistyped or missing (the checksum is wrong); copy it again, "
                     + "or make one with `rivulet secret`"
             case .unreadable(let why):
-                "\(why); make it with `umask 077; rivulet secret > FILE`"
+                "\(why); copy the file from another node of the network, or, for a new network, "
+                    + "make it with `umask 077; rivulet secret > FILE`"
             case .open(let permissions):
                 "others can read it (\(permissions)); run `chmod 600` on it"
             case .empty: "no secret in it; make one with `rivulet secret`"

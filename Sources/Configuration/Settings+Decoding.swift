@@ -241,7 +241,13 @@ extension Settings {
 extension Mistake {
     /// A configuration that cannot be read.
     init(unreadable file: String, _ fault: SmallFile.Fault) {
-        let advice = fault == .notAFile ? " (`rivulet check -` reads standard input)" : ""
+        let advice =
+            switch fault {
+            case .notAFile: " (`rivulet check -` reads standard input)"
+            case .system(ENOENT) where file == Settings.standardPath:
+                ", or " + Settings.makingAdvice
+            default: ""
+            }
         self.init(
             file: file, mark: .start, message: "\(fault)\(advice)", systemCode: fault.systemCode)
     }

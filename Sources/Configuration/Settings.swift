@@ -84,7 +84,7 @@ public struct Settings: Sendable {
                 "The socket where `rivulet status` asks."),
             Key(
                 "labels", .pairs(most: 16), .described("none"),
-                "Told to the collector with the birth. At most 63 bytes each."),
+                "Sent to the collector when the agent starts. At most 63 bytes each."),
             Key("links", .section, .described(""), "The ways to other nodes."),
             Key("sensors", .sections(most: 64), .described("none"), "What is read here."),
             Key(

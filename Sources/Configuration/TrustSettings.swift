@@ -63,7 +63,7 @@ public final class TrustSettings: Sendable {
         } else {
             kind = given == ["pinned"] ? .pinned : .authority
             if case .mapping? = section.node("trust")?.value, given.count != 1 {
-                section.add("trust", "trust must have one of the keys pinned and authority")
+                trust.addNotOne(of: ["pinned", "authority"], in: "trust", at: "pinned")
             }
         }
         guard kind == .pinned else { return }

@@ -23,7 +23,7 @@ final class LineFile {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
             throw OutputFault(
-                .unsuitable, "\(path) is no regular file; name one that is, or use `command`")
+                .unsuitable, "\(path) is not a regular file; name one that is, or use `command`")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)

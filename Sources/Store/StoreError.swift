@@ -72,7 +72,7 @@ extension StoreError: CustomStringConvertible {
         case .foreign(let path): "\(path) is a database of another program"
         case .missing(let path): "\(path): there is no such file; does a collector store there?"
         case .empty(let path): "\(path) is empty: no collector has stored anything there yet"
-        case .notADatabase(let path): "\(path) is no store: it is not even a database"
+        case .notADatabase(let path): "\(path) is not a store: it is not even a database"
         case .newer(let path, let version):
             "\(path) was written by a later version of rivulet (format \(version))"
         case .older(let path):

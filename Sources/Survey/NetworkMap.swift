@@ -117,8 +117,8 @@ public enum SurveyError: Error, Equatable, CustomStringConvertible, Sendable {
         case .tooOld:
             "the node that runs here is of an older version, which cannot say this: restart it"
         case .noFleet:
-            "the node that was asked is no collector, or of an older version: `rivulet top` looks "
-                + "at the network through a running `rivulet collect` of this machine"
+            "the node that was asked is not a collector, or runs an older version: `rivulet top` "
+                + "looks at the network through a running `rivulet collect` of this machine"
         case .unknown(let name, let advice): "no node \(name) is known here; \(advice)"
         case .ambiguous(let name, let nodes):
             "\(nodes.count) nodes are called \(name); give the PeerID:\n"

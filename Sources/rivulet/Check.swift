@@ -42,7 +42,9 @@ struct Check: ParsableCommand {
             let keys = NodeKeys(settings).faults()
             for line in keys.errors { complain(line) }
             for line in keys.warnings { complain("warning: \(line)") }
-            var findings = here ? MachineCheck.findings(settings, isStarting: false) : []
+            let page = whole.web.map { (bind: $0.bind, port: $0.port) }
+            var findings =
+                here ? MachineCheck.findings(settings, isStarting: false, page: page) : []
             if here { findings += MachineCheck.trial(settings, without: findings) }
             for finding in findings { complain(finding.description) }
             if here, let shortage = NodeSetup.shortage(settings) {

@@ -39,7 +39,8 @@ struct ConfigurationFile: ParsableArguments {
                     + "node's user or with sudo, or give \(ways)", ExitStatus(code: code))
         }
         throw Failure(
-            "there is no \(Settings.standardPath) on this machine; give \(ways)", .noInput)
+            "there is no \(Settings.standardPath) on this machine; \(Settings.makingAdvice), or "
+                + "give \(ways)", .noInput)
     }
 }
 

@@ -38,13 +38,17 @@ struct AlarmSettingsTests {
         arguments: [
             ("{above: 1}", "needs the key name"),
             ("{name: a}", "one of the keys above, below, failing and silent"),
-            ("{name: a, above: 1, below: 2}", "one of the keys above"),
+            ("{name: a, above: 1, below: 2}", "failing and silent; it has above and below"),
             ("{name: a, above: warm}", "must be a number"),
             ("{name: a, silent: 5min, for: 1s}", "goes with above and below"),
             ("{name: a, silent: 5min, channel: t}", "leave channel out"),
             ("{name: a, above: 1, hysteresis: -1}", "hysteresis is negative"),
             ("{name: a, above: 1}\n  - {name: a, below: 0}", "two alarms are called a"),
             ("{name: a, above: 1, send: [{}]}", "one of the keys webhook, command and mqtt"),
+            (
+                "{name: a, above: 1, send: [{mqtt: true, command: {run: [/a]}}]}",
+                "exactly one of the keys webhook, command and mqtt; it has command and mqtt"
+            ),
             ("{name: a, above: 1, send: [{webhook: {}}]}", "needs the key url"),
             ("{name: a, above: 1, send: [{command: {run: [siren]}}]}", "full path"),
             ("{name: a, above: 1, send: [{command: {run: []}}]}", "run is empty"),

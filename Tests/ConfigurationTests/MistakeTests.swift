@@ -80,6 +80,14 @@ struct MistakeTests {
             "2:11: a sensor needs the key driver; it must be one of " + Sample.drivers
         ),
         (
+            "sensors: [{every: 1s, drivr: system}]",
+            "2:23: unknown key drivr in a sensor; did you mean driver?"
+        ),
+        (
+            "sensors: [{driver:system, every: 1s}]",
+            "2:12: unknown key driver:system in a sensor; write a space after the colon"
+        ),
+        (
             "sensors: [{driver: command, run: co2}]",
             "2:34: run must be a list of at most 64, each text, the first the program's full path"
         ),

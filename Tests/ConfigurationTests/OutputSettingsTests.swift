@@ -59,9 +59,9 @@ struct OutputSettingsTests {
     @Test(
         arguments: [
             ("- {name: a}", "must have one of the keys json, influx"),
-            ("- {json: {file: /a}, mqtt: {host: b}}", "not json and mqtt"),
+            ("- {json: {file: /a}, mqtt: {host: b}}", "exactly one of the keys json, influx"),
             ("- json: {}", "one of the keys file and command"),
-            ("- json: {file: /a, command: [/b]}", "one of the keys file and command"),
+            ("- json: {file: /a, command: [/b]}", "keys file and command; it has file and command"),
             ("- json: {command: [tee]}", "must begin with the absolute path"),
             ("- json: {command: []}", "must begin with the absolute path"),
             ("- json: {file: /a, acknowledge: true}", "acknowledge has no use here"),

@@ -46,7 +46,7 @@ struct SamplingSettingsTests {
             ("samples: 0", "samples is '0'; it must be a whole number from 1 to 60"),
             ("reduce: max", "reduce is 'max'; it must be one of median, mean"),
             ("channels: [a]", "channels must be a mapping"),
-            ("channels: {a: {unit: hpa}}", "unit is hpa, into which nothing can be changed; did"),
+            ("channels: {a: {unit: hpa}}", "unit is hpa, to which nothing can be converted; did"),
             ("channels: {a: {scale: 0}}", "scale is 0"),
             ("channels: {a: {name: x}, b: {name: x}}", "two channels are called x"),
             ("channels: {a: {nam: x}}", "unknown key nam in sensors.channels; did you mean name?"),

@@ -91,6 +91,15 @@ struct SecretTests {
         #expect(Secret.load(path) == .failure(.unreadable("not a file; check the path")))
     }
 
+    /// Another secret would be another network.
+    @Test func aMissingSecretIsToBeCopied() {
+        guard case .failure(let fault) = Secret.load("/nowhere/at/all") else {
+            Issue.record("taken")
+            return
+        }
+        #expect(fault.description.contains("copy the file from another node of the network"))
+    }
+
     @Test func theSettingsTakeTheSecretFromEitherPlace() throws {
         let folder = TemporaryFolder()
         let path = folder.write("secret", Sample.secret)
@@ -145,6 +154,10 @@ struct SecretTests {
         #expect(
             Sample.texts(Settings.load("/nowhere/at/all")).first?
                 .hasSuffix("/at/all: No such file or directory; check the path") == true)
+        #expect(
+            Mistake(unreadable: Settings.standardPath, .system(ENOENT)).message
+                .hasSuffix("make one with `sudo rivulet init` (new network) or `sudo rivulet join`")
+        )
         #expect(Sample.texts(Settings.load("/")).first?.contains("not a file") == true)
         #expect(Sample.texts(Settings.load("/dev/zero")).first?.contains("not a file") == true)
     }

@@ -39,7 +39,7 @@ struct SensorMistakeTests {
         let entry = "sensors: [{driver: system, channels: {uptime: {unit: \"\(unit)\"}}}]"
         #expect(
             Sample.mistakes(entry) == [
-                "2:54: unit is \(unit), into which nothing can be changed; \(advice)"
+                "2:54: unit is \(unit), to which nothing can be converted; \(advice)"
             ])
     }
 

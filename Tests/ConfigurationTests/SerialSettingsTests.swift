@@ -32,7 +32,7 @@ struct SerialSettingsTests {
         ("protocol: pms", "protocol is 'pms'; it must be one of pms5003, pms7003, sds011"),
         ("protocol: sds011, baud: 9601", "baud is '9601'; it must be one of 1200, 2400"),
         ("protocol: nmea, pattern: '(x)'", "pattern is for protocol: line; leave it out"),
-        ("protocol: line, pattern: '(', groups: [a]", "pattern is no regular expression: "),
+        ("protocol: line, pattern: '(', groups: [a]", "pattern is not a regular expression: "),
         ("protocol: line, pattern: '(a)(b)', groups: [a]", "pattern has 2 groups in brackets"),
         ("protocol: line, pattern: 'x'", "pattern has no group; put brackets around the number"),
         ("protocol: line, groups: [a]", "groups belong to a pattern"),

@@ -52,7 +52,8 @@ struct TrustSettingsTests {
             ("trust: {}", "1:8: trust must have one of the keys pinned and authority"),
             (
                 "trust: {pinned: [\(one)], authority: /a}",
-                "1:8: trust must have one of the keys pinned and authority"
+                "1:\(32 + one.count): trust must have exactly one of the keys pinned and "
+                    + "authority; it has pinned and authority"
             ),
             ("trust: {pinned: []}", "1:17: pinned is empty: nobody would be let in"),
             (

@@ -22,6 +22,12 @@ struct YAMLNodeTests {
         #expect(mistake("a: {b: 1")?.contains("is the file cut off") == true)
     }
 
+    @Test func textThatNeedsQuotationMarksIsToldSo() {
+        let advice = "put the text in quotation marks"
+        #expect(mistake("a: @b")?.hasSuffix("cannot start any token; " + advice) == true)
+        #expect(mistake("a: b: c")?.hasSuffix(advice + ", or check the indentation") == true)
+    }
+
     @Test(arguments: ["a:\n\tb: 2\n", "\ta: 1\n", "a:\n  b: 1\n\tc: 2\n"])
     func aTabIsCalledATab(text: String) {
         #expect(mistake(text)?.contains("a tab; YAML is indented with spaces only") == true)

@@ -156,7 +156,7 @@ case_flash_refuses_wrong_files() {
     { head -c 70000 /dev/zero | tr '\0' x && printf '\0'; } >"$FOLDER/late-nul"
     : >"$FOLDER/nothing"
     for file in noise late-nul nothing; do
-        refused "is no text" "$image" "$out" --config "$FOLDER/$file"
+        refused "is not text" "$image" "$out" --config "$FOLDER/$file"
     done
     refused "the same name" "$image" "$out" --count 5 --name bench
     refused "wants a value" "$image" "$out" --name ''

@@ -184,9 +184,9 @@ case_fleet() {
     must "the first has the one before" installed a 2
     must "the second was not touched" installed b 2
     fleet "$LAB/key.pub" root@10.77.1.2 2>"$LAB/fleet" && fail "a key is no package"
-    must "it says so" grep -q 'is no package of Rivulet' "$LAB/fleet"
+    must "it says so" grep -q 'is not a package of Rivulet' "$LAB/fleet"
     fleet "$LAB/broken.deb" "-oProxyCommand=touch $LAB/ran" 2>"$LAB/fleet" && fail "an option is no host"
-    must "it says so: $(cat "$LAB/fleet")" grep -q 'is no host' "$LAB/fleet"
+    must "it says so: $(cat "$LAB/fleet")" grep -q 'is not a host' "$LAB/fleet"
     must "and runs nothing" [ ! -e "$LAB/ran" ]
 }
 

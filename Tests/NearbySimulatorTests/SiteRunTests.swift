@@ -23,6 +23,11 @@ struct SiteRunTests {
         #expect(run.path(from: far)?.count == 5)
     }
 
+    @Test func aPlanThatCannotBeIsToldInWords() {
+        #expect(
+            plan(.random, 1).fault?.description == "--topology random takes 2 to 10000 nodes")
+    }
+
     @Test func onePlanHasOneResult() {
         var plan = plan(.random, 14)
         plan.movingPercent = 20

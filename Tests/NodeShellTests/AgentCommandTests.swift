@@ -29,6 +29,8 @@ import Testing
         #expect(NodeHealth.text(sent: 1, neighbours: 0).hasPrefix(NodeHealth.good))
         #expect(NodeHealth.text(sent: 0, neighbours: 2).hasPrefix(NodeHealth.good))
         #expect(!NodeHealth.text(sent: 0, neighbours: 0).hasPrefix(NodeHealth.good))
+        #expect(
+            NodeHealth.text(sent: 1, neighbours: 1) == "healthy: 1 datagram sent, 1 neighbour")
     }
 
     @Test func helpAndVersionComeBeforeAllElse() throws {

@@ -34,6 +34,7 @@ struct ExitStatusTests {
         #expect(NodeShell.ExitStatus(missing) == .noInput)
         #expect(NodeShell.ExitStatus(wrong) == .configuration)
         #expect(agentMain(["--config", "/no/such"]) == 66)
+        #expect(agentMain(["--health", "--config", "/no/such"]) == 66)
         #expect(agentMain(["--nonsense"]) == 64)
     }
 }

@@ -30,7 +30,8 @@ final class MachineCheckTests {
 
     /// The findings of a configuration with folders that exist, without the file's name.
     private func findings(
-        _ lines: String, state: String? = nil, control: String? = nil, reads: Bool = false
+        _ lines: String, state: String? = nil, control: String? = nil, reads: Bool = false,
+        page: (bind: String, port: UInt16)? = nil
     ) throws -> [String] {
         let text = """
             trust: any
@@ -42,7 +43,8 @@ final class MachineCheckTests {
             Issue.record("\(Settings.decode(Array(text.utf8), file: "f"))")
             return []
         }
-        var findings = MachineCheck.findings(settings, isStarting: false, root: folder)
+        var findings = MachineCheck.findings(
+            settings, isStarting: false, page: page, root: folder)
         if reads { findings += MachineCheck.trial(settings, without: findings) }
         return findings.map { String($0.description.dropFirst(1)) }
     }
@@ -124,11 +126,11 @@ final class MachineCheckTests {
             try findings("links: {udp: {peers: [\"[fe80::1%nosuch0]:4577\"]}}"))
     }
 
-    @Test func aPortThatIsInUseIsTold() throws {
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-        defer { close(socket) }
+    /// Binds a socket to a free port of 127.0.0.1 or all addresses.
+    private func takePort(_ socket: Int32, ofLoopback: Bool = false) throws -> UInt16 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        if ofLoopback { address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian }
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let port = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw -> UInt16 in
@@ -139,7 +141,25 @@ final class MachineCheckTests {
             }
         }
         try #require(port != 0)
+        return port
+    }
+
+    @Test func aPortThatIsInUseIsTold() throws {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        defer { close(socket) }
+        let port = try takePort(socket)
         isTold("\(port) is in use; `ss -ulpn`", try findings("links: {udp: {port: \(port)}}"))
+    }
+
+    @Test func aPagePortThatIsInUseIsTold() throws {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let port = try takePort(socket, ofLoopback: true)
+        listen(socket, 1)
+        let page = (bind: "127.0.0.1", port: port)
+        isTold("web.port: \(port) is in use; `ss -tlpn`", try findings("", page: page))
+        #expect(try findings("", page: ("::1", port)) == [])
+        close(socket)
+        #expect(try findings("", page: page) == [])
     }
 
     @Test func aLightAndARadioThatAreNotHereAreTold() throws {

@@ -228,7 +228,7 @@ struct SerialDriverTests {
             return (driver.diagnostic, reason)
         }
         let file = folder.write("file", "")
-        #expect(diagnostic(file) == ("\(file) is no serial port", .failed))
+        #expect(diagnostic(file) == ("\(file) is not a serial port", .failed))
         let none = diagnostic(folder.path + "/none")
         #expect(none.0?.contains("none is not there") == true && none.1 == .absent)
     }

@@ -52,6 +52,14 @@ struct StarterConfigurationTests {
         #expect(settings.state == "/srv/\(name)/state")
     }
 
+    @Test(arguments: [
+        ("/srv/node-1/a_b.yaml", "/srv/node-1/a_b.yaml"), ("/srv/a b", "'/srv/a b'"),
+        ("/srv/it's", "'/srv/it'\\''s'"), ("/srv/$x", "'/srv/$x'"),
+    ])
+    func aPathInACommandIsQuotedWhereAShellNeedsIt(_ path: String, _ word: String) {
+        #expect(Places.shellWord(path) == word)
+    }
+
     @Test func itIsNarrowAndEndsItsLines() {
         for role in [ConfiguredRole.agent, .collector] {
             let text = StarterConfiguration(

@@ -21,7 +21,7 @@ public struct UnknownBoardReport {
         let names = library.names
         let known = names.isEmpty ? "no board file there" : "\(names.count) boards known"
         return ["There is no board file for this machine."]
-            + ["  model: " + (machine.model.isEmpty ? "not told" : machine.model)]
+            + ["  model: " + (machine.model.isEmpty ? "unknown" : machine.model)]
             + (machine.hasDeviceTree
                 ? machine.compatible.map { "  compatible: \($0)" } : ["  no device tree"])
             + library.folders.map { "  looked in \($0)" } + ["  \(known)"]

@@ -57,7 +57,7 @@ public struct JSONOutputSettings: Equatable, Sendable {
         case (nil, .some): place = .command(command, acknowledges: section.flag("acknowledge"))
         default:
             place = .standardOutput
-            section.add("file", "json must have one of the keys file and command")
+            section.addNotOne(of: ["file", "command"], in: "json", at: "file")
         }
         if section.node("command") != nil, command.first?.hasPrefix("/") != true {
             section.add("command", "command must begin with the absolute path of a program")

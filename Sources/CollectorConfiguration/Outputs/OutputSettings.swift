@@ -94,10 +94,7 @@ public struct OutputSettings: Equatable, Sendable {
     private init?(_ section: Section) {
         let given = Self.kinds.filter { section.node($0) != nil }
         guard given.count == 1, let key = given.first else {
-            section.add(
-                given.last ?? "name",
-                "an output must have one of the keys \(Self.kinds.joined(separator: ", "))"
-                    + (given.isEmpty ? "" : ", not \(given.joined(separator: " and "))"))
+            section.addNotOne(of: Self.kinds, in: "an output", at: "name")
             return nil
         }
         kind = Kind(key, section)

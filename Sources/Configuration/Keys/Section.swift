@@ -164,6 +164,19 @@ package struct Section {
 
     package func add(at mark: Mark, _ message: String) { mistakes.add(mark, message) }
 
+    /// Says that not exactly one of these keys is there: at the last of those that are, else at
+    /// `place`.
+    package func addNotOne(of keys: [String], in what: String, at place: String) {
+        let given = keys.filter { values[$0] != nil }
+        let list = keys.dropLast().joined(separator: ", ") + " and \(keys[keys.count - 1])"
+        add(
+            given.last ?? place,
+            given.count < 2
+                ? "\(what) must have one of the keys \(list)"
+                : "\(what) must have exactly one of the keys \(list); it has "
+                    + given.joined(separator: " and "))
+    }
+
     /// As `add`, of what is allowed and hardly meant.
     package func warn(_ key: String, _ message: String) {
         mistakes.warn(values[key]?.mark ?? mark, message)

@@ -142,8 +142,18 @@ final class YAMLReader {
         if character(at: place) == UInt8(ascii: "\t") {
             return mistake(place, "a tab; YAML is indented with spaces only: replace it")
         }
-        return mistake(
-            place, "\(context)\(problem); is the file cut off, or is the indentation wrong?")
+        return mistake(place, "\(context)\(problem); \(Self.advice(for: problem))")
+    }
+
+    /// - Parameter problem: in libyaml's words.
+    private static func advice(for problem: String) -> String {
+        if problem.hasPrefix("found character that cannot start any token") {
+            return "put the text in quotation marks"
+        }
+        if problem.hasPrefix("mapping values are not allowed") {
+            return "put the text in quotation marks, or check the indentation"
+        }
+        return "is the file cut off, or is the indentation wrong?"
     }
 
     /// The byte there, where all before it on its line are ASCII.

@@ -93,7 +93,7 @@ extension ChannelShape {
         if let unit, !UnitConversion.knows(unit) {
             section.add(
                 "unit",
-                "unit is \(PlainText.shown(unit)), into which nothing can be changed; "
+                "unit is \(PlainText.shown(unit)), to which nothing can be converted; "
                     + UnitWords.advice(for: unit))
         }
     }

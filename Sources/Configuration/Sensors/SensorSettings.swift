@@ -130,7 +130,11 @@ extension SensorSettings {
         }
         let value = pairs.first { $0.key.text == "driver" }?.value
         guard let value, let name = value.text else {
-            mistakes.add(value?.mark ?? node.mark, "a sensor needs the key driver; \(choice)")
+            if value == nil, let (mark, text) = mistypedDriver(pairs) {
+                mistakes.add(mark, text)
+            } else {
+                mistakes.add(value?.mark ?? node.mark, "a sensor needs the key driver; \(choice)")
+            }
             return nil
         }
         if let kind = kinds.first(where: { $0.name == name }) { return kind }
@@ -139,6 +143,23 @@ extension SensorSettings {
             value.mark,
             "unknown driver \(PlainText.shown(name)); "
                 + (advice ?? Suggestion.text(for: name, among: names)))
+        return nil
+    }
+
+    /// The key that is meant for `driver`, and what is wrong with it; nil if there is none.
+    private static func mistypedDriver(
+        _ pairs: [(key: YAMLNode, value: YAMLNode)]
+    ) -> (mark: Mark, text: String)? {
+        let known = Set(kinds.flatMap { $0.table.keys.map(\.name) })
+        for (key, _) in pairs {
+            guard let name = key.text, !known.contains(name) else { continue }
+            guard
+                let advice = name.hasPrefix("driver:")
+                    ? "write a space after the colon"
+                    : Suggestion.nearest(to: name, among: ["driver"])
+            else { continue }
+            return (key.mark, "unknown key \(PlainText.shown(name)) in a sensor; \(advice)")
+        }
         return nil
     }
 }

@@ -4,11 +4,14 @@ import NearbyCore
 package enum Suggestion {
     /// `did you mean …?`, or the list of known words where none is near.
     package static func text(for word: String, among known: [String]) -> String {
+        nearest(to: word, among: known) ?? "known are " + known.joined(separator: ", ")
+    }
+
+    /// `did you mean …?`; nil where none is near.
+    static func nearest(to word: String, among known: [String]) -> String? {
         let nearest = known.map { (distance: editDistance(word, $0), name: $0) }.min { $0 < $1 }
-        if let nearest, nearest.distance <= max(2, nearest.name.count / 2) {
-            return "did you mean \(nearest.name)?"
-        }
-        return "known are " + known.joined(separator: ", ")
+        guard let nearest, nearest.distance <= max(2, nearest.name.count / 2) else { return nil }
+        return "did you mean \(nearest.name)?"
     }
 
     /// Levenshtein's distance, over the first 64 characters.

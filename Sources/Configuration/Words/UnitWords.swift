@@ -2,7 +2,7 @@ import Telemetry
 
 /// Units as people write them, and as SenML and UCUM do.
 package enum UnitWords {
-    /// What to write instead of a unit into which nothing can be changed.
+    /// What to write instead of a unit to which nothing can be converted.
     static func advice(for word: String) -> String {
         if let name = names.first(where: { $0.words.contains(word.lowercased()) })?.name {
             return "write "

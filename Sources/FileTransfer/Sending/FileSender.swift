@@ -111,7 +111,7 @@ public final class FileSender: Sendable {
         TransferFault(
             .tryAgain,
             "\(reason). What \(ReadableText.shown(peer.displayName)) has of the file is kept "
-                + "there: the same command goes on with it")
+                + "there: run the same command again to continue")
     }
 
     /// The receiver begins; it had so many bytes.

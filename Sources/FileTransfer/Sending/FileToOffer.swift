@@ -18,9 +18,11 @@ struct FileToOffer: Equatable, Sendable {
         }
         var status = stat()
         guard fstat(file.raw, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw TransferFault(
-                .noInput,
-                "\(ReadableText.shown(path)) is no ordinary file; pack a folder with `tar` first")
+            let advice =
+                status.st_mode & S_IFMT == S_IFDIR
+                ? "is a folder; pack it with `tar` and send the archive"
+                : "is not a regular file; save its contents to a file first"
+            throw TransferFault(.noInput, "\(ReadableText.shown(path)) \(advice)")
         }
         self.path = path
         byteCount = Int64(status.st_size)

@@ -73,7 +73,7 @@ public enum SitePlanFault: Error, Equatable, CustomStringConvertible, Sendable {
     public var description: String {
         switch self {
         case .nodes(let shape, let range):
-            "a \(shape.rawValue) has \(range.lowerBound) to \(range.upperBound) nodes"
+            "--topology \(shape.rawValue) takes \(range.lowerBound) to \(range.upperBound) nodes"
         case .collectors(let max): "there are 1 to \(max) collectors among so many nodes"
         case .loss: "the loss is 0 to 50 percent: with more no link stays up"
         case .percent(let name): "--\(name) is a part of the nodes, 0 to 100 percent"

@@ -213,7 +213,7 @@ public final class SiteRun {
         let text =
             "\(Figure.bytes(total / Double(max(1, hopCount)))) a second and neighbour, "
             + "\(Figure.bytes(worst.rate)) by node \(worst.host)"
-            + (lost > 0 ? "; \(lost) times a neighbour was lost" : "")
+            + (lost > 0 ? "; neighbours lost: \(lost)" : "")
         add("idle", text, motion.isStill ? .init(worst.rate <= 200, "200 B") : .none)
     }
 

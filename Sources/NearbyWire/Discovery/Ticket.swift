@@ -26,10 +26,11 @@ public struct Ticket: Hashable, Sendable {
 
         public var description: String {
             switch self {
-            case .notATicket: "this is no ticket: it begins with \(Ticket.prefix)"
+            case .notATicket: "this is not a ticket: tickets begin with \(Ticket.prefix)"
             case .incomplete: "the ticket is damaged or not complete: copy all of it"
             case .version(let version):
-                "the ticket has version \(version), which this program does not know: update it"
+                "the ticket has version \(version), which this program does not know, or a "
+                    + "character is mistyped: copy it again; otherwise update Rivulet"
             }
         }
     }

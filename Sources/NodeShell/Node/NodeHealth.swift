@@ -13,6 +13,7 @@ enum NodeHealth {
             return "not healthy: no beacon was sent and there is no neighbour; "
                 + "is there an interface that is up?"
         }
-        return good + "\(sent) datagrams sent, \(neighbours) neighbours"
+        return good + "\(sent) \(sent == 1 ? "datagram" : "datagrams") sent, "
+            + "\(neighbours) \(neighbours == 1 ? "neighbour" : "neighbours")"
     }
 }

@@ -31,7 +31,8 @@ extension NodeProgram {
             return "error \(error)"
         }
         guard ticket.network == runner.options.configuration.networkTag else {
-            return "error the ticket is of another network than \(settings.network)"
+            return "error the ticket belongs to a network other than \(settings.network), or a "
+                + "character is mistyped"
         }
         let isProved = ticketKeys.contains {
             cryptography.constantTimeEquals(proof(of: ticket, $0), ticket.bytes.suffix(8))

@@ -136,11 +136,11 @@ private func health(_ config: String, _ log: StandardErrorLog) -> Int32 {
         let answer = try StatusQuery(anyOf: paths.controls).ask("health")
         print(answer)
         return (answer.hasPrefix(NodeHealth.good) ? ExitStatus.good : .tryAgain).rawValue
-    } catch let error as StartError {
-        log.write(.error, error.description)
-        return error.status.rawValue
+    } catch let mistake as Mistake {
+        log.write(.error, mistake.description)
+        return ExitStatus([mistake]).rawValue
     } catch {
         log.write(.error, "\(error)")
-        return ExitStatus.configuration.rawValue
+        return ExitStatus(error).rawValue
     }
 }

@@ -34,9 +34,12 @@ package final class MachineCheck {
         self.root = root
     }
 
-    /// - Parameter isStarting: a node starts with these settings: it tells of its port by itself.
+    /// - Parameters:
+    ///   - isStarting: a node starts with these settings: it tells of its port by itself.
+    ///   - page: where the collector's page is to be served.
     package static func findings(
-        _ settings: Settings, isStarting: Bool, pins: BoardPins = BoardPins(), root: String = ""
+        _ settings: Settings, isStarting: Bool, page: (bind: String, port: UInt16)? = nil,
+        pins: BoardPins = BoardPins(), root: String = ""
     ) -> [Finding] {
         let check = MachineCheck(settings, pins, root)
         check.checkState()
@@ -46,6 +49,9 @@ package final class MachineCheck {
         check.checkSecret()
         check.checkLinks()
         if !isStarting { check.checkPort() }
+        if let page, isTaken(page.bind, page.port) {
+            check.failInUse("web.port", page.port, "ss -tlpn")
+        }
         check.checkLight()
         for sensor in settings.sensors { check.check(sensor) }
         return check.findings
@@ -183,15 +189,41 @@ package final class MachineCheck {
         do {
             _ = try UDPTransport(port: port)
         } catch TransportError.portInUse {
-            // Then it is most likely the node that this file is for.
-            if (try? ControlClient(path: settings.control)) != nil {
-                warn("links.udp.port: \(port) is in use, it seems by the node that runs here")
-            } else {
-                fail("links.udp.port: \(port) is in use; `ss -ulpn` shows by whom")
-            }
+            failInUse("links.udp.port", port, "ss -ulpn")
         } catch {
             fail("links.udp.port: \(error)")
         }
+    }
+
+    private func failInUse(_ key: String, _ port: UInt16, _ command: String) {
+        // Where a node runs, it is most likely the one that this file is for.
+        if (try? ControlClient(path: settings.control)) != nil {
+            warn("\(key): \(port) is in use, it seems by the node that runs here")
+        } else {
+            fail("\(key): \(port) is in use; `\(command)` shows by whom")
+        }
+    }
+
+    /// Whether something listens there. Binds as the page's server does.
+    private static func isTaken(_ address: String, _ port: UInt16) -> Bool {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICHOST
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(address, "\(port)", &hints, &list) == 0, let found = list?.pointee else {
+            return false
+        }
+        defer { freeaddrinfo(list) }
+        let file = socket(found.ai_family, found.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var on: Int32 = 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &on, size)
+        if found.ai_family == AF_INET6 {
+            setsockopt(file, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, size)
+        }
+        return bind(file, found.ai_addr, found.ai_addrlen) != 0 && errno == EADDRINUSE
     }
 
     private func checkLight() {

@@ -77,7 +77,7 @@ struct TimeOfFlightChip: I2CChip {
         guard model == Self.model else {
             throw I2CFault(
                 reason: .failed,
-                message: "the device is no VL53L0X: its register 0xc0 is "
+                message: "the device is not a VL53L0X: its register 0xc0 is "
                     + "\(LinuxI2CBus.hexadecimal(Int(model))), not 0xee")
         }
         try bus.write(Register.busVoltage, try bus.read(Register.busVoltage) | 1)

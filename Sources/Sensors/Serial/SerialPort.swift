@@ -23,7 +23,7 @@ final class SerialPort: Sendable {
         var settings = termios()
         guard let speed = Self.speeds[baud], tcgetattr(file, &settings) == 0 else {
             close(file)
-            throw Fault(reason: .failed, message: "\(path) is no serial port")
+            throw Fault(reason: .failed, message: "\(path) is not a serial port")
         }
         earlier = settings
         Self.makeRaw(&settings, speed)

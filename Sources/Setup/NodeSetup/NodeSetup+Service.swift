@@ -88,7 +88,7 @@ extension NodeSetup {
     private func command(_ settings: Settings) -> String {
         let program = SystemdUnit(settings.role) == .agent ? "rivulet-agent" : "rivulet collect"
         let isStandard = places.configuration == Settings.standardPath
-        return program + (isStandard ? "" : " --config \(places.configuration)")
+        return program + (isStandard ? "" : " --config \(Places.shellWord(places.configuration))")
     }
 
     // MARK: The next board

@@ -135,13 +135,13 @@ public struct NodeSetup {
 
     private func difference(from settings: Settings) -> String? {
         if let network = wish.network, network != settings.network {
-            return "Asked for was the network \(PlainText.shown(network))"
+            return "You asked for the network \(PlainText.shown(network))"
         }
         if let role = wish.role, role != settings.role {
-            return "Asked for was the role \(role.rawValue)"
+            return "You asked for the role \(role.rawValue)"
         }
         if let name = wish.name, name != settings.name {
-            return "Asked for was the name \(PlainText.shown(name))"
+            return "You asked for the name \(PlainText.shown(name))"
         }
         if let secrets = wish.secrets, secrets != settings.secrets {
             return "Another secret was given"

@@ -42,6 +42,21 @@ public struct Places: Equatable, Sendable {
         return String(cString: here) + "/" + path
     }
 
+    /// Letters, digits and `./_-` alone: nothing that YAML or a shell reads as something else.
+    static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte)
+                || (0x61...0x7a).contains(byte) || "_-./".utf8.contains(byte)
+        }
+    }
+
+    /// A path as a suggested command has it: in single quotes where a shell needs them.
+    static func shellWord(_ path: String) -> String {
+        guard !isPlain(path) else { return path }
+        let parts = path.split(separator: "'", omittingEmptySubsequences: false)
+        return "'" + parts.joined(separator: "'\\''") + "'"
+    }
+
     /// The folder of a path.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }

@@ -29,7 +29,8 @@ struct StarterConfiguration {
                 lines.append("`rivulet init --devices` lets the service open new sensors.")
             }
         } else {
-            lines.append("`rivulet check --here \(places.configuration)` names mistakes.")
+            let file = Places.shellWord(places.configuration)
+            lines.append("`rivulet check --here \(file)` names mistakes.")
         }
         return lines.map { "# \($0)\n" }.joined()
     }
@@ -69,11 +70,8 @@ struct StarterConfiguration {
 
     /// As YAML reads it back: in quotation marks where it could be something else (YAML 1.1 §5.7).
     static func quoted(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte)
-                || (0x61...0x7a).contains(byte) || "_-./".utf8.contains(byte)
-        }
-        if isPlain, text.first.map({ $0.isLetter || $0 == "/" }) == true { return text }
+        let isWord = text.first.map { $0.isLetter || $0 == "/" } == true
+        if isWord, Places.isPlain(text) { return text }
         var quoted = "\""
         for scalar in text.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { quoted.append("\\") }

@@ -11,8 +11,8 @@ struct ReceiveFiles: ParsableCommand {
         commandName: "receive",
         abstract: "Receive files that others nearby send with `rivulet send`.",
         discussion: """
-            Who is of the same network (--config), or names the same --service, may send; with \
-            --from, only those. A name is what a sender calls itself; a PeerID is proved.
+            Anyone in the same network (--config), or who names the same --service, may send; \
+            with --from, only those. A name is what a sender calls itself; a PeerID is proved.
 
             A file gets its name when it is whole, compared with the sender's SHA-256, and on the \
             disk. Until then it is in .rivulet-partial in the folder, and a transfer that breaks \

@@ -62,7 +62,7 @@ struct SendFile: ParsableCommand {
         let began = MonotonicClock.now()
         let receipt = try Interruptible.run {
             display.finish()
-            complain("interrupted; the same command goes on where this one ended")
+            complain("interrupted; run the same command again to continue")
         } _: { () async throws(TransferFault) -> SentFile in
             do {
                 return try await FileSender(order, as: kept.peer, tell: teller.tell).run()

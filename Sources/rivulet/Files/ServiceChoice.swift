@@ -51,8 +51,8 @@ struct ServiceChoice: ParsableArguments {
         }
         if !peer.isKept {
             complain(
-                "there is no place to keep who we are (set HOME or XDG_STATE_HOME): a broken "
-                    + "transfer would begin anew")
+                "there is nowhere to keep this program's identity (set HOME or XDG_STATE_HOME): a "
+                    + "broken transfer would begin anew")
         }
         return peer
     }

@@ -43,7 +43,7 @@ struct ShowBoard: ParsableCommand {
         }
         for mistake in mistakes { Swift.print(mistake) }
         if boards.isEmpty {
-            throw Failure("no board file in " + library.folders.joined(separator: ", "), .noInput)
+            throw noFiles(library)
         }
         if !mistakes.isEmpty { throw Failure("", .data) }
     }
@@ -52,12 +52,19 @@ struct ShowBoard: ParsableCommand {
         let answer = library.board(named: name)
         warn(answer.mistakes)
         guard let board = answer.board, let file = answer.file else {
+            if library.names.isEmpty { throw noFiles(library) }
             throw Failure(
                 "no board is called \(PlainText.shown(name)); "
                     + Suggestion.text(for: name, among: library.names), .noInput)
         }
         let isHere = library.board(of: MachineIdentity()).file == file
         print(board, file, root: isHere ? "" : nil)
+    }
+
+    private func noFiles(_ library: BoardLibrary) -> Failure {
+        Failure(
+            "there are no board files in \(library.folders.joined(separator: ", ")); copy `boards` "
+                + "from the source there", .noInput)
     }
 
     private func print(_ board: Board, _ file: String, root: String?) {

@@ -31,6 +31,7 @@ struct ShowTopology: ParsableCommand {
     }
 
     func run() throws {
+        if let svg { try Self.requireFolder(of: svg) }
         let asker = try Asker(node)
         let findings =
             local
@@ -45,6 +46,14 @@ struct ShowTopology: ParsableCommand {
             try Self.write(picture, to: svg)
         }
         if json { print(topology.json) } else if svg == nil { topology.lines.forEach { print($0) } }
+    }
+
+    /// So that nobody waits for a picture that cannot be written.
+    static func requireFolder(of path: String) throws {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
+        let folder = String(path[..<slash])
+        guard access(folder, F_OK) != 0, errno == ENOENT else { return }
+        throw Failure("\(path) cannot be created: there is no folder \(folder)", .cannotCreate)
     }
 
     static func write(_ text: String, to path: String) throws {

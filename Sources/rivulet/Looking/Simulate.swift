@@ -16,7 +16,8 @@ struct Simulate: ParsableCommand {
             and the same seed give the same result.
 
             Exit status: 0, also if a promise was not kept; 64 for a wrong command line; 70 if \
-            something happened that never must, which is a fault of Rivulet's.
+            something happened that never must, which is a fault of Rivulet's; 73 if there is no \
+            folder for the picture.
             """)
 
     @Option(parsing: .unconditional, help: "How many nodes, with the collectors; at most 10000.")
@@ -29,7 +30,9 @@ struct Simulate: ParsableCommand {
     var collectors = 1
     @Option(
         parsing: .unconditional,
-        help: "Percent of the datagrams that get lost on each link, beside what distance costs.")
+        help: """
+            Percent of the datagrams that get lost on each link, in addition to what distance costs.
+            """)
     var loss = 0
     @Option(parsing: .unconditional, help: "Percent of the nodes that are heard less far.")
     var weak = 0
@@ -81,6 +84,7 @@ struct Simulate: ParsableCommand {
     }
 
     func run() throws {
+        if let svg { try ShowTopology.requireFolder(of: svg) }
         let run = SiteRun(plan, checksRoutes: nodes <= Self.checkedMax)
         let report = run.run {
             print(SiteReport.line($0))

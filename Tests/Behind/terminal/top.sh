@@ -69,5 +69,5 @@ must "text has the nodes" grep -qE '^a +online' "$LAB/top.txt"
 must "and the channels" grep -qE '^a +bench +21\.5 °C' "$LAB/top.txt"
 must "without any escape" sh -c "! grep -q \$(printf '\\033') '$LAB/top.txt'"
 "$BIN/rivulet" top --socket "$LAB/a.sock" >"$LAB/agent.txt" 2>&1 && fail "an agent is no collector"
-must "an agent is told to be none" grep -q 'is no collector' "$LAB/agent.txt"
+must "an agent is told to be none" grep -q 'is not a collector' "$LAB/agent.txt"
 tm_down

@@ -52,13 +52,19 @@ done
 head -c 300000 /dev/zero >"$LAB/long"
 must "too long" ends 65 "longer than" "$BIN/rivulet" check "$LAB/long"
 
+must "no folder for a picture" ends 73 "$LAB/none/x.svg cannot be created: there is no folder" \
+    "$BIN/rivulet" simulate --nodes 2 --svg "$LAB/none/x.svg"
+mkdir "$LAB/boards"
+must "no board files" ends 66 "there are no board files in $LAB/boards; copy" \
+    "$BIN/rivulet" board --boards "$LAB/boards" raspberrypi,400
+
 # What is no store.
 : >"$LAB/empty"
 echo text >"$LAB/text"
 sqlite3 "$LAB/foreign" 'CREATE TABLE a (b)'
 query() { local status=$1 pattern=$2; shift 2; ends "$status" "$pattern" "$BIN/rivulet" query --store "$@"; }
 must "empty" query 65 "$LAB/empty is empty" "$LAB/empty"
-must "no database" query 65 "$LAB/text is no store" "$LAB/text"
+must "no database" query 65 "$LAB/text is not a store" "$LAB/text"
 must "another program's" query 65 "$LAB/foreign is a database of another program" "$LAB/foreign"
 must "missing" query 66 "$LAB/none: there is no such file" "$LAB/none"
 start collect_c a "$BIN/rivulet" collect --config "$LAB/c.yaml" --format csv

@@ -66,6 +66,8 @@ while read -r line; do
     must "topology: $line" grep -qE -- "$(echo "$line" | sed 's/^└/ *└/')" "$LAB/said"
 done <<<"$tree"
 must "80 columns" [ "$(LC_ALL=C.UTF-8 wc -L <"$LAB/said")" -le 80 ]
+must "no folder for the picture" ends 73 topology --svg "$LAB/none/x.svg" $at
+must "which is said" grep -q "x.svg cannot be created: there is no folder $LAB/none\$" "$LAB/said"
 must "the picture" ends 0 topology --svg "$LAB/picture.svg" $at
 must "it is whole" [ "$(head -c 5 "$LAB/picture.svg")$(tail -n 1 "$LAB/picture.svg")" = '<?xml</svg>' ]
 must "with all nodes" [ "$(grep -c '<g><title>' "$LAB/picture.svg")" = 4 ]

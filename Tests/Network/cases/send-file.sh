@@ -55,7 +55,7 @@ ended() { local status=0 wanted=$1 pattern=$2; shift 2; "$@" >"$LAB/said" 2>&1 |
     [ $status = "$wanted" ] && grep -qE -- "$pattern" "$LAB/said" || { echo "status $status"; cat "$LAB/said"; return 1; }; }
 send=(in_host a env HOME="$LAB/home_a" "$BIN/rivulet" send "${SERVICE[@]}" --to b)
 must "no file" ended 66 "^$LAB/none: No such file" "${send[@]}" "$LAB/none"
-must "a folder" ended 66 "no ordinary file; pack a folder" "${send[@]}" "$LAB"
+must "a folder" ended 66 "is a folder; pack it with" "${send[@]}" "$LAB"
 must "no folder" ended 66 "No such file or directory; make it" in_host b "$BIN/rivulet" receive "${SERVICE[@]}" --into "$LAB/none"
 chmod 755 "$LAB"
 chmod 600 "$LAB/small"

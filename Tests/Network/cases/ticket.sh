@@ -23,14 +23,14 @@ refused() {
     said=$(on "$1" connect "$3" 2>&1) && return 1
     echo "$said" | grep -q "$2" || { echo "said: $said"; return 1; }
 }
-must "another network's is refused" refused x "of another network" "$ticket"
+must "another network's is refused" refused x "belongs to a network other than" "$ticket"
 must "our own is refused" refused c "our own" "$ticket"
 must "a part is refused" refused a "not complete" "${ticket%????}"
 # One digit of the proof, which comes last.
 case $ticket in *b????) wrong=c ;; *) wrong=b ;; esac
 damaged=${ticket%?????}$wrong${ticket:$((${#ticket} - 4))}
 must "a misprint is refused" refused a "does not prove" "$damaged"
-must "anything else is refused" refused a "no ticket" "hello"
+must "anything else is refused" refused a "not a ticket" "hello"
 short=$(on c ticket --valid 1s)
 sleep 1.5
 must "an old one is refused" refused a "expired" "$short"

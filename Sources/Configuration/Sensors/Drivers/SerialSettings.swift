@@ -109,7 +109,7 @@ extension SerialSettings {
         if let fault = PatternAdvice.fault(pattern) { return section.add("pattern", fault) }
         switch Self.groupCount(pattern) {
         case .failure(let fault):
-            section.add("pattern", "pattern is no regular expression: \(fault)")
+            section.add("pattern", "pattern is not a regular expression: \(fault)")
         case .success(let count) where count != channels.count && !hasBadChannels(section):
             section.add(
                 section.node("groups") == nil ? "pattern" : "groups",
