@@ -5,7 +5,7 @@ public struct StoredName: Hashable, Sendable, CustomStringConvertible {
 
     /// Of a path the last part counts, on whatever system it was one.
     public init(offered: String) {
-        // By scalars: with a mark behind it, a slash is another character, and a slash all the same.
+        // By scalars: to Swift a slash with a mark behind it is another character.
         let parts = offered.unicodeScalars.split { $0 == "/" || $0 == "\\" }
         var text = ReadableText.replacing(parts.last.map { String($0) } ?? "", with: "_")
         while text.hasPrefix(" ") { text.removeFirst() }
