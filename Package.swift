@@ -463,6 +463,12 @@ let package = Package(
                 "NearbyCore", "Telemetry",
             ],
             swiftSettings: settings),
+        .testTarget(
+            name: "CollectorShellTests",
+            dependencies: [
+                "CollectorShell", "Collector", "Fleet", "NearbyCore", "NearbyLinux", "Telemetry",
+            ],
+            swiftSettings: settings),
         tests(of: "Alarms", ["NearbyCore", "Telemetry", "Collector", "Fleet"]),
         tests(of: "Survey", ["NearbyCore", "NearbySimulator", "Fleet", "Telemetry"]),
         .testTarget(

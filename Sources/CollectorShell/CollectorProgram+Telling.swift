@@ -43,7 +43,10 @@ extension CollectorProgram {
         case .dropped(let reason, let count):
             log.write(.debug, "dropped \(count): \(reason.rawValue)")
         case .storeFailed(let fault):
-            log.write(.error, "\(fault): no receipts are given, agents keep their readings")
+            log.write(
+                .error,
+                "\(fault); until the store works no receipts are given, and agents keep their "
+                    + "readings")
         case .storeWorks: log.write(.diagnostic, "the store works again")
         case .storeDiagnostic(let diagnostic): log.write(.warning, diagnostic)
         case .window, .said: break
@@ -78,6 +81,7 @@ extension CollectorProgram {
         var drops = collector.drops
         drops.count(.fleetChannelTableFull, fleet.hiddenChannelCount)
         drops.count(.alarmTableFull, alarms.overflowCount)
+        drops.count(.standardOutputFull, output.droppedCount)
         return drops
     }
 

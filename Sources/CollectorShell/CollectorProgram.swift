@@ -74,15 +74,16 @@ public final class CollectorProgram: NodeOwner {
         composed.windows.seriesPerPeerMax = settings.seriesPerAgent
         collector = CollectorNode(node: program.runner.makeNode(), settings: composed)
         let role = path == nil ? "viewer" : "collector"
-        output = WindowOutput(
-            options, words: FleetWords(configuration.agents),
-            title: "\(role) in network \(settings.network)", width: composed.windows.width)
         fleet = FleetWatch(
             program, collector, board, words: FleetWords(configuration.agents), storePath: path)
         page = PageHost(
             program, configuration.web, board: board, store: path,
             words: FleetWords(configuration.agents))
         do throws(SystemError) {
+            output = WindowOutput(
+                options, words: FleetWords(configuration.agents),
+                title: "\(role) in network \(settings.network)", width: composed.windows.width,
+                writer: try PrintThread(), log: log)
             alarms = try AlarmWatch(program, collector, configuration)
         } catch {
             throw StartError(error)
@@ -139,8 +140,17 @@ public final class CollectorProgram: NodeOwner {
         }
         give(.start, start)
         let end = options.limit.map { MonotonicClock.now() + $0 } ?? .distantFuture
-        try program.serve(until: end)
+        try serve(until: end)
         if let fault = output.fault { throw fault }
+    }
+
+    /// Whatever ends it, what was printed is seen before anything is said of the end.
+    private func serve(until end: Instant) throws(StartError) {
+        defer {
+            // A terminal that stands still would hold up these lines too.
+            if output.finish(isInterrupted: program.isInterrupted) { screen.tellLast() }
+        }
+        try program.serve(until: end)
     }
 
     // MARK: The collector
@@ -205,7 +215,6 @@ public final class CollectorProgram: NodeOwner {
         let end = MonotonicClock.now() + .seconds(5)
         isStopping = true
         give(.finish, MonotonicClock.now())
-        defer { screen.tellLast() }
         do throws(SystemError) {
             while !collector.isSettled, MonotonicClock.now() < end {
                 try program.loop.run(until: end)

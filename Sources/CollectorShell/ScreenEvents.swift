@@ -27,9 +27,9 @@ final class ScreenEvents {
             showsTimes: true, screen: options.hasScreen ? lines : nil)
     }
 
-    /// Tells the output from now on; it stops the loop when nobody reads any more.
+    /// Tells the output from now on; the loop stops when nobody reads any more.
     func open(_ output: WindowOutput, _ loop: EventLoop) throws(SystemError) {
-        output.onEnd = { [unowned loop] in loop.stop() }
+        try output.open(loop)
         guard hasScreen else { return }
         try loop.register(resizes) { [unowned output] _ in output.resize(MonotonicClock.now()) }
         try loop.register(lines) { [unowned output] in

@@ -6,6 +6,9 @@ import NearbyLinux
 import NodeShell
 
 /// Windows on standard output: a screen on a terminal, else tables, JSON or CSV.
+///
+/// While nobody reads, a screen keeps its newest picture only; other windows are queued as long as
+/// there is room, then left out and counted.
 final class WindowOutput {
     private let options: CollectOptions
     /// What nodes and channels are called here.
@@ -14,16 +17,23 @@ final class WindowOutput {
     private var screen: CollectorScreen?
     private var table: TablePrinter
     private var csv = CSVPrinter()
-    /// Why standard output takes nothing any more.
-    private(set) var fault: StartError?
-    /// Called when nobody reads any more.
-    var onEnd: (() -> Void)?
+    private let writer: PrintThread
+    private let log: StandardErrorLog
+    /// Windows that were left out.
+    private(set) var droppedCount: UInt64 = 0
+    /// How many of them the log was told of.
+    private var toldCount: UInt64 = 0
 
     /// - Parameters:
     ///   - title: of the screen: who this is.
     ///   - width: of a window.
-    init(_ options: CollectOptions, words: FleetWords, title: String, width: Duration) {
+    init(
+        _ options: CollectOptions, words: FleetWords, title: String, width: Duration,
+        writer: PrintThread, log: StandardErrorLog
+    ) {
         self.options = options
+        self.writer = writer
+        self.log = log
         windows = ShownWindows(words: options.raw ? .none : words)
         let size = Terminal.size
         var settings = TablePrinter.Settings(
@@ -44,27 +54,38 @@ final class WindowOutput {
     /// Whether a second that passes is to be told with `.tick`.
     var needsTicks: Bool { screen?.needsTicks ?? false }
 
-    /// Returns what there was to show.
+    /// From now on, stops the loop when standard output cannot be written any more.
+    func open(_ loop: EventLoop) throws(SystemError) {
+        try loop.register(writer.news) { [unowned self, unowned loop] in
+            switch $0 {
+            case .resumed: tellDropped()
+            case .failed: loop.stop()
+            }
+        }
+    }
+
+    /// Returns what there was to show; nil also where it was left out.
     func show(_ window: Window, clock: ShownClock, now: Instant) -> Window? {
         let window = filtered(windows.shown(window))
         guard !window.rows.isEmpty else { return nil }
-        switch options.format {
-        case .table:
-            if screen != nil {
-                tell(.window(window, clock), now)
-            } else {
-                write(table.print(window, clock: clock))
-            }
-        case .json: write(JSONPrinter().print(window, clock: clock))
-        case .csv: write(csv.print(window, clock: clock))
-        case .none: break
+        guard screen == nil else {
+            tell(.window(window, clock), now)
+            return window
         }
-        return window
+        let isTaken =
+            switch options.format {
+            case .table: write(table.print(window, clock: clock))
+            case .json: write(JSONPrinter().print(window, clock: clock))
+            case .csv: write(csv.print(window, clock: clock))
+            case .none: true
+            }
+        return isTaken ? window : nil
     }
 
     /// What the screen shows beside tables.
     func tell(_ event: CollectorScreen.Event, _ now: Instant) {
-        if let text = screen?.handle(event, now: now) { write(text) }
+        guard let picture = screen?.handle(event, now: now), !picture.isEmpty else { return }
+        writer.postNewest(picture)
     }
 
     /// The configuration was read again.
@@ -79,6 +100,27 @@ final class WindowOutput {
         tell(.resized(columns: size.columns, lines: size.lines), now)
     }
 
+    /// Waits until all is written; after a signal that ends the program, so long at most. Returns
+    /// whether nothing waits any more.
+    func finish(patience: Duration = .seconds(2), isInterrupted: () -> Bool) -> Bool {
+        guard writer.finish(patience: patience, isUrgent: isInterrupted) else {
+            if !writer.isStandardError {
+                log.write(.warning, "standard output is not read: what waited for it is lost")
+            }
+            return false
+        }
+        tellDropped()
+        return true
+    }
+
+    /// Why nothing can be written any more. That a reader went away is no fault: there is nobody
+    /// to collect for.
+    var fault: StartError? {
+        guard let code = writer.fault, code != EPIPE else { return nil }
+        let text = String(cString: strerror(code))
+        return StartError("standard output: \(text): nothing more is collected", .inputOutput)
+    }
+
     private func filtered(_ window: Window) -> Window {
         guard !options.nodes.isEmpty || !options.channels.isEmpty else { return window }
         var window = window
@@ -90,25 +132,21 @@ final class WindowOutput {
         return window
     }
 
-    /// Standard output may be a pipe whose reader went away: then there is nobody to collect for.
-    /// Any other fault is told at the end.
-    private func write(_ text: String) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes {
-                Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                if errno != EPIPE {
-                    let text = String(cString: strerror(errno))
-                    fault = StartError(
-                        "standard output: \(text): nothing more is collected", .inputOutput)
-                }
-                onEnd?()
-                return
-            }
-            bytes = bytes.dropFirst(count)
+    /// False if it was left out.
+    private func write(_ text: String) -> Bool {
+        guard !writer.post(text) else { return true }
+        if droppedCount == toldCount, !writer.isStandardError {
+            log.write(.warning, "standard output is not read: windows are left out until it is")
         }
+        droppedCount += 1
+        return false
+    }
+
+    private func tellDropped() {
+        let count = droppedCount - toldCount
+        guard count > 0 else { return }
+        toldCount = droppedCount
+        let windows = count == 1 ? "1 window was" : "\(count) windows were"
+        log.write(.warning, "standard output is read again: \(windows) left out")
     }
 }

@@ -151,6 +151,8 @@ public enum DropReason: String, CaseIterable, Sendable {
     case fleetChannelTableFull = "fleet-channel-table-full"
     /// A node, channel or condition that alarms have no room for.
     case alarmTableFull = "alarm-table-full"
+    /// A window that is not printed: nobody reads standard output, and its queue is full.
+    case standardOutputFull = "standard-output-full"
     // Shell
     case socketSendFailed = "socket-send-failed"
     case socketSendWouldBlock = "socket-send-would-block"

@@ -6,6 +6,8 @@ import Glibc
 /// Blocks them in the calling thread; threads started afterwards inherit that, so make it first.
 public final class SignalSource {
     private let file: FileDescriptor
+    /// Whether SIGTERM or SIGINT was among those that have come.
+    public private(set) var isInterrupted = false
 
     public init(_ signals: [Int32] = [SIGTERM, SIGINT, SIGHUP]) throws(SystemError) {
         var set = sigset_t()
@@ -23,7 +25,10 @@ public final class SignalSource {
     public func next() -> Int32? {
         var info = signalfd_siginfo()
         let size = MemoryLayout<signalfd_siginfo>.size
-        return read(file.raw, &info, size) == size ? Int32(info.ssi_signo) : nil
+        guard read(file.raw, &info, size) == size else { return nil }
+        let signal = Int32(info.ssi_signo)
+        if signal == SIGTERM || signal == SIGINT { isInterrupted = true }
+        return signal
     }
 }
 

@@ -143,6 +143,12 @@ package final class NodeProgram {
         control.onRequest = answer
     }
 
+    /// Whether SIGTERM or SIGINT has come, also after `serve` has returned.
+    package func isInterrupted() -> Bool {
+        while signals.next() != nil {}
+        return signals.isInterrupted
+    }
+
     package func uptime(_ now: Instant) -> Duration { now - started }
 
     /// Takes what the node told: writes what a person should read.

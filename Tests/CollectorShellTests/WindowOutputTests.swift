@@ -1,0 +1,94 @@
+import Collector
+import Fleet
+import Glibc
+import NearbyCore
+import Testing
+
+@testable import CollectorShell
+@testable import NearbyLinux
+
+/// On a pipe that nobody reads.
+struct WindowOutputTests {
+    private let clock = ShownClock(unixOffset: .seconds(1_795_239_900))
+    private let pipe: TestPipe
+    private let lines: Mailbox<String>
+    private let output: WindowOutput
+
+    init() throws {
+        // As the program does.
+        signal(SIGPIPE, SIG_IGN)
+        pipe = try TestPipe()
+        lines = try Mailbox()
+        var options = CollectOptions()
+        options.format = .csv
+        output = WindowOutput(
+            options, words: .none, title: "", width: .seconds(10),
+            writer: try PrintThread(pipe.writer, bytesMax: 100_000),
+            log: StandardErrorLog(threshold: .information, prefix: .none, screen: lines))
+    }
+
+    private func show(_ window: Window) -> Bool {
+        output.show(window, clock: clock, now: .zero) != nil
+    }
+
+    /// What is printed, read to its end; nil if it was not written.
+    private func printed() -> [UInt8]? {
+        var bytes: [UInt8] = []
+        let isWritten = output.finish {
+            bytes += pipe.readAvailable()
+            return false
+        }
+        return isWritten ? bytes + pipe.readAvailable() : nil
+    }
+
+    @Test func whatIsLeftOutIsWholeWindowsCountedAndToldOnce() throws {
+        let window = try window(channelCount: 100)
+        var shownCount = 0
+        while shownCount < 1_000, show(window) { shownCount += 1 }
+        #expect(!show(window))
+        #expect(output.droppedCount == 2)
+        #expect(lines.take() == ["standard output is not read: windows are left out until it is"])
+        let text = String(decoding: try #require(printed()), as: UTF8.self)
+        #expect(lines.take() == ["standard output is read again: 2 windows were left out"])
+        #expect(text.utf8.count { $0 == UInt8(ascii: "\n") } == 1 + 100 * shownCount)
+        #expect(text.hasPrefix("start,") && text.hasSuffix("\r\n"))
+        #expect(show(window))
+        #expect(printed() != nil)
+        #expect(output.droppedCount == 2)
+        #expect(lines.take() == [])
+    }
+
+    @Test func theLoopHearsOfTheReader() throws {
+        let loop = try EventLoop()
+        try output.open(loop)
+        let window = try window(channelCount: 100)
+        while show(window) {}
+        var timer: EventLoop.TimerID?
+        var told: [String] = []
+        timer = loop.addTimer { [unowned loop] now in
+            _ = pipe.readAvailable()
+            told += lines.take()
+            if told.count == 2 {
+                pipe.closeReader()
+                _ = show(window)
+            } else if let timer {
+                loop.set(timer, to: now + .milliseconds(1))
+            }
+        }
+        if let timer { loop.set(timer, to: .zero) }
+        let end = MonotonicClock.now() + .seconds(20)
+        try loop.run(until: end)
+        #expect(told.last == "standard output is read again: 1 window was left out")
+        #expect(MonotonicClock.now() < end, "nobody reads any more")
+        #expect(output.fault == nil, "and that is no fault")
+    }
+
+    @Test func aSignalDoesNotWaitForAReaderThatStandsStill() throws {
+        let window = try window(channelCount: 100)
+        while show(window) {}
+        _ = lines.take()
+        #expect(!output.finish(patience: .milliseconds(20)) { true })
+        #expect(lines.take() == ["standard output is not read: what waited for it is lost"])
+        #expect(printed() != nil)
+    }
+}
