@@ -27,7 +27,7 @@ start collect c "$BIN/rivulet" collect --config "$LAB/c.yaml" --format json --ev
 agent a
 sleep 10
 sync
-grep -q channel20 "$LAB/collect.out" || { cat "$LAB"/*.err >&2; exit 1; }
+until_true 60 grep -q channel20 "$LAB/collect.out" || { cat "$LAB"/*.err >&2; exit 1; }
 if [ "${1:-}" = idle ]; then
     spent() {
         echo "$(cut -d ' ' -f 1 "/proc/$agent_a/schedstat")" \

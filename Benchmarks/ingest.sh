@@ -14,7 +14,7 @@ host c a
 lan 1 c a
 config c collector "collector: {$store, readings-per-agent: 1000000}"
 start collect c taskset -c 0 "$BIN/rivulet" collect --config "$LAB/c.yaml" --format json --every 1s
-until_true 5 status c >/dev/null 2>&1
+until_true 30 status c >/dev/null 2>&1
 floods=()
 for number in 1 2 3 4; do
     config "flood$number" agent

@@ -19,7 +19,7 @@ config a agent 'links: {udp: {beacon: false, peers: ["10.77.1.1:4577"]}, avahi: 
 own_addresses a "$agents"
 in_host c ip route add 10.88.0.0/16 via 10.77.1.2
 start collect c "$BIN/rivulet" collect --config "$LAB/c.yaml" --format json
-until_true 10 status c >/dev/null 2>&1
+until_true 30 status c >/dev/null 2>&1
 
 # On-CPU milliseconds of all threads of these processes.
 cpu() {

@@ -46,11 +46,11 @@ showed() { long "$1" | grep -E -- "$2" >/dev/null; }
 shows_not() { ! shows "$@"; }
 
 # sees NAME PATTERN [SECONDS]: it appears, now or before, on this terminal.
-sees() { until_true "${3:-15}" showed "$1" "$2" || fail "$1 sees no “$2”"; }
+sees() { until_true "${3:-40}" showed "$1" "$2" || fail "$1 sees no “$2”"; }
 
 # looks_at NAME PATTERN [SECONDS]: it appears on the screen as it is now; misses NAME PATTERN: it goes from there.
-looks_at() { until_true "${3:-15}" shows "$1" "$2" || fail "“$2” is not on the screen of $1"; }
-misses() { until_true "${3:-15}" shows_not "$1" "$2" || fail "“$2” stays on the screen of $1"; }
+looks_at() { until_true "${3:-40}" shows "$1" "$2" || fail "“$2” is not on the screen of $1"; }
+misses() { until_true "${3:-40}" shows_not "$1" "$2" || fail "“$2” stays on the screen of $1"; }
 
 # times NAME PATTERN: in how many lines it stands, with those that have scrolled away.
 times() { long "$1" | grep -cE -- "$2"; }

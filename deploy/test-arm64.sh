@@ -5,8 +5,8 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 FILTER=${1:-'^(NearbyCoreTests|NearbyWireTests|SamplingTests|TelemetryTests)\.|ReportCoding|FrameSeal|Cipher|RecordFilter|Identity|Quantile|ReplayWindow'}
 # The targets where those are.
-export RIVULET_TESTS="NearbyCoreTests NearbyWireTests SamplingTests TelemetryTests CollectorTests FleetTests \
-    NearbyDTLSTests NearbyEngineTests NearbyGroupsTests NearbyTests"
+export RIVULET_TESTS="NearbyCoreTests NearbyWireTests SamplingTests TelemetryTests CollectorTests \
+    NearbyDTLSTests NearbyEngineTests NearbyTests"
 need_root
 need qemu-user-static
 deploy/build-arm64.sh tests

@@ -16,7 +16,7 @@ for who in ann bob cid; do
     done
 done
 must "each of the three pairs has one who invites" [ "$(in_all ': inviting$')" = 3 ]
-must "and one who waits" until_true 5 eval '[ "$(in_all "waiting for its invitation")" = 3 ]'
+must "and one who waits" until_true 30 eval '[ "$(in_all "waiting for its invitation")" = 3 ]'
 must "nobody is invited twice" [ "$(in_all '^invited by')" -le 3 ]
 types ann 'all here?'
 for who in bob cid; do sees $who '^Ann says: all here\?$'; done
@@ -24,7 +24,7 @@ must "once" [ "$(in_all 'all here\?')" = 3 ]
 
 inviter=$(times ann '^found Bob: inviting')
 types ann quit
-must "Ann's program ends" until_true 5 has_ended ann
+must "Ann's program ends" until_true 30 has_ended ann
 for who in bob cid; do sees $who '^Ann is not connected$'; done
 sees bob '^lost Ann$'
 meet ann2 ann Ann
@@ -38,7 +38,7 @@ sees ann2 '^Bob says: welcome back$'
 
 # Another name is another peer.
 types cid quit
-must "Cid's program ends" until_true 5 has_ended cid
+must "Cid's program ends" until_true 30 has_ended cid
 meet cleo cid Cleo
 sees cleo '^I am Cleo, a new peer\.$'
 sees bob '^Cleo is connected$'

@@ -51,11 +51,11 @@ must "nobody else is connected" [ "$(times mal 'is connected')$(times nemo 'is c
 must "nor hears it" [ "$(times mal says)$(times nemo says)" = 00 ]
 terminal wrong mal "$BIN/example-certificates" Mal "identity=$LAB/mal.p12" password=wrong
 sees wrong '^no: identity: '
-must "a wrong password ends it" until_true 5 has_ended wrong 1
+must "a wrong password ends it" until_true 30 has_ended wrong 1
 
 # The nine pairs, all at once, each by a service type of its own.
 start capture y tcpdump -i eth2 -U --immediate-mode -w "$LAB/wire.pcap" udp
-must "the capture runs" until_true 10 grep -q 'listening on' "$LAB/capture.err" 2>/dev/null
+must "the capture runs" until_true 30 grep -q 'listening on' "$LAB/capture.err" 2>/dev/null
 number=0
 for left in none optional required; do
     for right in none optional required; do

@@ -3,7 +3,7 @@ host ann bob
 lan 1 ann bob
 mkdir "$LAB/shared"
 start capture bob tcpdump -i eth1 -n -U --immediate-mode 'udp and multicast'
-must "the capture runs" until_true 10 grep -q 'listening on' "$LAB/capture.err" 2>/dev/null
+must "the capture runs" until_true 30 grep -q 'listening on' "$LAB/capture.err" 2>/dev/null
 meet() { terminal "$1" "$1" "$BIN/example-custom-discovery" "$2" "$LAB/shared"; }
 
 meet ann Ann
@@ -23,4 +23,4 @@ sees ann '^Bob says: and I you$'
 must "nothing was multicast" [ ! -s "$LAB/capture.out" ]
 types ann quit
 sees bob '^Ann is not connected$'
-must "Ann's program ends" until_true 5 has_ended ann
+must "Ann's program ends" until_true 30 has_ended ann

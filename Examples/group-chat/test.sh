@@ -9,8 +9,8 @@ for who in ann jeff gabe; do sees $who 'and can be invited'; done
 
 types ann /browse
 looks_at ann 'rv-group-chat: who is nearby'
-looks_at ann 'Jeff' 20
-looks_at ann 'Gabe' 20
+looks_at ann 'Jeff' 40
+looks_at ann 'Gabe' 40
 must "Done is not offered while nobody is connected" shows_not ann 'd Done'
 presses ann Enter Down Enter
 looks_at ann 'Jeff +invited'
@@ -53,10 +53,10 @@ done
 sees ann 'picture.png to Jeff is there'
 
 # One receiver cancels, then the sender what is left. At a rate that leaves time to type.
-ip netns exec "$NS-ann" tc qdisc add dev eth1 root tbf rate 60mbit burst 64kb latency 50ms
+ip netns exec "$NS-ann" tc qdisc add dev eth1 root tbf rate 30mbit burst 64kb latency 50ms
 truncate -s 40M "$LAB/home_ann/film.mp4"
 types ann '/file film.mp4'
-sees jeff 'film.mp4 from Ann: 25 %' 30
+sees jeff 'film.mp4 from Ann: 25 %' 40
 types jeff /cancel
 sees jeff 'film.mp4 from Ann failed: .*cancel'
 sees ann 'film.mp4 to Jeff failed: .*cancel'
@@ -70,7 +70,7 @@ for who in jeff gabe; do must "no half film" [ ! -e "$LAB/home_$who/Received/fil
 mkdir "$LAB/site"
 seq 1 5000 >"$LAB/site/numbers.txt"
 start web ann busybox httpd -f -p 127.0.0.1:8000 -h "$LAB/site"
-must "a web server" until_true 10 in_host ann bash -c '</dev/tcp/127.0.0.1/8000' 2>/dev/null
+must "a web server" until_true 30 in_host ann bash -c '</dev/tcp/127.0.0.1/8000' 2>/dev/null
 types ann '/web http://127.0.0.1:8000/numbers.txt'
 for who in jeff gabe; do
     sees $who 'numbers.txt from Ann is kept as'
@@ -82,6 +82,6 @@ sees ann 'nothing.txt to Jeff failed: .*404'
 types gabe /quit
 sees ann 'Gabe is not connected'
 sees jeff 'Gabe is not connected'
-must "Gabe's program ends" until_true 5 has_ended gabe
+must "Gabe's program ends" until_true 30 has_ended gabe
 types ann 'still there?'
 sees jeff '^Ann: still there\?$'

@@ -4,8 +4,8 @@ host ann gabe
 lan 1 ann gabe
 terminal ann ann "$BIN/example-invitations" Ann 'in a hurry'
 terminal gabe gabe "$BIN/example-invitations" Gabe 'half asleep'
-sees ann 'Found Gabe, half asleep' 20
-sees gabe 'Found Ann, in a hurry' 20
+sees ann 'Found Gabe, half asleep' 40
+sees gabe 'Found Ann, in a hurry' 40
 
 types ann '/invite Gabe come and chat'
 sees gabe 'Ann invites you: “come and chat”'
@@ -17,10 +17,10 @@ sees ann 'Gabe: .*declined'
 types ann '/timeout 2' '/invite Gabe now or never'
 sees gabe 'Ann invites you: “now or never”'
 looks_at ann 'Invited Gabe, who has 2 s'
-must "the time is over" until_true 10 eval '[ "$(times ann "Gabe is not connected")" = 2 ]'
+must "the time is over" until_true 15 eval '[ "$(times ann "Gabe is not connected")" = 2 ]'
 # Too late.
 types gabe /accept
-must "an answer that is too late connects nobody" until_true 10 showed gabe 'Ann is not connected'
+must "an answer that is too late connects nobody" until_true 30 showed gabe 'Ann is not connected'
 must "on neither side" [ "$(times ann 'is here')$(times gabe 'is here')" = 00 ]
 
 types ann '/timeout 60' '/invite Gabe take your time'
@@ -44,7 +44,7 @@ must "the file is there" cmp "$LAB/home_gabe/note.txt" "$LAB/home_ann/Received/n
 
 must "Gabe was there all the time" [ "$(times ann 'Lost Gabe')" = 0 ]
 types gabe /quit
-sees ann 'Lost Gabe' 20
+sees ann 'Lost Gabe' 40
 types ann /nearby
 sees ann 'Nobody is nearby'
 
@@ -70,17 +70,17 @@ done
 terminal ivy ivy "$BIN/example-invitations" Ivy 'on the air'
 terminal joe joe "$BIN/example-invitations" Joe 'all ears'
 NETWORK=rv-invitations
-must "avahi-browse shows Ivy with her discovery info" until_true 20 shows joe '^=;eth2;IPv4;Ivy;.*"mood=on the air"'
-must "and Joe to himself" until_true 20 shows ivy '^=;eth2;IPv4;Joe;.*"mood=all ears"'
-sees joe 'Found Ivy, on the air' 20
+must "avahi-browse shows Ivy with her discovery info" until_true 40 shows joe '^=;eth2;IPv4;Ivy;.*"mood=on the air"'
+must "and Joe to himself" until_true 40 shows ivy '^=;eth2;IPv4;Joe;.*"mood=all ears"'
+sees joe 'Found Ivy, on the air' 40
 types ivy '/invite Joe by Avahi alone'
 sees joe 'Ivy invites you: “by Avahi alone”'
 types joe /accept
 sees ivy 'Joe is here'
 must "what else there was to hear was kept back" [ "$(in_host ivy nft list chain inet only_avahi output | grep -c 'packets [1-9]')" -ge 1 ]
 types ivy /quit
-sees joe 'Lost Ivy' 20
-must "and Avahi shows her no longer" until_true 10 eval '! shows joe "^=;eth2;IPv4;Ivy;"'
+sees joe 'Lost Ivy' 40
+must "and Avahi shows her no longer" until_true 30 eval '! shows joe "^=;eth2;IPv4;Ivy;"'
 
 # What cannot be a name ends the program with a sentence.
 long=$(printf 'x%.0s' {1..64})

@@ -20,14 +20,14 @@ sees first '^readings go to c$'
 looks_at table '^Attic +load +[0-9.]+ '
 looks_at table '^ +memory\.free +[0-9]+ MB'
 sees first '^sent; 0 readings were not stored$'
-must "the program ends" until_true 5 has_ended first
-must "all are stored, from the first on" until_true 5 stored 8
+must "the program ends" until_true 30 has_ended first
+must "all are stored, from the first on" until_true 30 stored 8
 
 terminal view v "$BIN/rivulet" collect --config "$LAB/v.yaml" --every 1s
 sensor second 300
 sees second '^looking in: \["v"\]$'
 looks_at view '^Attic +load +[0-9.]+ '
-must "one node has sent all that, in two runs" until_true 5 runs '1|2'
+must "one node has sent all that, in two runs" until_true 30 runs '1|2'
 terminal stranger attic "$BIN/example-sensor-readings" Stranger lab /dev/null
 sees stranger '^no: /dev/null: '
-must "no secret, no program" until_true 5 has_ended stranger 1
+must "no secret, no program" until_true 30 has_ended stranger 1

@@ -35,14 +35,14 @@ sees anna "^Carl streamed: $words\$"
 must "Bert carries it and does not read it" [ "$(times bert 'streamed|opens')" = 0 ]
 
 types bert quit
-must "Bert's program ends" until_true 5 has_ended bert
-sees anna '^Carl: not connected$' 30
-sees carl '^Anna: not connected$' 30
+must "Bert's program ends" until_true 30 has_ended bert
+sees anna '^Carl: not connected$' 40
+sees carl '^Anna: not connected$' 40
 sees anna '^Bert: not connected$'
 types anna who
 sees anna '^connected: nobody$'
 
 device again bert Bert middle
-must "together again" until_true 30 eval '[ "$(times anna "^Carl: connected")" = 2 ]'
+must "together again" until_true 40 eval '[ "$(times anna "^Carl: connected")" = 2 ]'
 types carl 'where were we?'
 sees anna '^Carl says: where were we\?$'

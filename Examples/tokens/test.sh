@@ -29,5 +29,5 @@ sees abe '^Ann is gone'
 must "Abe got no token of Ann" [ "$(times abe "Ann's token")" = 0 ]
 
 types gil ''
-must "Gil's program ends" until_true 5 has_ended gil
+must "Gil's program ends" until_true 30 has_ended gil
 sees fay '^Gil is gone, and its token with it$'

@@ -28,7 +28,7 @@ ${2:-}"
 collector_again() {
     [ ! -e "$LAB/collect_c.err" ] || cat "$LAB/collect_c.err" >>"$LAB/collect_c.before.err"
     collect c
-    until_true 20 answers c || fail "the collector does not start"
+    until_true 60 answers c || fail "the collector does not start"
 }
 
 answers() { status "$1" >/dev/null 2>&1; }
@@ -71,8 +71,8 @@ readings() { sql "${1:-c}" "SELECT count(*) FROM readings"; }
 # has_readings COUNT [NAME]
 has_readings() { [ "$(readings "${2:-c}")" -ge "$1" ] 2>/dev/null; }
 
-# more_readings COUNT [SECONDS]: so many more than now come within that time (30 s).
-more_readings() { until_true "${2:-30}" has_readings $(($(readings) + $1)); }
+# more_readings COUNT [SECONDS]: so many more than now come within that time (60 s).
+more_readings() { until_true "${2:-60}" has_readings $(($(readings) + $1)); }
 
 # stored [NAME]: every reading in its store as `rivulet query` has it, a JSON object a line.
 stored() { "$BIN/rivulet" query --config "$LAB/${1:-c}.yaml" --format json; }

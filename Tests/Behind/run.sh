@@ -7,7 +7,7 @@ set -uo pipefail
 . "$(dirname "$0")/../../deploy/common.sh"
 need_root
 CASE=Tests/Behind/case.sh
-CASE_SECONDS=${CASE_SECONDS:-600}
+CASE_SECONDS=${CASE_SECONDS:-900}
 . Tests/Network/runner.sh
 
 # lane-case

@@ -26,7 +26,7 @@ identity() { "$BIN/rogue" identity "state=$LAB/$1" "half=$2"; }
 # made_identity NAME: starts the collector once, so that it has an identity, which is printed.
 made_identity() {
     collect "$1"
-    until_true 10 up "$1" || return
+    until_true 30 up "$1" || return
     member "$1" peer
     local id="collect_$1"
     stop "${!id}"

@@ -111,7 +111,7 @@ machine_up() {
             --link-journal=no --hostname="${layer##*/}" "$@"
     ' sh "$layer" "$WORK/$release" "$@" <"/dev/null" >>"$layer/console" 2>&1 &
     MACHINES[$name]=$!
-    until_true 60 is_booted "$name" || { tail -n 20 "$layer/console"; return 1; }
+    until_true 120 is_booted "$name" || { tail -n 20 "$layer/console"; return 1; }
 }
 
 # leader NAME: the machine's first process.
@@ -153,7 +153,7 @@ machine_down() {
         kill -KILL "$process" 2>/dev/null || true
     else
         in_machine "$1" systemctl poweroff 2>/dev/null || true
-        until_true 30 is_gone "${MACHINES[$1]}" || kill -KILL "$process" "${MACHINES[$1]}" 2>/dev/null || true
+        until_true 90 is_gone "${MACHINES[$1]}" || kill -KILL "$process" "${MACHINES[$1]}" 2>/dev/null || true
     fi
     wait "${MACHINES[$1]}" 2>/dev/null || true
     unset "MACHINES[$1]"

@@ -94,7 +94,7 @@ case_flash_personalises() {
     read_card "$CARD" rivulet.yaml | grep -qx 'name: "loop-2"' || fail "not the second"
     # The second is mounted at first, as a desktop does it.
     mkdir -p "$FOLDER/mounted"
-    { sleep 5; mkfs.ext4 -qF "$CARD"; mount "$CARD" "$FOLDER/mounted"; echo; sleep 1; umount "$CARD"; echo; } |
+    { sleep 15; mkfs.ext4 -qF "$CARD"; mount "$CARD" "$FOLDER/mounted"; echo; sleep 5; umount "$CARD"; echo; } |
         deploy/flash.sh "$FOLDER/small.img" "$CARD" --count 2 --name 'again-{n}' --yes >"$FOLDER/said" 2>&1 ||
         fail "it gives up: $(cat "$FOLDER/said")"
     must "it says what is wrong" grep -q 'in use: mounted' "$FOLDER/said"

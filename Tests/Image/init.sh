@@ -49,7 +49,7 @@ case_init() {
     in_machine bench rivulet join --name bench <<<"$line" >/dev/null || fail "rivulet join"
     must "the agent runs" is bench rivulet-agent active
     must "the secret is the service's on bench" owned bench /etc/rivulet/secret rivulet 600
-    must "its readings arrive" until_true 60 has_row
+    must "its readings arrive" until_true 120 has_row
 
     must "nothing is amiss: $(checked)" [ "$(checked | grep -c 'does not allow')" = 0 ]
     in_machine bench sh -c 'echo "  - {driver: gpio, chip: gpiochip0, line: 3, name: door}" >>/etc/rivulet/config.yaml'

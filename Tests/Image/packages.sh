@@ -56,7 +56,7 @@ case_install() {
     configure north agent 'sensors: [{driver: system, every: 1s}]'
     must "the configuration is right" in_machine m rivulet check /etc/rivulet/config.yaml
     must "it starts" in_machine m systemctl start rivulet-agent
-    must "it is healthy" until_true 10 in_machine m rivulet-agent --health
+    must "it is healthy" until_true 60 in_machine m rivulet-agent --health
     first=$(peer)
     must "it has an identity" [ -n "$first" ]
 
@@ -74,10 +74,10 @@ case_install() {
         systemctl daemon-reload'
     must "without Bluetooth at most 1.9" in_machine m systemd-analyze security --no-pager --threshold=19 rivulet-agent
     in_machine m sh -c 'systemctl restart rivulet-agent'
-    must "it runs without Bluetooth too" until_true 10 in_machine m rivulet-agent --health
+    must "it runs without Bluetooth too" until_true 60 in_machine m rivulet-agent --health
     in_machine m sh -c 'rm -r /etc/systemd/system/rivulet-agent.service.d; systemctl daemon-reload
         systemctl restart rivulet-agent'
-    must "it is healthy again" until_true 10 in_machine m rivulet-agent --health
+    must "it is healthy again" until_true 60 in_machine m rivulet-agent --health
 
     in_machine m sh -c 'mkdir -p /run/systemd/system/rivulet-agent.service.d
         printf "[Service]\nWatchdogSec=2s\n" >/run/systemd/system/rivulet-agent.service.d/w.conf
@@ -85,19 +85,19 @@ case_install() {
     first=$(in_machine m systemctl show -P MainPID rivulet-agent)
     in_machine m kill -STOP "$first"
     restarted() { second=$(in_machine m systemctl show -P MainPID rivulet-agent); [[ $second != 0 && $second != "$first" ]]; }
-    must "one that hangs is started again" until_true 30 restarted
+    must "one that hangs is started again" until_true 90 restarted
 
     first=$(peer)
     machine_down m
     machine_up m "$release" --private-network || fail "the machine boots again"
-    must "it starts at boot" until_true 20 in_machine m rivulet-agent --health
+    must "it starts at boot" until_true 60 in_machine m rivulet-agent --health
     must "it is the same node" [ "$(peer)" = "$first" ]
 
     must "it is upgraded" in_machine m sh -c 'apt-get install -qq -y /root/debs/rivulet*-2~*.deb'
-    must "the new one is healthy" until_true 10 in_machine m rivulet-agent --health
+    must "the new one is healthy" until_true 60 in_machine m rivulet-agent --health
     must "it is the same node after an upgrade" [ "$(peer)" = "$first" ]
     decided() { [ "$(in_machine m systemctl show -P ActiveState rivulet-update)" = inactive ]; }
-    must "the new version is kept" until_true 60 decided
+    must "the new version is kept" until_true 120 decided
     must "nothing of the update is left" bash -c "$(declare -f in_machine leader); $(declare -p MACHINES); \
         ! in_machine m test -e /var/lib/rivulet-update"
     must "nothing has failed after an upgrade" no_failed_units
@@ -122,7 +122,7 @@ case_collector() {
     must "they install" in_machine m sh -c 'apt-get install -qq -y /root/debs/*.deb'
     configure base collector
     must "the collector starts" in_machine m systemctl enable --now rivulet-collector
-    must "it stores" until_true 10 in_machine m test -s /var/lib/rivulet/readings.sqlite
+    must "it stores" until_true 60 in_machine m test -s /var/lib/rivulet/readings.sqlite
     must "the agent's service is skipped" in_machine m systemctl start rivulet-agent
     must "and has not failed" no_failed_units
     must "it does not run" agent_is inactive
@@ -146,7 +146,7 @@ case_refused_device() {
     configure north agent 'sensors: [{driver: i2c, device: scd4x, bus: 1, every: 5s}]'
     must "it starts" in_machine m systemctl start rivulet-agent
     refused() { in_machine m journalctl -u rivulet-agent | grep 'scd4x.*not allowed to this service' >/dev/null; }
-    must "it says that its unit does not allow the device" until_true 20 refused
+    must "it says that its unit does not allow the device" until_true 60 refused
     must "init allows what the configuration needs" in_machine m rivulet init --devices
     must "which the unit then does" in_machine m grep -q '^DeviceAllow=.*89' \
         /etc/systemd/system/rivulet-agent.service.d/devices.conf
@@ -155,7 +155,7 @@ case_refused_device() {
         in_machine m journalctl "_PID=$(in_machine m systemctl show -P MainPID rivulet-agent)" |
             grep 'scd4x.*i2c-1' | grep -v 'not allowed to this service' >/dev/null
     }
-    must "and where it does, the device is asked" until_true 20 allowed
+    must "and where it does, the device is asked" until_true 60 allowed
     machine_down m
 }
 

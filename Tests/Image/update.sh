@@ -37,7 +37,7 @@ ${2:-}
 YAML
         install -o rivulet -g rivulet -m 600 /dev/stdin /etc/rivulet/secret" <"${SECRET_FILE:-/dev/null}"
     in_machine "$1" sh -c 'test -s /etc/rivulet/secret || rivulet secret >/etc/rivulet/secret; systemctl start rivulet-agent'
-    must "$1 is healthy" until_true 15 in_machine "$1" rivulet-agent --health
+    must "$1 is healthy" until_true 60 in_machine "$1" rivulet-agent --health
 }
 
 installed() { [[ $(in_machine "$1" dpkg-query -W -f '${Version}' rivulet-agent) = *-"$2"~* ]]; }
@@ -75,12 +75,12 @@ SH
     before=$(identity a)
     counted() { [ "$(stored 'SELECT count(*) FROM readings')" -ge "$1" ] 2>/dev/null; }
     stored() { sqlite3 -readonly "$LAB/c/readings.sqlite" "$1" 2>/dev/null; }
-    must "readings arrive" until_true 30 counted 20
+    must "readings arrive" until_true 90 counted 20
     must "it is upgraded" in_machine a sh -c 'apt-get install -qq -y /root/debs/rivulet-agent_*-2~*.deb'
-    must "the new version is kept" until_true 60 decided a
+    must "the new version is kept" until_true 120 decided a
     must "it is the new version" installed a 2
     must "identity and configuration are the same" [ "$(identity a)" = "$before" ]
-    must "more readings arrive" until_true 30 counted 60
+    must "more readings arrive" until_true 90 counted 60
     local values='WITH v AS (SELECT coefficient * CASE exponent WHEN 1 THEN 10 WHEN 2 THEN 100 ELSE 1 END AS v
         FROM readings WHERE coefficient IS NOT NULL)'
     must "there were two runs" [ "$(stored 'SELECT count(*) FROM runs')" = 2 ]
@@ -101,7 +101,7 @@ broken() {
         printf "#!/bin/sh\n%s\n" "$1" >x/usr/bin/rivulet-agent
         dpkg-deb --root-owner-group -Znone -b x /root/broken.deb >/dev/null' sh "$2"
     in_machine "$1" sh -c 'mkdir -p /run/systemd/system/rivulet-update.service.d
-        printf "[Service]\nEnvironment=RIVULET_UPDATE_SECONDS=12\n" >/run/systemd/system/rivulet-update.service.d/t.conf
+        printf "[Service]\nEnvironment=RIVULET_UPDATE_SECONDS=25\n" >/run/systemd/system/rivulet-update.service.d/t.conf
         systemctl daemon-reload'
 }
 
@@ -116,14 +116,14 @@ goes_back() {
     before=$(identity m)
     broken m "$2"
     in_machine m sh -c 'apt-get install -qq -y /root/broken.deb' || true
-    must "it goes back" until_true 120 went_back m
-    must "the one before is healthy" until_true 15 in_machine m rivulet-agent --health
+    must "it goes back" until_true 240 went_back m
+    must "the one before is healthy" until_true 60 in_machine m rivulet-agent --health
     must "identity and configuration are the same" [ "$(identity m)" = "$before" ]
     must "the service of updates has failed" [ "$(in_machine m systemctl is-failed rivulet-update)" = failed ]
     in_machine m journalctl -p crit -u rivulet-update | tee "$WORK/loud"
     must "loudly" grep -q 'rivulet-agent is .*-1~.* again' "$WORK/loud"
     must "it is upgraded to a good one" in_machine m sh -c 'apt-get install -qq -y /root/debs/rivulet-agent_*-2~*.deb'
-    must "which is kept" until_true 60 decided m
+    must "which is kept" until_true 120 decided m
     must "and runs" installed m 2
 }
 
@@ -145,8 +145,8 @@ case_update_power_cut() {
         machine_down m KILL
         wait
         machine_up m "$release" --private-network || fail "the machine boots after cut $cut, at $pause/10 s"
-        must "the update is decided after cut $cut" until_true 90 decided m
-        must "the agent is healthy after cut $cut" until_true 20 in_machine m rivulet-agent --health
+        must "the update is decided after cut $cut" until_true 180 decided m
+        must "the agent is healthy after cut $cut" until_true 60 in_machine m rivulet-agent --health
         must "the package is whole after cut $cut" [ -z "$(in_machine m dpkg --audit)" ]
         must "its files are too" in_machine m dpkg --verify rivulet-agent
         must "identity and configuration are the same after cut $cut" [ "$(identity m)" = "$before" ]
@@ -233,7 +233,7 @@ report: {wait: 0s}'
         start service c "${at[c]}/rivulet" collect --config "$LAB/c.yaml" --format csv
         start relay r "${at[r]}/rivulet-agent" --config "$LAB/r.yaml"
         start agent a "${at[a]}/rivulet-agent" --config "$LAB/a.yaml"
-        must "with $who of the release before, all readings arrive" until_true 40 all_there
+        must "with $who of the release before, all readings arrive" until_true 90 all_there
         stop "$agent"
         stop "$relay"
         stop "$service"

@@ -50,7 +50,7 @@ in_layer() {
             grep -q healthy:.\$1 /usr/bin/rivulet-agent" >is_whole
         chmod 755 systemctl logger update is_whole
         chroot "$layer/root" env -i PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
-            DEBIAN_FRONTEND=noninteractive RIVULET_UPDATE_SECONDS=12 bash -xeuc "$2"
+            DEBIAN_FRONTEND=noninteractive RIVULET_UPDATE_SECONDS=20 bash -xeuc "$2"
     ' sh "$FOLDER" "$1"
 }
 
@@ -76,7 +76,7 @@ case_way_back_of_two_upgrades() {
         dpkg -i /debs/1.deb
         dpkg -i /debs/2.deb
         update decide &
-        sleep 8
+        sleep 12
         dpkg -i /debs/3.deb
         wait $!
         is_whole 3

@@ -12,7 +12,7 @@ emulated() {
     for _ in 1 2 3 4 5; do
         start_here btvirt "${LAB_CACHE:-.build-lab}/btvirt" ${KIND:-} "-l$1"
         until_true 20 [ -e "/sys/class/bluetooth/hci$(($1 - 1))" ]
-        ! until_true 8 controllers_are "$1" || break
+        ! until_true 20 controllers_are "$1" || break
         stop "$btvirt" KILL
     done
     must "$1 controllers are ready" controllers_are "$1"

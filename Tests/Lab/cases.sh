@@ -21,7 +21,7 @@ for file; do
     name=$(basename "$file" .sh)
     seconds=$(sed -n 's/^# at most \([0-9]*\) s$/\1/p' "$file")
     started=$(date +%s%N)
-    timeout -k 10 "${seconds:-240}" bash Tests/Network/case.sh "$file" >"$said" 2>&1 </dev/null
+    timeout -k 10 "${seconds:-600}" bash Tests/Network/case.sh "$file" >"$said" 2>&1 </dev/null
     status=$?
     output=$(cat "$said")
     case $status in

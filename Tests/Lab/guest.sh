@@ -52,7 +52,7 @@ report: {wait: 0s}'
 # none.
 mgmt() {
     [ -p "$LAB/silence" ] || mkfifo "$LAB/silence"
-    timeout "${MGMT_SECONDS:-10}" btmgmt "$@" 0<>"$LAB/silence"
+    timeout "${MGMT_SECONDS:-30}" btmgmt "$@" 0<>"$LAB/silence"
 }
 
 # controllers NUMBER: so many emulated Bluetooth controllers, LE and BR/EDR, powered, which hear
@@ -66,20 +66,20 @@ controllers() {
     # controller's first command would be older than the two seconds that the kernel waits.
     modprobe -a algif_hash algif_skcipher cmac ecb
     start_here btvirt "${LAB_CACHE:-.build-lab}/btvirt" "-l$1"
-    must "$1 controllers appear" until_true 60 [ -e "/sys/class/bluetooth/hci$(($1 - 1))" ]
-    must "$1 controllers are ready" until_true 60 controllers_are "$1"
+    must "$1 controllers appear" until_true 90 [ -e "/sys/class/bluetooth/hci$(($1 - 1))" ]
+    must "$1 controllers are ready" until_true 90 controllers_are "$1"
     for ((index = 0; index < $1; index++)); do
         for setting in "le on" "bredr on" "connectable on" "power on"; do
             # shellcheck disable=SC2086
             mgmt --index $index $setting >>"$LAB/mgmt.out"
         done
         ADDRESSES[index]=$(address_of "$index")
-        must "hci$index is powered" powered "$index"
+        must "hci$index is powered" until_true 30 powered "$index"
     done
 }
 
 # Asked while there is none yet, btmgmt does not come back.
-controllers_are() { [ "$(MGMT_SECONDS=2 mgmt info | grep -c '^hci')" = "$1" ]; }
+controllers_are() { [ "$(MGMT_SECONDS=6 mgmt info | grep -c '^hci')" = "$1" ]; }
 
 # address_of INDEX: the controller's Bluetooth address.
 address_of() { mgmt --index "$1" info | sed -n 's/.*addr \([0-9A-F:]*\) .*/\1/p'; }
@@ -95,10 +95,11 @@ advertise() { mgmt --index "$1" add-adv -c -g -n 1 >>"$LAB/mgmt.out"; }
 
 # finds INDEX ADDRESS [SECONDS]: the controller hears an LE advertisement from there. The kernel
 # advertises every 1.28 s, and reports nothing that came before it was ready to.
-finds() { until_true "${3:-15}" found_at_once "$1" "$2"; }
+finds() { until_true "${3:-60}" found_at_once "$1" "$2"; }
 
 found_at_once() {
-    MGMT_SECONDS=2 mgmt --index "$1" find -l >"$LAB/find.out" 2>&1
+    # Of a search that is cut short, what it said in time counts; on a busy machine the program takes seconds to begin.
+    MGMT_SECONDS=6 mgmt --index "$1" find -l >"$LAB/find.out" 2>&1
     mgmt --index "$1" stop-find -l >>"$LAB/mgmt.out" 2>&1
     grep -q "dev_found: $2" "$LAB/find.out"
 }
@@ -250,7 +251,7 @@ $1
 report: {wait: 0s}"
     collect c
     agent a
-    must "the agent has a collector" until_true 30 connected a
+    must "the agent has a collector" until_true 90 connected a
 }
 
 # reads CHANNEL TEXT: the newest row about it in the collector's table has this in it.

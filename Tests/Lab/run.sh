@@ -70,7 +70,7 @@ run_in_guest() {
     for attempt in 1 2 3; do
         echo "a machine is started for ${#left[@]} cases"
         [ "$attempt" = 1 ] || echo "again, in a fresh machine: $(basename -s .sh -a "${left[@]}" | paste -sd ' ')"
-        as_root env "BIN=$BIN" bash Tests/Lab/boot.sh ${BOOT:-} -t $((60 + 240 * ${#left[@]})) -- \
+        as_root env "BIN=$BIN" bash Tests/Lab/boot.sh ${BOOT:-} -t $((60 + 600 * ${#left[@]})) -- \
             env "BIN=$BIN" "LAB_CACHE=$CACHE" bash Tests/Lab/cases.sh "${left[@]}" 2>&1 |
             tee -a "$log" | sed -u 's/^FAILED /missed: /'
         again=() crashed=()

@@ -21,7 +21,7 @@ bus() {
 XML
     rm -f "$LAB/bus_$1.sock"
     start "bus_$1" "$1" dbus-daemon --nofork --nopidfile --config-file="$LAB/bus_$1.conf"
-    must "a D-Bus on $1" until_true 5 [ -S "$LAB/bus_$1.sock" ]
+    must "a D-Bus on $1" until_true 30 [ -S "$LAB/bus_$1.sock" ]
 }
 
 # avahi HOST: starts the host's avahi-daemon; its id goes into avahi_HOST. Its places below /run are compiled

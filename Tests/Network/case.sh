@@ -58,7 +58,7 @@ has_rows() { [ "$(rows "$1" "$2")" -ge "${3:-1}" ]; }
 more_rows() {
     local before
     before=$(rows "$1" "$2")
-    until_true "${3:-10}" has_rows "$1" "$2" $((before + 1))
+    until_true "${3:-20}" has_rows "$1" "$2" $((before + 1))
 }
 
 # sql NAME QUERY: of the store of a collector.
@@ -85,6 +85,17 @@ has_up_to() {
 
 # Not grep -q: who stops reading early ends the writer with an error.
 connected() { status "$1" 2>/dev/null | grep '"collector":"' >/dev/null; }
+
+# watch_machine: from now on, how late this machine wakes up who only sleeps: what is no fault of ours. `machine_late` is
+# the most so far, in ms.
+watch_machine() {
+    perl -MTime::HiRes=time,sleep -e 'for (;;) {
+        $t = time; sleep 0.01; $d = int((time - $t - 0.01) * 1000); next if $d <= $m; $m = $d;
+        open F, ">$ARGV[0].new"; print F $m; close F; rename "$ARGV[0].new", $ARGV[0] }' "$LAB/late" &
+    PIDS+=($!)
+}
+
+machine_late() { cat "$LAB/late" 2>/dev/null || echo 0; }
 
 trap lab_down EXIT
 secret "$LAB/secret"

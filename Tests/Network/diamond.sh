@@ -16,8 +16,8 @@ report: {wait: 0s}'
     agent r1
     agent r2
     agent a
-    must "readings over a relay" until_true 15 has_rows c a
-    must "the agent knows both relays" until_true 15 knows_both
+    must "readings over a relay" until_true 30 has_rows c a
+    must "the agent knows both relays" until_true 30 knows_both
     sleep 1
 }
 
@@ -31,13 +31,15 @@ active_relay() {
 
 # must_flow_again_within MILLISECONDS: looks at the arrival times of single reports at the collector.
 must_flow_again_within() {
-    local before gap
+    local before gap late
     before=$(date +%s%N)
+    watch_machine
     sleep 4
     gap=$(awk -v from="$before" '
         $1 == "report" { if (last && $2 > from - 500000000 && $2 - last > gap) gap = $2 - last; last = $2 }
         END { if (last < from + 2000000000) print 999999; else printf "%d", gap / 1000000 }
     ' "$LAB/collect_c.err")
-    echo "longest gap: $gap ms"
-    [ "$gap" -le "$1" ] || fail "traffic flows again within $1 ms (it took $gap)"
+    late=$(machine_late)
+    echo "longest gap: $gap ms, of the machine $late ms"
+    [ "$gap" -le $(($1 + late)) ] || fail "traffic flows again within $1 ms (it took $gap)"
 }

@@ -16,7 +16,7 @@ receive() {
     mkdir -p "$LAB/in_$host"
     start "receive_$host" "$host" env HOME="$LAB/home_$host" "$BIN/rivulet" receive \
         --into "$LAB/in_$host" --name "$host" "${SERVICE[@]}" "$@"
-    until_true 10 grep -qs "^receiving as" "$LAB/receive_$host.err" || fail "$host does not receive"
+    until_true 30 grep -qs "^receiving as" "$LAB/receive_$host.err" || fail "$host does not receive"
 }
 
 # sending HOST VARIABLE [ARGUMENT…]: `rivulet send` in the background.
@@ -50,7 +50,7 @@ has_part() { [ "$(part "$1")" -ge "$2" ]; }
 under_way() {
     local before
     before=$(part "$1")
-    until_true 20 has_part "$1" $((before + $2))
+    until_true 40 has_part "$1" $((before + $2))
 }
 
 # whole HOST NUMBER: so many files are there, and nothing half-written.

@@ -3,7 +3,7 @@
 CASE=${CASE:-Tests/Network/case.sh}
 REPORT_LINES=${REPORT_LINES:-60}
 # What a case may take.
-CASE_SECONDS=${CASE_SECONDS:-120}
+CASE_SECONDS=${CASE_SECONDS:-300}
 
 # attempt FILE NAME [WORD]: one run of a case, with a line that says how it went, in that word if it failed. One
 # that ends with 77 could not be run, for the reason that it said last.

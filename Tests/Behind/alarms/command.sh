@@ -20,11 +20,11 @@ report: {wait: 0s}"
 sed -i "s/^name: a\$/name: '\$(reboot);\"x'/" "$LAB/a.yaml"
 agent a
 value 31
-must "it is run" until_true 30 test -s "$LAB/told"
+must "it is run" until_true 60 test -s "$LAB/told"
 must "with what it is about" grep -qxF 'warm|active|$(reboot);"x|two words; $HOME' "$LAB/told"
-must "one that hangs is killed" until_true 20 says "alarms: .*hanging did not end within 1000 ms"
+must "one that hangs is killed" until_true 60 says "alarms: .*hanging did not end within 1000 ms"
 # A zombie is dead.
-must "with its children" until_true 5 eval '! grep -q "^State:.[RSD]" "/proc/$(head -n 1 "$LAB/hanging.pids")/status" 2>/dev/null'
+must "with its children" until_true 30 eval '! grep -q "^State:.[RSD]" "/proc/$(head -n 1 "$LAB/hanging.pids")/status" 2>/dev/null'
 value 1
-must "the other is told all the same" until_true 20 grep -q 'warm|cleared' "$LAB/told"
+must "the other is told all the same" until_true 60 grep -q 'warm|cleared' "$LAB/told"
 must "once each" test "$(wc -l <"$LAB/told")" = 2

@@ -26,8 +26,8 @@ d
 agent a
 must "readings" more_readings 5
 value 31
-must "the command is told" until_true 20 test -s "$LAB/told"
-must "nonsense is told" until_true 30 says "8099.*does not speak HTTP"
+must "the command is told" until_true 60 test -s "$LAB/told"
+must "nonsense is told" until_true 60 says "8099.*does not speak HTTP"
 misbehave slow
 must "readings go on" more_readings 20
 misbehave endless

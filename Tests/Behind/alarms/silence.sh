@@ -19,4 +19,4 @@ must "each once" test "$(wc -l <"$LAB/told")" = 2
 collector_down
 agent_down
 collector_again
-must "a node that does not come back after a restart" until_true 30 eval '[ "$(wc -l <"$LAB/told")" = 3 ]'
+must "a node that does not come back after a restart" until_true 60 eval '[ "$(wc -l <"$LAB/told")" = 3 ]'

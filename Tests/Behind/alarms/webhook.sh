@@ -15,8 +15,8 @@ lines() { bodies | wc -l; }
 must "readings" more_readings 5
 must "nothing is told without need" test "$(lines)" = 0
 value 31.5
-must "its begin is told" until_true 20 eval '[ "$(lines)" = 1 ]'
-must "it is shown" until_true 10 shown 'warm.*above 30 °C'
+must "its begin is told" until_true 60 eval '[ "$(lines)" = 1 ]'
+must "it is shown" until_true 30 shown 'warm.*above 30 °C'
 value 29
 must "readings" more_readings 10
 value 32
@@ -28,9 +28,9 @@ must "readings" more_readings 10
 must "a restart tells nothing again" test "$(lines)" = 1
 stop "$hook" KILL
 value 25
-must "that nobody takes it is logged" until_true 20 says "alarms: 127.0.0.1:8099"
+must "that nobody takes it is logged" until_true 60 says "alarms: 127.0.0.1:8099"
 must "readings" more_readings 20
 start hook c python3 Tests/Behind/http_server.py 8099 take "$LAB/hook"
-must "its end is told" until_true 30 eval '[ "$(bodies | tail -n 1)" = "warm	cleared	a	t	above 30 °C	25 °C" ]'
+must "its end is told" until_true 60 eval '[ "$(bodies | tail -n 1)" = "warm	cleared	a	t	above 30 °C	25 °C" ]'
 must "once" test "$(lines)" = 2
 must "the fault was logged once" says_once "alarms: 127.0.0.1:8099: Connection refused"

@@ -14,22 +14,22 @@ sensors:
   - {driver: command, run: [/bin/false], every: 300ms, name: broken, unit: Cel}"
 must "a temperature" until_true 90 entity_is sensor.a_heat '.state == "21.5" and .attributes.unit_of_measurement == "°C"
     and .attributes.device_class == "temperature" and .attributes.state_class == "measurement"'
-must "a pressure" until_true 30 entity_is sensor.a_air '.state == "1013.2" and .attributes.unit_of_measurement == "hPa"'
-must "energy adds up" until_true 30 entity_is sensor.a_meter '.attributes.device_class == "energy" and .attributes.state_class == "total_increasing"'
-must "rain" until_true 30 entity_is sensor.a_rain_today '.attributes.device_class == "precipitation"'
-must "dust" until_true 30 entity_is sensor.a_pm2_5 '.attributes.device_class == "pm25"
+must "a pressure" until_true 60 entity_is sensor.a_air '.state == "1013.2" and .attributes.unit_of_measurement == "hPa"'
+must "energy adds up" until_true 60 entity_is sensor.a_meter '.attributes.device_class == "energy" and .attributes.state_class == "total_increasing"'
+must "rain" until_true 60 entity_is sensor.a_rain_today '.attributes.device_class == "precipitation"'
+must "dust" until_true 60 entity_is sensor.a_pm2_5 '.attributes.device_class == "pm25"
     and (.attributes.unit_of_measurement | . == "\u00b5g/m³" or . == "\u03bcg/m³")'
-must "without a value it is unknown" until_true 30 entity_is sensor.a_broken '.state == "unknown"'
-must "a device with model and version" until_true 30 registry_has devices 'any(.[]; .name == "a" and .manufacturer == "Rivulet"
+must "without a value it is unknown" until_true 60 entity_is sensor.a_broken '.state == "unknown"'
+must "a device with model and version" until_true 60 registry_has devices 'any(.[]; .name == "a" and .manufacturer == "Rivulet"
     and (.sw_version | length) > 0 and (.identifiers[0][1] | startswith("rivulet_")))'
-must "in its room" until_true 30 registry_has areas 'any(.[]; .name == "Kitchen")'
-must "a battery is diagnostic" until_true 30 registry_has entities 'any(.[]; .entity_id == "sensor.a_battery" and .entity_category == "diagnostic")'
+must "in its room" until_true 60 registry_has areas 'any(.[]; .name == "Kitchen")'
+must "a battery is diagnostic" until_true 60 registry_has entities 'any(.[]; .entity_id == "sensor.a_battery" and .entity_category == "diagnostic")'
 for name in link hops last_seen clock; do
-    must "$name is diagnostic" until_true 30 registry_has entities "any(.[]; .entity_id == \"sensor.a_$name\" and .entity_category == \"diagnostic\")"
+    must "$name is diagnostic" until_true 60 registry_has entities "any(.[]; .entity_id == \"sensor.a_$name\" and .entity_category == \"diagnostic\")"
 done
-must "when it was last seen" until_true 20 entity_is sensor.a_last_seen '.state | startswith("20")'
+must "when it was last seen" until_true 60 entity_is sensor.a_last_seen '.state | startswith("20")'
 config() { retained "homeassistant/sensor/$(retained_topics 'homeassistant/#' | sed -n 's|.*/\(rivulet_[a-z2-7]*\)/c-heat/.*|\1|p')/c-heat/config"; }
-must "states expire" until_true 30 eval 'config | jq -e ".expire_after == 60"'
+must "states expire" until_true 60 eval 'config | jq -e ".expire_after == 60"'
 agent_down
 must "a node that is gone is unavailable" until_true 90 entity_is sensor.a_heat '.state == "unavailable"'
 must "when it was seen stays" entity_is sensor.a_last_seen '.state | startswith("20")'

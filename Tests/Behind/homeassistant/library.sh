@@ -15,7 +15,7 @@ home_assistant_up() {
     [ -e "$LAB/token" ] ||
         "$HOMEASSISTANT/bin/python" Tests/Behind/homeassistant/ha.py setup "$LAB/ha" 1883 >"$LAB/token"
     start hass c "$HOMEASSISTANT/bin/hass" --skip-pip -c "$LAB/ha"
-    until_true 120 eval 'ha state >/dev/null 2>&1' || fail "Home Assistant does not start"
+    until_true 240 eval 'ha state >/dev/null 2>&1' || fail "Home Assistant does not start"
 }
 
 # entity_is ENTITY FILTER: whether jq's filter is true of its state.

@@ -17,7 +17,7 @@ served expired
 influx_up
 collector_up "$(influx_output ", tls: {ca: $LAB/ca.pem}")"
 agent_up
-must "expired is told" until_true 30 says "influx.*certificate has expired.*renewed"
+must "expired is told" until_true 60 says "influx.*certificate has expired.*renewed"
 must "readings" more_readings 20
 influx_down
 served stranger
@@ -28,5 +28,5 @@ served good
 influx_up
 must "readings arrive" until_true 90 output_is influx phase current
 agent_down
-must "the server has what the store has" becomes_same 30 values influx_values
+must "the server has what the store has" becomes_same 60 values influx_values
 must "expired was told once" says_once "certificate has expired"

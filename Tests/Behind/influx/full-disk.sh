@@ -7,7 +7,7 @@ sed -i "s|$LAB/influx/|$LAB/full/|" "$LAB/influx.conf"
 influx_up
 collector_up "$(influx_output)"
 agent_up
-must "readings arrive" until_true 30 output_at_least influx delivered 20
+must "readings arrive" until_true 60 output_at_least influx delivered 20
 dd if=/dev/zero of="$LAB/full/ballast" bs=64k 2>/dev/null
 must "it is told" until_true 60 says "influx.*no space left on device"
 must "readings go on" more_readings 60
@@ -18,4 +18,4 @@ influx_down KILL
 influx_up
 must "then they arrive" until_true 120 output_is influx phase current
 agent_down
-must "the server has what the store has" becomes_same 60 values influx_values
+must "the server has what the store has" becomes_same 90 values influx_values

@@ -26,7 +26,7 @@ sed -i "s|^name: a\$|name: 'n \"=,\\\\'|" "$LAB/a.yaml"
 agent a
 must "readings" more_readings 60
 agent_down
-must "the server has what the store has" becomes_same 30 values influx_values
+must "the server has what the store has" becomes_same 60 values influx_values
 must "the database is still there" test "$(influx_says 'SHOW DATABASES' | grep -c rivulet)" = 1
 must "one measurement" test "$(influx_says 'SHOW MEASUREMENTS' | jq -c '.results[0].series[0].values')" = '[["reading"]]'
 must "labels arrive" test "$(influx_says 'SHOW TAG VALUES WITH KEY = "label_k =,\""' |

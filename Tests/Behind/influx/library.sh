@@ -24,7 +24,7 @@ TOML
 influx_up() {
     [ -e "$LAB/influx.conf" ] || influx_config
     start influx c influxd -config "$LAB/influx.conf"
-    until_true 30 influx_answers || fail "influxd does not start"
+    until_true 60 influx_answers || fail "influxd does not start"
 }
 
 influx_answers() { in_host c curl -sfk -m 2 "${INFLUX:-http://127.0.0.1:8086}/ping" >/dev/null; }

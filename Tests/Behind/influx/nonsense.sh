@@ -9,12 +9,12 @@ misbehave garbage
 collector_up "$(influx_output ", timeout: 2s, user: me, password-file: $LAB/password")
 - {name: lines, json: {file: $LAB/lines.jsonl}}"
 agent_up
-must "garbage is told" until_true 30 says "influx.*does not speak HTTP"
+must "garbage is told" until_true 60 says "influx.*does not speak HTTP"
 misbehave page
 must "a page is no success" until_true 60 says "influx.*answered 200.*is that an InfluxDB"
 misbehave slow
 must "slowness is told" until_true 60 says "influx.*no answer within 2s"
-must "the other output is not delayed" until_true 10 output_is lines phase current
+must "the other output is not delayed" until_true 30 output_is lines phase current
 misbehave redirect http://127.0.0.1:8087/write
 start other c python3 Tests/Behind/http_server.py 8087 take "$LAB/requests.other"
 must "a redirect is told" until_true 90 says "influx.*answered 307.*leads elsewhere"
@@ -29,4 +29,4 @@ must "no secret in the log" eval '! grep -qE "the-secret-word|bWU6dGhl" "$LAB/co
 influx_up
 must "then everything arrives" until_true 90 output_is influx phase current
 agent_down
-must "the server has what the store has" becomes_same 30 values influx_values
+must "the server has what the store has" becomes_same 60 values influx_values

@@ -6,9 +6,9 @@ collector_up "- {name: influx, influx: {url: 'http://127.0.0.1:8086', bucket: my
 agent_up
 must "readings" more_readings 30
 agent_down
-must "path and token" until_true 20 grep -q 'POST /api/v2/write?org=o%26o&bucket=my%20bucket&precision=ns Token a-token==$' "$LAB/requests"
+must "path and token" until_true 60 grep -q 'POST /api/v2/write?org=o%26o&bucket=my%20bucket&precision=ns Token a-token==$' "$LAB/requests"
 lines() {
     sed -nE 's/^reading,channel=([^,]*),node=a,peer=([^,]*),run=([^,]*)(,unit=[^ ]*)? (value=([^,]*)|reason="[^"]*"),sequence=([0-9]*)i,hops=[0-9]*i [0-9]{19}$/\2\t\3\t\7\t\1\t\6/p' \
         "$LAB/requests.body" | sed 's/\\ / /g'
 }
-must "every reading is a line" becomes_same 20 values lines
+must "every reading is a line" becomes_same 60 values lines

@@ -16,13 +16,13 @@ SH
 chmod +x "$LAB/take.sh"
 collector_up "- {name: program, json: {command: [$LAB/take.sh], acknowledge: true, time-limit: 2s}}"
 agent_up
-must "it hangs" until_true 30 test -e "$LAB/hung"
-must "that is said" until_true 20 says "output program: .*no line in answer"
-must "it is started again" until_true 20 output_at_least program delivered 20
-must "that it ended is said" until_true 40 says "output program: .*exit status 7"
+must "it hangs" until_true 60 test -e "$LAB/hung"
+must "that is said" until_true 60 says "output program: .*no line in answer"
+must "it is started again" until_true 60 output_at_least program delivered 20
+must "that it ended is said" until_true 60 says "output program: .*exit status 7"
 must "readings" more_readings 40
 agent_down
 must "it has every reading" becomes_same 90 keys eval 'keys <"$LAB/taken.jsonl" | uniq'
-must "with the same values" becomes_same 10 values eval 'values <"$LAB/taken.jsonl" | uniq'
+must "with the same values" becomes_same 30 values eval 'values <"$LAB/taken.jsonl" | uniq'
 collector_down
-must "nothing of it is left running" until_true 5 eval '! pgrep -f "$LAB/take.sh" >/dev/null'
+must "nothing of it is left running" until_true 30 eval '! pgrep -f "$LAB/take.sh" >/dev/null'

@@ -7,6 +7,6 @@ agent_up a "sensors: [{driver: replay, file: $LAB/hostile.csv, speed: 1000, ever
     'labels: {"<script>": "\"},{\"peer\":\"x\""}'
 must "readings" more_readings 20
 agent_down
-must "the file has what the store has" becomes_same 20 values eval 'values <"$LAB/lines.jsonl"'
+must "the file has what the store has" becomes_same 60 values eval 'values <"$LAB/lines.jsonl"'
 must "names are whole" grep -q 'DROP TABLE' "$LAB/lines.jsonl"
 must "labels are whole" jq -e 'select(.labels["<script>"] == "\"},{\"peer\":\"x\"")' "$LAB/lines.jsonl" >"$LAB/found"

@@ -14,6 +14,6 @@ for delay in 0.31 1.7 0.9 2.3 0.5; do
 done
 must "readings after the last" more_readings 20
 agent_down
-must "the file has what the store has, once" becomes_same 30 keys eval 'keys <"$LAB/lines.jsonl"'
-must "with the same values" becomes_same 10 values eval 'values <"$LAB/lines.jsonl"'
+must "the file has what the store has, once" becomes_same 60 keys eval 'keys <"$LAB/lines.jsonl"'
+must "with the same values" becomes_same 30 values eval 'values <"$LAB/lines.jsonl"'
 must "every line is whole" jq -e . "$LAB/lines.jsonl" >"$LAB/whole"

@@ -6,10 +6,10 @@ agent_up a "sensors:
   - {driver: command, run: [/bin/echo, \"21.5\"], every: 20ms, name: bench, unit: Cel}"
 all() { cat "$LAB"/lines.jsonl* | keys; }
 files() { find "$LAB" -name 'lines.jsonl.*' | wc -l; }
-must "it is renamed" until_true 40 eval '[ "$(files)" -ge 2 ]'
+must "it is renamed" until_true 60 eval '[ "$(files)" -ge 2 ]'
 collector_down KILL
 collector_again
-must "again" until_true 40 eval '[ "$(files)" -ge 5 ]'
+must "again" until_true 60 eval '[ "$(files)" -ge 5 ]'
 agent_down
-must "all files together have what the store has, once" becomes_same 30 keys all
+must "all files together have what the store has, once" becomes_same 60 keys all
 must "none is much larger than it may be" [ -z "$(find "$LAB" -name 'lines.jsonl*' -size +80k)" ]

@@ -19,18 +19,18 @@ CONF
 
 broker_again() {
     start broker c mosquitto -v -c "$LAB/broker.conf"
-    until_true 10 in_host c bash -c '>/dev/tcp/127.0.0.1/'"${BROKER_PORT:-1883}" || fail "the broker does not start"
+    until_true 30 in_host c bash -c '>/dev/tcp/127.0.0.1/'"${BROKER_PORT:-1883}" || fail "the broker does not start"
 }
 
 # SUBSCRIBE: how clients of the case get in.
 SUBSCRIBE=${SUBSCRIBE:-}
 
 # retained TOPIC: what the broker keeps there.
-retained() { in_host c mosquitto_sub $SUBSCRIBE -C 1 -W 2 --retained-only -t "$1" 2>/dev/null; }
+retained() { in_host c mosquitto_sub $SUBSCRIBE -C 1 -W 5 --retained-only -t "$1" 2>/dev/null; }
 
 # retained_topics FILTER: the topics under which it keeps something, sorted.
 retained_topics() {
-    in_host c mosquitto_sub $SUBSCRIBE -W 2 --retained-only -F %t -t "$1" 2>/dev/null | LC_ALL=C sort
+    in_host c mosquitto_sub $SUBSCRIBE -W 3 --retained-only -F %t -t "$1" 2>/dev/null | LC_ALL=C sort
 }
 
 retained_is() { [ "$(retained "$1")" = "$2" ]; }
@@ -44,8 +44,11 @@ watch() {
     shift
     start "watch_$(basename "$file" | tr -c 'a-z\n' _)" c \
         bash -c 'exec mosquitto_sub "$@" >>"$0"' "$file" -c -q 1 -i "watch-$(basename "$file")" "$@"
-    sleep 1
+    subscribed "watch-$(basename "$file")"
 }
+
+# subscribed CLIENT: waits until the broker says so in its log.
+subscribed() { until_true 30 grep -qs "Sending SUBACK to $1\$" "$LAB/broker.err" || fail "$1 does not subscribe"; }
 
 # published FILE: the keys of the readings that a subscriber saw, each once.
 published() { grep -h '"sequence"' "$1" | keys | uniq; }
@@ -70,7 +73,10 @@ is_newest() {
 PROTO=${SPARKPLUG_PROTO:-Tests/Behind/mqtt/sparkplug.proto}
 
 # host_application FILE: writes what comes, a line a message: topic, tab, payload in hexadecimal.
-host_application() { start host_application c bash -c 'exec mosquitto_sub -q 1 -F "%t	%x" -t "spBv1.0/#" >>"$0"' "$1"; sleep 1; }
+host_application() {
+    start host_application c bash -c 'exec mosquitto_sub -i host-application -q 1 -F "%t	%x" -t "spBv1.0/#" >>"$0"' "$1"
+    subscribed host-application
+}
 
 # decoded FILE: a line a message: topic, tab, the payload as text.
 decoded() {

@@ -41,8 +41,8 @@ collector_up "- {name: old, mqtt: {host: 127.0.0.1, port: 1884, prefix: old, cli
 - {name: older, mqtt: {host: 127.0.0.1, port: 1885, prefix: older, client-id: two}}"
 agent_up
 must "readings" more_readings 20
-must "version 5 is refused, 3.1.1 taken" until_true 30 retained_has old/lab/a/count '.value > 1'
-must "also where the broker just hangs up" until_true 30 retained_has older/lab/a/count '.value > 1'
+must "version 5 is refused, 3.1.1 taken" until_true 60 retained_has old/lab/a/count '.value > 1'
+must "also where the broker just hangs up" until_true 60 retained_has older/lab/a/count '.value > 1'
 must "version 5 was tried first" eval 'head -n 1 "$LAB/old.out" | grep -qx "level 5"'
 agent_down
-must "the newest is there" until_true 20 eval '[ "$(retained old/lab/a/count | jq .value)" = "$(newest count)" ]'
+must "the newest is there" until_true 60 eval '[ "$(retained old/lab/a/count | jq .value)" = "$(newest count)" ]'

@@ -9,11 +9,11 @@ must "readings" more_readings 20
 kill -STOP "$broker"
 must "it is told that nothing answers" until_true 60 says "home.*no answer from the broker"
 must "the store goes on" more_readings 40
-must "and the other output too" until_true 10 output_is lines phase current
+must "and the other output too" until_true 30 output_is lines phase current
 kill -CONT "$broker"
 must "the output recovers" until_true 90 output_is home phase current
 agent_down
-must "every reading was published" becomes_same 30 keys published "$LAB/seen"
+must "every reading was published" becomes_same 60 keys published "$LAB/seen"
 kill -STOP "$broker"
 started=$(date +%s)
 collector_down

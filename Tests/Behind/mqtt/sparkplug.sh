@@ -5,7 +5,7 @@ broker_up
 host_application "$LAB/seen"
 collector_up "- {name: plant, mqtt: {host: 127.0.0.1, sparkplug: {group: plant, edge: gate}}}"
 agent_up
-must "data" until_true 30 has_messages "$LAB/seen" DDATA 10
+must "data" until_true 60 has_messages "$LAB/seen" DDATA 10
 must "the edge node was born once, first of all" eval 'head -n 1 "$LAB/seen" | grep -q "^spBv1.0/plant/NBIRTH/gate" && [ "$(count_messages "$LAB/seen" NBIRTH)" = 1 ]'
 births=$(messages "$LAB/seen" DBIRTH | head -n 1)
 must "the device is the node" grep -q "^spBv1.0/plant/DBIRTH/gate/a	" <<<"$births"
@@ -15,17 +15,17 @@ must "data has aliases only" eval '! messages "$LAB/seen" DDATA | grep -E "name:
 must "NBIRTH can be told to come again" grep -q 'name: "Node Control/Rebirth" timestamp: [0-9]* datatype: 11 boolean_value: false' \
     <<<"$(messages "$LAB/seen" NBIRTH)"
 command_edge spBv1.0/plant/NCMD/gate 'timestamp: 1 metrics { name: "Node Control/Rebirth" boolean_value: true }'
-must "it comes again on command" until_true 20 has_messages "$LAB/seen" NBIRTH 2
-must "with its devices" until_true 20 has_messages "$LAB/seen" DBIRTH 2
+must "it comes again on command" until_true 60 has_messages "$LAB/seen" NBIRTH 2
+must "with its devices" until_true 60 has_messages "$LAB/seen" DBIRTH 2
 agent_down
 must "the device dies with its node" until_true 60 has_messages "$LAB/seen" DDEATH 1
-must "nothing waits" until_true 20 output_is plant waiting 0
+must "nothing waits" until_true 60 output_is plant waiting 0
 # What the broker has taken may be on its way to the application yet.
 all_have_come() {
     decoded "$LAB/seen" >"$LAB/decoded"
     [ "$(grep -P '/DDATA/' "$LAB/decoded" | grep -o 'metrics {' | wc -l)" -ge "$(readings)" ]
 }
-must "every reading was sent" until_true 30 all_have_come
+must "every reading was sent" until_true 120 all_have_come
 must "everything could be read" eval '! grep -qP "\t$" "$LAB/decoded"'
 grep -v NDEATH "$LAB/decoded" | grep -v NCMD | grep -oE 'seq: [0-9]+' | awk '
     NR > 1 && $2 != 0 && $2 != (last + 1) % 256 { print "after", last, $2; wrong = 1 }
@@ -38,6 +38,6 @@ must "the last will is the death certificate" until_true 60 has_messages "$LAB/s
 number() { grep -oE 'name: "bdSeq"[^}]*long_value: [0-9]+' | grep -oE '[0-9]+$' | tail -n 1; }
 must "with the number of the birth" test "$(messages "$LAB/seen" NDEATH | number)" = "$(messages "$LAB/seen" NBIRTH | number)"
 collector_again
-must "it is born again" until_true 30 has_messages "$LAB/seen" NBIRTH $((before + 1))
+must "it is born again" until_true 60 has_messages "$LAB/seen" NBIRTH $((before + 1))
 collector_down
-must "and dies in order" until_true 10 has_messages "$LAB/seen" NDEATH 2
+must "and dies in order" until_true 30 has_messages "$LAB/seen" NDEATH 2

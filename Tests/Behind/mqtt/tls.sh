@@ -21,7 +21,7 @@ tls_output() { echo "- {name: home, mqtt: {host: $1, tls: {ca: $LAB/ca.pem${2:-}
 broker_up "$(listener expired)"
 collector_up "$(tls_output 127.0.0.1)"
 agent_up
-must "an expired certificate is refused" until_true 30 says "home.*certificate has expired; check the broker's certificate"
+must "an expired certificate is refused" until_true 60 says "home.*certificate has expired; check the broker's certificate"
 must "readings" more_readings 60
 must "it is said once" says_once "certificate has expired"
 stop "$broker"
@@ -41,4 +41,4 @@ reload
 must "with it we get in" until_true 90 output_is home phase current
 SUBSCRIBE="$SUBSCRIBE --cert $LAB/client.pem --key $LAB/client.key"
 agent_down
-must "nothing is lost" until_true 30 is_newest count
+must "nothing is lost" until_true 60 is_newest count

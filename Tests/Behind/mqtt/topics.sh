@@ -12,19 +12,19 @@ n=\$((\$(cat "$LAB/count" 2>/dev/null || echo 0) + 1))
 echo \$n | tee "$LAB/count"
 SH
 must "readings" more_readings 40
-must "the channel is there" until_true 20 retained_has rivulet/lab/a/count '.value > 3 and .node == "a"'
-must "a null has its reason" until_true 20 retained_has rivulet/lab/a/broken '.value == null and (.reason | length) > 3'
-must "the node is online" until_true 20 retained_is 'rivulet/lab/a/$availability' online
-must "and described" until_true 20 retained_has 'rivulet/lab/a/$node' '.name == "a" and .role == "agent" and .seen > 0'
-must "the collector is there" retained_is "$(collector_topic)" online
+must "the channel is there" until_true 60 retained_has rivulet/lab/a/count '.value > 3 and .node == "a"'
+must "a null has its reason" until_true 60 retained_has rivulet/lab/a/broken '.value == null and (.reason | length) > 3'
+must "the node is online" until_true 60 retained_is 'rivulet/lab/a/$availability' online
+must "and described" until_true 60 retained_has 'rivulet/lab/a/$node' '.name == "a" and .role == "agent" and .seen > 0'
+must "the collector is there" until_true 30 retained_is "$(collector_topic)" online
 agent_down
-must "the broker keeps the newest" until_true 20 is_newest count
-must "every reading was published" becomes_same 20 keys published "$LAB/seen"
+must "the broker keeps the newest" until_true 60 is_newest count
+must "every reading was published" becomes_same 60 keys published "$LAB/seen"
 must "nothing was refused" output_is home refused 0
 must "the node is offline" until_true 60 retained_is 'rivulet/lab/a/$availability' offline
 collector_down KILL
 must "the last will says that the collector is gone" until_true 60 retained_is "$(collector_topic)" offline
 collector_again
-must "it comes back" until_true 20 retained_is "$(collector_topic)" online
+must "it comes back" until_true 60 retained_is "$(collector_topic)" online
 collector_down
-must "and says goodbye" until_true 10 retained_is "$(collector_topic)" offline
+must "and says goodbye" until_true 30 retained_is "$(collector_topic)" offline

@@ -14,4 +14,4 @@ sleep 125
 nats_up
 must "messages arrive" until_true 120 output_is nats phase current
 agent_down
-must "nothing is lost, nothing double" becomes_same 60 values nats_values
+must "nothing is lost, nothing double" becomes_same 90 values nats_values

@@ -14,13 +14,13 @@ authorization { users: [ {user: rivulet, password: right-word} ] }
 tls { cert_file: "$LAB/$1.pem", key_file: "$LAB/$1.key" }
 CONF
     start single c "$NATS_SERVER" -c "$LAB/single.conf"
-    until_true 30 nats_healthy 1 || fail "nats-server does not start"
+    until_true 60 nats_healthy 1 || fail "nats-server does not start"
 }
 (umask 077 && echo right-word >"$LAB/password")
 nats_single expired
 collector_up "$(nats_output ", tls: {ca: $LAB/ca.pem}")"
 agent_up
-must "expired is told" until_true 30 says "nats.*certificate has expired.*its date"
+must "expired is told" until_true 60 says "nats.*certificate has expired.*its date"
 must "readings" more_readings 20
 must "once" says_once "certificate has expired"
 stop "$single"
@@ -31,6 +31,9 @@ nats_single good
 must "messages arrive" until_true 90 output_is nats phase current
 must "a single server has one copy" [ -d "$LAB/single/jetstream" ]
 agent_down
-must "all of them" output_is nats waiting 0
-must "none is missing" test "$(in_host c curl -sf 'http://127.0.0.1:8221/jsz?streams=1' |
-    jq '.account_details[0].stream_detail[0].state.messages')" = "$(readings)"
+must "all of them" until_true 30 output_is nats waiting 0
+none_is_missing() {
+    [ "$(in_host c curl -sf 'http://127.0.0.1:8221/jsz?streams=1' |
+        jq '.account_details[0].stream_detail[0].state.messages')" = "$(readings)" ]
+}
+must "none is missing" until_true 60 none_is_missing

@@ -23,7 +23,7 @@ sed -i "s|^name: a\$|name: 'n.*> \"'|" "$LAB/a.yaml"
 agent a
 must "readings" more_readings 60
 agent_down
-must "the stream has what the store has" becomes_same 30 values nats_values
+must "the stream has what the store has" becomes_same 60 values nats_values
 nats_messages >"$LAB/messages" || fail "the stream cannot be read"
 cut -f2 "$LAB/messages" | sort -u >"$LAB/subjects.out"
 cut -f3- "$LAB/messages" >"$LAB/payloads"

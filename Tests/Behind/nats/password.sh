@@ -4,12 +4,12 @@ nats_up
 (umask 077 && echo wrong-word >"$LAB/password")
 collector_up "$(nats_output)"
 agent_up
-must "the refusal is told" until_true 30 says "nats.*Authorization Violation.*check user, password-file"
+must "the refusal is told" until_true 60 says "nats.*Authorization Violation.*check user, password-file"
 must "readings" more_readings 40
 must "once" says_once "Authorization Violation"
 (umask 077 && echo right-word >"$LAB/password")
 must "messages arrive" until_true 90 output_is nats phase current
 agent_down
-must "the stream has what the store has" becomes_same 30 values nats_values
+must "the stream has what the store has" becomes_same 60 values nats_values
 status c >"$LAB/status.json"
 must "no password in logs and status" eval '! grep -qE "wrong-word|right-word" "$LAB"/collect_c*.err "$LAB/status.json"'

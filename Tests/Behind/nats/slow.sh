@@ -9,8 +9,8 @@ kill -STOP "$nats1" "$nats2" "$nats3"
 must "it is told" until_true 60 says "nats.*(not confirmed|Timeout|no server)"
 before=$(wc -l <"$LAB/lines.jsonl")
 must "readings go on" more_readings 40
-must "the other output goes on" until_true 20 eval '[ "$(wc -l <"$LAB/lines.jsonl")" -gt '"$((before + 20))"' ]'
+must "the other output goes on" until_true 60 eval '[ "$(wc -l <"$LAB/lines.jsonl")" -gt '"$((before + 20))"' ]'
 kill -CONT "$nats1" "$nats2" "$nats3"
 must "then they arrive" until_true 90 output_is nats phase current
 agent_down
-must "nothing is lost, nothing double" becomes_same 60 values nats_values
+must "nothing is lost, nothing double" becomes_same 90 values nats_values

@@ -6,7 +6,7 @@ create() { stream CREATE "{\"name\": \"RIVULET\", \"retention\": \"limits\", \"s
 must "a stream of others" test "$(create '"subjects": ["other.>"]')" = done
 collector_up "$(nats_output)"
 agent_up
-must "subjects are told" until_true 30 says "nats.*does not listen to rivulet.lab.>.*name another stream"
+must "subjects are told" until_true 60 says "nats.*does not listen to rivulet.lab.>.*name another stream"
 must "readings" more_readings 40
 must "once" says_once "does not listen"
 must "it is as it was" test "$(nats_request '$JS.API.STREAM.INFO.RIVULET' | jq -c .config.subjects)" = '["other.>"]'
@@ -20,4 +20,4 @@ must "it has what it can hold" test "$(nats_count)" = 30
 must "gone" test "$(stream DELETE)" = done
 must "then ours is made" until_true 90 output_is nats phase current
 agent_down
-must "nothing waits" until_true 30 output_is nats waiting 0
+must "nothing waits" until_true 60 output_is nats waiting 0

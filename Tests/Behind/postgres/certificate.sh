@@ -20,7 +20,7 @@ pg_up
 pg_database
 collector_up "$(pg_output ", tls: {ca: $LAB/ca.pem}")"
 agent_up
-must "expired is told" until_true 30 says "pg.*certificate verify failed.*its date"
+must "expired is told" until_true 60 says "pg.*certificate verify failed.*its date"
 must "readings" more_readings 20
 must "once" says_once "certificate verify failed"
 served stranger
@@ -32,9 +32,9 @@ must "readings arrive" until_true 90 output_is pg phase current
 must "they came encrypted" test "$(pg_says "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
     WHERE application_name = 'rivulet'")" = t
 agent_down
-must "the server has what the store has" becomes_same 30 values pg_values
+must "the server has what the store has" becomes_same 60 values pg_values
 # The certificate is for 127.0.0.1 only.
 collector_down
 PG_HOST=localhost
 collector_up "$(pg_output ", tls: {ca: $LAB/ca.pem}")"
-must "a wrong name is told" until_true 30 says "pg.*does not match host name"
+must "a wrong name is told" until_true 60 says "pg.*does not match host name"

@@ -9,7 +9,7 @@ pg_up
 pg_database
 collector_up "$(pg_output)"
 agent_up
-must "readings arrive" until_true 30 output_at_least pg delivered 20
+must "readings arrive" until_true 60 output_at_least pg delivered 20
 # A table's file grows by pages: its own tablespace of the disk is filled while the server runs.
 dd if=/dev/zero of="$LAB/full/ballast" bs=8k 2>/dev/null
 pg_says "CREATE TABLE public.ballast AS SELECT repeat('x', 1000) FROM generate_series(1, 100)" >/dev/null 2>&1
@@ -20,4 +20,4 @@ rm "$LAB/full/ballast"
 pg_answers || { pg_down KILL; pg_up; }
 must "then they arrive" until_true 120 output_is pg phase current
 agent_down
-must "the server has what the store has" becomes_same 60 values pg_values
+must "the server has what the store has" becomes_same 90 values pg_values

@@ -31,7 +31,7 @@ run_later() {
     agent_down
     # The collector commits once a second.
     sleep 2
-    must "the other output has everything" until_true 30 eval '[ "$(output lines delivered)" -ge $((written + $(readings))) ]'
+    must "the other output has everything" until_true 60 eval '[ "$(output lines delivered)" -ge $((written + $(readings))) ]'
     collector_down
     stored | values >"$LAB/all"
     later "$1" collector_again
@@ -42,7 +42,7 @@ collector_config "- {name: pg, hold: 2h, postgres: {host: 127.0.0.1, password-fi
 - {name: lines, json: {file: $LAB/lines.jsonl}}" "collector: {keep: 1h}"
 later 0 collector_again
 later 0 agent_up
-must "readings arrive" until_true 30 pg_has 20
+must "readings arrive" until_true 60 pg_has 20
 pg_down
 must "readings go on" more_readings 40
 run_later 2
@@ -51,12 +51,12 @@ must "that it is waited for is told" until_true 60 says "output pg is behind: re
 must "once, and of no other" says_once "is behind: readings older"
 must "status says so" output_is pg holdsRetention true
 must "not of the other" output_is lines holdsRetention false
-must "what it has is deleted" until_true 30 eval '[ "$(readings)" -lt '"$had"' ]'
+must "what it has is deleted" until_true 60 eval '[ "$(readings)" -lt '"$had"' ]'
 must "what it has not stays" [ "$(readings)" -ge 40 ]
 pg_up
 must "then it gets it" until_true 60 output_is pg waiting 0
 has_all() { pg_values | LC_ALL=C sort >"$LAB/found" && cmp -s "$LAB/found" "$LAB/all"; }
-until_true 30 has_all || fail "the server has not every reading once: $(diff "$LAB/all" "$LAB/found" | head -n 6)"
+until_true 60 has_all || fail "the server has not every reading once: $(diff "$LAB/all" "$LAB/found" | head -n 6)"
 must "none is lost" output_is pg lost 0
 
 pg_down
@@ -65,13 +65,13 @@ later 2 agent_up
 must "readings go on" more_readings 40
 run_later 6
 must "that hold is over is told" until_true 60 says_once "output pg is too far behind: .* are deleted"
-must "nothing of it is left" until_true 30 eval '[ "$(readings)" = 0 ]'
+must "nothing of it is left" until_true 60 eval '[ "$(readings)" = 0 ]'
 pg_up
 must "it goes on" until_true 90 output_is pg phase current
 before=$(pg_count)
 later 6 agent_up
 must "new readings arrive" until_true 60 pg_has $((before + 20))
-must "what is lost is counted" until_true 30 output_at_least pg lost 40
+must "what is lost is counted" until_true 60 output_at_least pg lost 40
 agent_down
-must "every reading was delivered or is counted" until_true 30 eval \
+must "every reading was delivered or is counted" until_true 60 eval \
     '[ $(($(pg_count) + $(output pg lost))) = $(($(wc -l <"$LAB/lines.jsonl"))) ]'

@@ -20,13 +20,13 @@ done <"$LAB/names"
 agent_up a "$sensors
   - {driver: command, run: [/bin/echo, '-9223372036854775807e-9'], every: 300ms, name: digits}
   - {driver: command, run: [/bin/false], every: 300ms, name: 'null'}" "labels: {'k =,\"': 'v, \"=\\'}"
-must "the agent runs" until_true 10 eval 'status a >/dev/null 2>&1'
+must "the agent runs" until_true 30 eval 'status a >/dev/null 2>&1'
 sed -i "s|^name: a\$|name: 'n \"=,\\\\'|" "$LAB/a.yaml"
 stop "$agent_a"
 agent a
 must "readings" more_readings 60
 agent_down
-must "the server has what the store has" becomes_same 30 values pg_values
+must "the server has what the store has" becomes_same 60 values pg_values
 must "labels arrive" test "$(pg_says "SELECT DISTINCT labels->>'k =,\"' FROM rivulet.named_readings
     WHERE labels <> '{}'")" = 'v, "=\'
 must "names of nodes arrive" test "$(pg_says "SELECT count(*) > 0 FROM rivulet.named_readings

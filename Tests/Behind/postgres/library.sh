@@ -31,7 +31,7 @@ as_postgres() { setpriv --reuid=postgres --regid=postgres --init-groups env HOME
 pg_up() {
     local folder=${1:-$LAB/pg}
     start "${2:-pg}" c setpriv --reuid=postgres --regid=postgres --init-groups "$PG_BIN/postgres" -D "$folder/data"
-    until_true 30 pg_answers "$folder" || fail "PostgreSQL does not start"
+    until_true 90 pg_answers "$folder" || fail "PostgreSQL does not start"
 }
 
 pg_answers() { in_host c "$PG_BIN/pg_isready" -q -h "${1:-$LAB/pg}" -U postgres; }
@@ -53,7 +53,7 @@ pg_ready() {
 # pg_down [SIGNAL]: INT ends sessions, too. KILL leaves the others of it to die on their own.
 pg_down() {
     stop "$pg" "${1:-INT}"
-    until_true 20 eval '! pgrep -f "^postgres: .*$LAB/pg" >/dev/null'
+    until_true 60 eval '! pgrep -f "^postgres: .*$LAB/pg" >/dev/null'
     rm -f "$LAB/pg/data/postmaster.pid"
 }
 

@@ -9,7 +9,7 @@ export PGHOST=10.9.9.9 PGUSER=nobody PGPASSWORD=other-word PGOPTIONS="-c nonsens
 collector_up "$(pg_output)"
 unset PGHOST PGUSER PGPASSWORD PGOPTIONS PGSSLMODE PGDATABASE
 agent_up
-must "a wrong password is told" until_true 30 says "pg.*password authentication failed.*check user, password-file"
+must "a wrong password is told" until_true 60 says "pg.*password authentication failed.*check user, password-file"
 must "readings" more_readings 40
 must "once" says_once "password authentication failed"
 must "in its status too" [ -n "$(output pg fault)" ]
@@ -20,7 +20,7 @@ must "missing rights are told" until_true 90 says "pg.*permission denied.*CREATE
 pg_says "GRANT CREATE ON DATABASE rivulet TO rivulet" postgres
 must "then readings arrive" until_true 90 output_is pg phase current
 agent_down
-must "the server has what the store has" becomes_same 30 values pg_values
+must "the server has what the store has" becomes_same 60 values pg_values
 status c >"$LAB/status.json"
 must "no password in logs, status and arguments" eval \
     '! grep -qE "wrong-word|right-word" "$LAB"/collect_c*.err "$LAB/status.json" /proc/$collect_c/cmdline'
@@ -28,4 +28,4 @@ chmod 644 "$LAB/password"
 collector_down
 collector_again
 agent_up
-must "a password that others can read is not used" until_true 30 says "pg.*chmod 600"
+must "a password that others can read is not used" until_true 60 says "pg.*chmod 600"

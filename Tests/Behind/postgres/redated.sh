@@ -7,7 +7,7 @@ jump -3456000
 collector_up "$(pg_output)"
 unset LD_PRELOAD
 agent_up
-must "readings arrive" until_true 30 pg_has 20
+must "readings arrive" until_true 60 pg_has 20
 now=$(date +%s)
 old() { pg_says "SELECT count(*) FROM rivulet.readings WHERE time < to_timestamp($now) - interval '1 day'"; }
 must "with old times" [ "$(old)" -ge 20 ]
@@ -22,5 +22,5 @@ pg_times() {
         FROM rivulet.named_readings"
 }
 export PGTZ=UTC
-must "with the store's times" becomes_same 60 times pg_times
-must "and values" becomes_same 10 values pg_values
+must "with the store's times" becomes_same 90 times pg_times
+must "and values" becomes_same 30 values pg_values

@@ -8,10 +8,10 @@ as_postgres "$PG_BIN/pg_basebackup" -h "$LAB/pg" -U postgres -D "$LAB/standby/da
 echo "port = 5433
 unix_socket_directories = '$LAB/standby'" >>"$LAB/standby/data/postgresql.conf"
 start standby c setpriv --reuid=postgres --regid=postgres --init-groups "$PG_BIN/postgres" -D "$LAB/standby/data"
-must "the standby starts" until_true 30 in_host c pg_isready -q -h "$LAB/standby" -p 5433 -U postgres
+must "the standby starts" until_true 60 in_host c pg_isready -q -h "$LAB/standby" -p 5433 -U postgres
 collector_up "$(pg_output ", port: 5433")"
 agent_up
-must "it is told" until_true 30 says "pg.*read-only.*name the primary"
+must "it is told" until_true 60 says "pg.*read-only.*name the primary"
 must "readings" more_readings 40
 must "once" says_once "name the primary"
 PGPORT=5433 pg_says "SELECT pg_promote()" postgres "$LAB/standby" >/dev/null
@@ -21,5 +21,5 @@ of_standby() {
     PGPORT=5433 psql -XAtq -h "$LAB/standby" -U postgres rivulet -c "COPY (SELECT peer, run, sequence, channel,
         coalesce(trim_scale(value)::text, '') FROM rivulet.named_readings) TO STDOUT"
 }
-must "it has what the store has" becomes_same 30 values of_standby
+must "it has what the store has" becomes_same 60 values of_standby
 stop "$standby" INT

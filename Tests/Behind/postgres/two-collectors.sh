@@ -5,12 +5,12 @@ collector_up "$(pg_output)"
 config d collector "outputs:
 $(PG_HOST=10.77.1.1 pg_output ", tls: off" | sed 's/^/  /')"
 agent_up
-must "readings arrive" until_true 30 pg_has 20
+must "readings arrive" until_true 60 pg_has 20
 pretend_clock
 jump 2
 collect d
 unset LD_PRELOAD
-must "the other collector starts" until_true 20 answers d
+must "the other collector starts" until_true 60 answers d
 turn() {
     kill -STOP "$1"
     must "the other has readings" until_true 60 eval '[ "$(readings '"$2"')" -gt '"$(($(readings "$2") + 20))"' ]'

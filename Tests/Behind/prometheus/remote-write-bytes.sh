@@ -47,7 +47,7 @@ agent_up a "sensors:
   - {driver: command, run: [/bin/sh, $LAB/count_a.sh], every: 200ms, name: count}
   - {driver: command, run: [/bin/echo, '21.25'], every: 100ms, name: 'ä \"\\\\ {x}', unit: Cel}" \
     "labels: {'Größe \"': 'a\\\\b'}"
-must "readings" more_readings 100
+must "readings" more_readings 100 90
 agent_down
-must "every reading is a sample" becomes_same 30 as_samples cat "$LAB/samples"
+must "every reading is a sample" becomes_same 60 as_samples cat "$LAB/samples"
 must "the receiver found nothing wrong" test ! -s "$LAB/receiver.err"

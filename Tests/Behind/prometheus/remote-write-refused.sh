@@ -15,7 +15,7 @@ HASH='$2b$04$rivuletrivuletrivulet.LgVLYRy2BRO/ItraYNHEEmQ8qW3tPzu'
 prometheus_up
 collector_up "$(write_output)"
 agent_up
-must "that it takes none is told" until_true 30 says "prom.*--web.enable-remote-write-receiver"
+must "that it takes none is told" until_true 60 says "prom.*--web.enable-remote-write-receiver"
 prometheus_down
 (umask 077 && echo wrong-word >"$LAB/password")
 PROMETHEUS=https://127.0.0.1:9090 PROMETHEUS_LOGIN=writer:right-word
@@ -23,7 +23,7 @@ served expired
 collector_down
 collector_config "$(write_output ", user: writer, password-file: $LAB/password, tls: {ca: $LAB/ca.pem}")"
 collector_again
-must "an expired certificate is told" until_true 30 says "prom.*certificate has expired"
+must "an expired certificate is told" until_true 60 says "prom.*certificate has expired"
 prometheus_down
 served good
 must "a wrong password is told" until_true 90 says "prom.*rejects user and password"
@@ -31,5 +31,5 @@ must "a wrong password is told" until_true 90 says "prom.*rejects user and passw
 must "the right one is enough" until_true 90 output_is prom phase current
 must "each was told once" eval 'says_once "certificate has expired" && says_once "rejects user and password"'
 agent_down
-must "the server has what the store has" becomes_same 60 as_samples samples
+must "the server has what the store has" becomes_same 90 as_samples samples
 must "no password in logs" eval '! grep -qE "wrong-word|right-word" "$LAB"/collect_c*.err'

@@ -5,16 +5,16 @@ COLLECT="$BIN/rivulet collect --config $LAB/c.yaml --every 1s"
 
 terminal t 150 24 c
 runs t "$COLLECT"
-must "at once who it is" until_true 10 sees t '^collector in network lab'
-must "and what it waits for" until_true 5 sees t '^waiting for readings; a table follows every 1 s'
-must "and that nobody is heard" sees t '^no node is heard yet'
+must "at once who it is" until_true 30 sees t '^collector in network lab'
+must "and what it waits for" until_true 30 sees t '^waiting for readings; a table follows every 1 s'
+must "and that nobody is heard" until_true 30 sees t '^no node is heard yet'
 agent_up a "" "labels: {site: hill, owner: a-person-with-a-long-name}"
-must "the table" until_true 30 sees t 'bench +21\.5 °C'
+must "the table" until_true 60 sees t 'bench +21\.5 °C'
 must "labels where there is room" sees t 'site=hill'
-must "the whole width" [ "$(wide t)" -gt 100 ]
+must "the whole width" until_true 30 eval '[ "$(wide t)" -gt 100 ]'
 resizes t 60 24
-must "the width of another size" until_true 10 within t 60
-must "still with values" until_true 10 sees t 'bench +21\.5'
+must "the width of another size" until_true 30 within t 60
+must "still with values" until_true 30 sees t 'bench +21\.5'
 many="sensors:"
 for number in $(seq 12); do
     many+="
@@ -22,11 +22,11 @@ for number in $(seq 12); do
 done
 agent_up b "$many"
 resizes t 100 9
-must "rows that do not fit are summed up" until_true 30 sees t '(more channels|[0-9]+ channels)'
+must "rows that do not fit are summed up" until_true 60 sees t '(more channels|[0-9]+ channels)'
 resizes t 100 30
-must "all of them where they fit" until_true 20 sees t 'many-12'
+must "all of them where they fit" until_true 60 sees t 'many-12'
 types t C-c
-must "Ctrl-C ends it" until_true 20 sees t '^\$ *$'
+must "Ctrl-C ends it" until_true 60 sees t '^\$ *$'
 
 runs t "clear; $COLLECT --node 'b*' --channel 'many-1?'"
 # The agents have to find the new one: on a machine that builds something else, that can take a minute.
@@ -34,5 +34,5 @@ must "only what was asked for" until_true 90 sees t '^b +many-10'
 must "none of the other channels" sees_not t 'many-2'
 must "nor of the other node" sees_not t 'bench'
 types t C-c
-must "Ctrl-C ends that too" until_true 20 sees t '^\$ *$'
+must "Ctrl-C ends that too" until_true 60 sees t '^\$ *$'
 tm_down

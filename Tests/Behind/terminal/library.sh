@@ -12,7 +12,7 @@ terminal() {
     # Without it a session takes the size of the server's first one.
     tm set-option -g window-size manual
     tm resize-window -t "$1" -x "$2" -y "$3"
-    until_true 10 sees "$1" '^\$'
+    until_true 30 sees "$1" '^\$'
 }
 
 # runs NAME COMMAND: typed into the shell.
@@ -40,10 +40,10 @@ resizes() { tm resize-window -t "$1" -x "$2" -y "$3"; }
 
 # is_as_before NAME: the shell is back, on its own screen, with keys that are shown and a cursor.
 is_as_before() {
-    until_true 10 sees "$1" '^\$ *$' || return 1
+    until_true 30 sees "$1" '^\$ *$' || return 1
     [ "$(tm display-message -p -t "$1" '#{alternate_on} #{cursor_flag}')" = "0 1" ] || return 1
     runs "$1" "stty -a | grep -o -- '-*icanon\|-*echo \|-*isig' | tr '\n' ' '; echo END"
-    until_true 10 sees "$1" '^isig icanon echo  *END'
+    until_true 30 sees "$1" '^isig icanon echo  *END'
 }
 
 at_failure() {

@@ -10,7 +10,7 @@ agent_up
 must "readings over the relay" more_readings 5 60
 
 link() { "$BIN/rivulet" top --socket "$LAB/c.sock" 2>/dev/null | grep -E "^$1 +$2 +$3" >/dev/null; }
-must "the relay is a neighbour" until_true 20 link c r ethernet
+must "the relay is a neighbour" until_true 60 link c r ethernet
 must "the agent hangs on the relay" until_true 90 link r a ethernet
 kept() { [ "$(sql c "SELECT count(*) FROM mesh WHERE link = 'ethernet' AND is_direct = 1")" -ge 2 ] 2>/dev/null; }
 must "both are kept" until_true 60 kept

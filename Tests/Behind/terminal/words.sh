@@ -8,7 +8,7 @@ collector_up "" "agents:
       bench: {rename: air.temperature, unit: \"[degF]\", offset: -0.5}
       count: {unit: V}"
 agent_up a "" "labels: {owner: me}"
-must "rows" until_true 30 has_rows c greenhouse 3
+must "rows" until_true 60 has_rows c greenhouse 3
 row=$(grep '"channel":"air.temperature"' "$LAB/collect_c.out" | grep -v '"count":0,' | tail -n 1)
 must "the unit" [ "$(jq -r .unit <<<"$row")" = "[degF]" ]
 must "the value, calibrated before it is changed" [ "$(jq -r .last <<<"$row")" = 69.8 ]
@@ -35,7 +35,7 @@ must "top has them" grep -qE '^greenhouse +air\.temperature +69\.8' "$LAB/top.tx
 # Read again, without a stop.
 sed -i 's/rename: greenhouse/rename: orangery/; s/unit: "\[degF\]"/unit: V/' "$LAB/c.yaml"
 reload
-must "another name, after a reload" until_true 30 has_rows c orangery 3
+must "another name, after a reload" until_true 60 has_rows c orangery 3
 must "and only that one" sh -c "tail -n 1 '$LAB/collect_c.out' | grep -q orangery"
-must "a unit that nothing leads to is told once" until_true 10 says_once 'bench of a .*cannot be converted to V'
+must "a unit that nothing leads to is told once" until_true 30 says_once 'bench of a .*cannot be converted to V'
 must "and values stay in their own" sh -c "tail -n 9 '$LAB/collect_c.out' | grep -q '\"unit\":\"Cel\".*\"last\":21.0'"

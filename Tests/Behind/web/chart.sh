@@ -3,10 +3,10 @@
 site
 web_up
 agent_up
-must "readings" more_readings 150
+must "readings" more_readings 150 120
 agent_down
 settled() { local before; before=$(readings); sleep 3; [ "$(readings)" = "$before" ]; }
-must "all are stored" until_true 30 settled
+must "all are stored" until_true 60 settled
 peer=$(peer a)
 # A machine under load may have missed a reading: it has no value, and the chart a gap.
 stored | jq -r 'select(.channel == "count") | .value // empty' | sort -n >"$LAB/values"

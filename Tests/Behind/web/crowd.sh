@@ -4,7 +4,7 @@ site
 web_up
 agent_up
 must "readings" more_readings 20
-must "the agent is there" until_true 20 online 1
+must "the agent is there" until_true 60 online 1
 before=$(readings)
 must "a hundred pages" browse crowd.py "$collect_c" 100
 must "readings went on" test "$(readings)" -gt $((before + 50))

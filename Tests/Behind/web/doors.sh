@@ -48,10 +48,11 @@ done
 must "the browser shows it" browse login.py me "$password"
 codes=$(for _ in 1 2 3 4 5 6 7 8 9 10; do code / -u "me:guess"; echo; done | sort | uniq -c | xargs)
 echo "ten guesses: $codes"
-must "guessing is slowed" answers_with 429 / -u "me:guess"
+# One in two seconds is compared.
+must "guessing is slowed" until_true 30 answers_with 429 / -u "me:guess"
 must "for others it is not" test "$(in_host a curl -s -m 5 -o /dev/null -w '%{http_code}' -u "me:$password" \
     "http://$address:8080/")" = 200
-must "after a while the right one is welcome" until_true 20 answers_with 200 / -u "me:$password"
+must "after a while the right one is welcome" until_true 60 answers_with 200 / -u "me:$password"
 ! grep -qF "$password" "$LAB"/collect_c.err "$LAB"/collect_c.out || fail "the password is in the log"
 ! tr '\0' ' ' <"/proc/$collect_c/cmdline" | grep -qF "$password" || fail "the password is in the command line"
 collector_down
@@ -62,7 +63,7 @@ in_host c openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -
 chmod 600 "$LAB/key.pem"
 PAGE=https://localhost:8080
 collector_up "" "web: {port: 8080, certificate: $LAB/certificate.pem, key: $LAB/key.pem}"
-must "HTTPS" until_true 20 answers_with 200 / --cacert "$LAB/certificate.pem"
+must "HTTPS" until_true 60 answers_with 200 / --cacert "$LAB/certificate.pem"
 must "no plain HTTP" test "$(PAGE=http://127.0.0.1:8080 code /)" != 200
 collector_down
 
@@ -70,10 +71,10 @@ collector_down
 PAGE=http://127.0.0.1:8080
 start squatter c python3 -c 'import socket, time
 s = socket.create_server(("127.0.0.1", 8080)); time.sleep(600)'
-until_true 10 in_host c sh -c "ss -ltn | grep -q :8080" || fail "no squatter"
+until_true 30 in_host c sh -c "ss -ltn | grep -q :8080" || fail "no squatter"
 collector_up "" "web: {port: 8080}"
-must "it is told" until_true 10 says 'port 8080 is taken by another program'
+must "it is told" until_true 30 says 'port 8080 is taken by another program'
 sleep 12
 must "once" says_once 'port 8080 is taken'
 stop "$squatter"
-must "then it is served" until_true 30 answers_with 200 /
+must "then it is served" until_true 60 answers_with 200 /

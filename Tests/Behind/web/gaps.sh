@@ -5,7 +5,7 @@ agent_up
 must "readings" more_readings 30
 stop "$agent_a" KILL
 agent a
-must "the killed run's end is a gap" until_true 30 eval '[ "$(get /api/gaps | jq .total)" = 1 ]'
+must "the killed run's end is a gap" until_true 60 eval '[ "$(get /api/gaps | jq .total)" = 1 ]'
 last=$(get /api/gaps | jq '.gaps[0].from')
 now=$(date +%s)000
 must "with its time: $last" test "$last" -gt $((now - 120000)) -a "$last" -lt $((now + 2000))

@@ -6,7 +6,7 @@ web_up() {
     collector_up "" "web: {port: 8080${1:+, $1}}
 collector: {window: 1s}
 ${2:-}"
-    until_true 20 page_answers || fail "no page"
+    until_true 60 page_answers || fail "no page"
 }
 
 page_answers() { [ "$(code /page.js)" != 000 ]; }

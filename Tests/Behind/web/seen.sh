@@ -11,7 +11,7 @@ labels: {\"<b>site</b>\": \"\\\"north\\\" & 'south'\"}
 report: {wait: 0s}"
 sed -i "s|^name: b|name: \"$hostile\"|" "$LAB/b.yaml"
 agent b
-must "both agents are there" until_true 30 online 2
+must "both agents are there" until_true 60 online 2
 must "the page shows them" browse seen.py "$hostile"
 agent_down a
 must "a silent node is shown as such" browse silent.py

@@ -8,10 +8,10 @@ words="agents:
       bench: {rename: warmth, unit: K}"
 web_up "" "$words"
 agent_up
-must "the node has its name" until_true 30 eval '[ -n "$(peer shed)" ]'
+must "the node has its name" until_true 60 eval '[ -n "$(peer shed)" ]'
 shown='.nodes[] | select(.name == "shed") | .channels[] | select(.name == "warmth") | [.value, .symbol] | @tsv'
-must "the card" until_true 20 eval '[ "$(get /api/fleet | jq -r "$shown")" = "$(printf "294.65\tK")" ]'
-must "readings" more_readings 100
+must "the card" until_true 60 eval '[ "$(get /api/fleet | jq -r "$shown")" = "$(printf "294.65\tK")" ]'
+must "readings" more_readings 100 90
 peer=$(peer shed)
 from=$(($(date +%s) - 3600))000
 to=$(($(date +%s) + 60))000
@@ -24,7 +24,7 @@ must "metrics" test -n "$(get /metrics | grep '^rivulet_warmth_kelvin{.*node="sh
 sed -i 's/rename: shed/rename: barn/; s/port: 8080/port: 8081/' "$LAB/c.yaml"
 reload
 PAGE=http://127.0.0.1:8081
-must "another port" until_true 20 page_answers
-must "another name" until_true 20 eval '[ -n "$(peer barn)" ]'
+must "another port" until_true 60 page_answers
+must "another name" until_true 60 eval '[ -n "$(peer barn)" ]'
 PAGE=http://127.0.0.1:8080
-must "the old one is free" test "$(code /)" = 000
+must "the old one is free" until_true 30 eval '[ "$(code /)" = 000 ]'

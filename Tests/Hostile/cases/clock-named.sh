@@ -14,11 +14,11 @@ jump -$(date +%s)
 collect c
 agent a
 unset LD_PRELOAD
-must "readings" until_true 15 has_rows c a 2
+must "readings" until_true 30 has_rows c a 2
 for liar in 1 2 3; do
     attack "liar$liar" x clock "target=10.77.1.1:$PORT" unix=1717200000 rank=3 seconds=8
 done
-must "the liars are in" until_true 5 member_up liar3
+must "the liars are in" until_true 20 member_up liar3
 for liar in 1 2 3; do must "each is asked for the time and ends" attacked "liar$liar"; done
 years() { "$BIN/rivulet" query --config "$LAB/c.yaml" --format csv | grep -oE '^(19|20)[0-9][0-9]-' | sort | uniq -c; }
 must "every reading is still of 1970: $(years | tr '\n' ' ')" eval '[ "$(years | wc -l)" = 1 ] && years | grep -q 1970'

@@ -11,11 +11,11 @@ lied() { years | grep -q 2024; }
 try() {
     local liar
     agent a
-    must "readings ($1)" until_true 15 has_rows c a 2
+    must "readings ($1)" until_true 30 has_rows c a 2
     for liar in $(seq "$2"); do
         attack "liar$liar" x clock "target=10.77.1.1:$PORT" unix=1717200000 rank=3 seconds=8
     done
-    must "the liar is in ($1)" until_true 5 member_up liar1
+    must "the liar is in ($1)" until_true 20 member_up liar1
     for liar in $(seq "$2"); do must "it is asked for the time and ends ($1)" attacked "liar$liar"; done
     sleep 1.5
     must "no reading moved to 2024 ($1): $(years | tr '\n' ' ')" eval '! lied'

@@ -11,14 +11,14 @@ config b agent "$SENSOR
 $quiet"
 agent a
 agent b
-must "the agents run" until_true 10 up a
-must "both" until_true 10 up b
+must "the agents run" until_true 30 up a
+must "both" until_true 30 up b
 for last in 2 3; do
     attack "garbage$last" x garbage "target=10.77.1.$last:$PORT" from=10.77.1.4 rate=54000 seconds=30
 done
 sleep 2
 collect c
-must "the collector runs" until_true 10 up c
+must "the collector runs" until_true 30 up c
 taken=$(milliseconds_until 10 connected a) || fail "a configured peer is found"
 measured "from the collector's start to the agent that has it configured: $taken ms"
 ticket=$("$BIN/rivulet" ticket --valid 10min --socket "$LAB/c.sock")

@@ -16,8 +16,8 @@ for last in $(seq 101 116); do ip -n "$NS-x" addr add "10.77.1.$last/24" dev eth
 many=$(seq -s , -f 10.77.1.%g 101 116)
 collect c
 agent a
-must "the agent runs" until_true 10 up a
-must "the collector runs" until_true 10 up c
+must "the agent runs" until_true 30 up a
+must "the collector runs" until_true 30 up c
 sleep 6
 measured "the agent's memory before: $(memory "$agent_a") kB"
 sizes=()

@@ -5,13 +5,13 @@ lan 1 a x
 lan 2 a x
 config a agent "links: {udp: {port: $PORT, interfaces: [eth1]}}"
 agent a
-must "the agent runs" until_true 10 up a
+must "the agent runs" until_true 30 up a
 refused() {
     attack "$@" seconds=3
     attacked "$1" && fail "$1: admitted"
     return 0
 }
-attack own x join "target=10.77.1.1:$PORT" interface=eth1 seconds=3
+attack own x join "target=10.77.1.1:$PORT" interface=eth1 seconds=6
 must "admitted on the interface that is named" attacked own
 refused other x join "target=10.77.2.1:$PORT"
 refused weak x join "target=10.77.1.1:$PORT" interface=eth2

@@ -4,7 +4,7 @@ host a x
 lan 1 a x
 config a agent "$FIXED"
 agent a
-must "the agent runs" until_true 10 up a
+must "the agent runs" until_true 30 up a
 lines() { wc -l <"$LAB/agent_a.err"; }
 before=$(lines)
 attack flood x refusals "target=10.77.1.1:$PORT" from=10.77.1.2 rate=200000 seconds=10

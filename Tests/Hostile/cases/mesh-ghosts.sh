@@ -11,13 +11,13 @@ collect c
 agent r
 must "the relay reaches the collector" until_true 10 connected r
 attack visit x ghosts "target=10.77.1.2:$PORT" count=40 each=20 seconds=5
-must "the member is in" until_true 5 member_up visit
+must "the member is in" until_true 20 member_up visit
 attacked visit
 relay=$(table r channels)
 measured "at the relay: $(tail -n 2 "$LAB/visit.out" | head -1), $relay channels"
 must "the relay took none over the mesh ($relay channels)" [ "$relay" -le 12 ]
 attack ghosts x ghosts "target=10.77.1.1:$PORT" count=1000 each=70 seconds=28
-must "the member is in again" until_true 5 member_up ghosts
+must "the member is in again" until_true 20 member_up ghosts
 full() { [ "$(table c channels)" -ge 590 ]; }
 until_true 16 full
 agent a

@@ -8,11 +8,11 @@ outputs:
 config a agent "$SENSOR"
 collect c
 agent a
-must "the collector runs" until_true 10 up c
-must "the agent's readings come" until_true 15 has_rows c a
+must "the collector runs" until_true 30 up c
+must "the agent's readings come" until_true 30 has_rows c a
 attack liar x names "target=10.77.1.1:$PORT" "name=$(printf 'x\033[2J\302\2332J\342\200\256y')" seconds=9
-must "the member is in" until_true 5 member_up liar
-must "its readings are written" until_true 10 grep -q 'DROP TABLE' "$LAB/lines.jsonl"
+must "the member is in" until_true 20 member_up liar
+must "its readings are written" until_true 30 grep -q 'DROP TABLE' "$LAB/lines.jsonl"
 must "it ends" attacked liar
 must "each line is JSON" jq -e . "$LAB/lines.jsonl"
 must "each line of the table is, too" jq -e . "$LAB/collect_c.out"

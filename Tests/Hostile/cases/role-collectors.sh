@@ -9,9 +9,9 @@ config a agent "$SENSOR
 $FIXED
 collectors: [\"$collector\"]"
 agent a
-must "the agent runs" until_true 10 up a
+must "the agent runs" until_true 30 up a
 attack liar x collector "target=10.77.1.1:$PORT" role=collector seconds=8
-must "the liar is in" until_true 5 member_up liar
+must "the liar is in" until_true 20 member_up liar
 must "it ends" attacked liar
 measured "the liar had $(tail -n 1 "$LAB/liar.out")"
 must "the agent keeps its readings" at_least a readingsWaiting 30

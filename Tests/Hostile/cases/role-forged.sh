@@ -7,11 +7,11 @@ config c collector
 config a agent "$SENSOR
 $FIXED"
 agent a
-must "the agent runs" until_true 10 up a
+must "the agent runs" until_true 30 up a
 for lie in "agent collector" "viewer collector" "viewer viewer"; do
     read -r role kind <<<"$lie"
     attack "liar_$role$kind" x collector "target=10.77.1.1:$PORT" role=$role kind=$kind seconds=5
-    must "the liar is in ($lie)" until_true 5 member_up "liar_$role$kind"
+    must "the liar is in ($lie)" until_true 20 member_up "liar_$role$kind"
     must "it ends ($lie)" attacked "liar_$role$kind"
     measured "admitted as $role, routed as $kind: $(tail -n 1 "$LAB/liar_$role$kind.out")"
     must "the agent keeps its readings ($lie)" at_least a readingsWaiting 15

@@ -10,9 +10,9 @@ config r relay
 for name in v w; do config $name viewer; done
 agent a
 agent r
-must "the agent runs" until_true 10 up a
+must "the agent runs" until_true 30 up a
 attack ghosts x viewers "target=10.77.1.1:$PORT" count=60 seconds=75
-must "the member is in" until_true 5 member_up ghosts
+must "the member is in" until_true 20 member_up ghosts
 invented() { [ "$(table a destinations)" -ge 60 ]; }
 must "the agent believes in them" until_true 10 invented
 sleep 2

@@ -18,9 +18,9 @@ for target in 1 2; do
     attack "liar$target" x routing "target=10.77.2.$target:$PORT" "claim=$collector" seqno=4294967295 seconds=60
 done
 attack liar3 x routing "target=10.77.1.1:$PORT" "claim=$(member r peer)" seqno=4294967295 kind=node seconds=60
-must "the liar is in" until_true 5 member_up liar1
-must "with the agent too" until_true 5 member_up liar2
-must "and with the collector" until_true 5 member_up liar3
+must "the liar is in" until_true 20 member_up liar1
+must "with the agent too" until_true 20 member_up liar2
+must "and with the collector" until_true 20 member_up liar3
 sleep 8
 stop "$liar1" KILL
 stop "$liar2" KILL

@@ -13,13 +13,13 @@ agent r
 agent a
 must "relay and agent meet" until_true 10 has_neighbours a 1
 attack liar x routing "target=10.77.2.1:$PORT" "claim=$collector" squat=1 kind=node seconds=60
-must "the liar is in" until_true 5 member_up liar
+must "the liar is in" until_true 20 member_up liar
 sleep 2
 collect c --trace
 must "readings while the relay is lied to" until_true 20 has_rows c a 2
 stop "$collect_c" KILL
 attack liar2 x routing "target=10.77.2.2:$PORT" "claim=$collector" squat=1 kind=node seconds=60
-must "the liar is in with the agent too" until_true 5 member_up liar2
+must "the liar is in with the agent too" until_true 20 member_up liar2
 sleep 4
 collect c --trace
 sleep 4

@@ -1,5 +1,5 @@
 # An agent with a good way over Ethernet scans rarely and passively, and still hears who advertises.
-# at most 240 s
+# at most 600 s
 . Tests/Lab/bluetooth.sh
 host c
 veth lab0 c 1
@@ -9,9 +9,9 @@ config a agent "links: {udp: {interfaces: [lab0]}, bluetooth: {adapter: \"${ADDR
 $SENSOR"
 collect c
 agent_here a
-must "readings" until_true 40 has_rows c a
+must "readings" until_true 90 has_rows c a
 content() { status a | grep '"content":true' >/dev/null; }
-must "other links suffice" until_true 30 content
+must "other links suffice" until_true 90 content
 start_here btmon btmon -i hci0
 # Somebody of another network, who never connects: service data with our UUID, and a tag of zeros.
 mgmt --index 1 power on >>"$LAB/mgmt.out"

@@ -19,13 +19,13 @@ as_user() {
 }
 only_bluetooth a agent 0
 as_user a -all,+net_admin,+net_raw
-must "it is used" until_true 10 says agent_a "is used"
+must "it is used" until_true 60 says agent_a "is used"
 only_bluetooth b agent 1
 as_user b
-must "without the capabilities it says so" until_true 10 says agent_b "not permitted; it needs CAP_NET_ADMIN"
+must "without the capabilities it says so" until_true 60 says agent_b "not permitted; it needs CAP_NET_ADMIN"
 must "and goes on" kill -0 "$agent_b"
 host d
 config d agent
 agent d
-must "elsewhere there is none" until_true 10 says agent_d "Bluetooth is not used"
+must "elsewhere there is none" until_true 60 says agent_d "Bluetooth is not used"
 must "and the agent goes on" kill -0 "$agent_d"

@@ -4,9 +4,9 @@
 gpio_chip 8
 
 watch_edge 2
-must "somebody watches the line" until_true 60 watched 2
+must "somebody watches the line" until_true 90 watched 2
 pull 2 up
-must "an edge is seen" until_true 30 test -s "$LAB/watch.out"
+must "an edge is seen" until_true 90 test -s "$LAB/watch.out"
 
 i2c_bus 0x48
 modprobe lm75

@@ -27,22 +27,22 @@ agent a
 
 # last CHANNEL VALUE: a row of the collector ends with this value.
 last() { grep "\"channel\":\"$1\"" "$LAB/collect_c.out" | grep -q "\"last\":$2[,}]"; }
-must "volts" until_true 60 last ain0 2.048000
-must "volts between two inputs" until_true 60 last ain0-ain1 2.048000
-must "a pin that is high" until_true 60 last door.p0 1
-must "a pin that is low" until_true 60 last door.p1 0
+must "volts" until_true 90 last ain0 2.048000
+must "volts between two inputs" until_true 90 last ain0-ain1 2.048000
+must "a pin that is high" until_true 90 last door.p0 1
+must "a pin that is low" until_true 90 last door.p1 0
 i2c_word 0x48 0 0xfff0
-must "other volts" until_true 60 last ain0 -0.002000
+must "other volts" until_true 90 last ain0 -0.002000
 i2c_word 0x48 0 0x7fff
 # null CHANNEL REASON: readings without a value.
 null() {
     [ "$(sql c "SELECT count(*) > 0 FROM readings JOIN channels USING (run_id)
         WHERE number = channel AND name = '$1' AND reason = $2")" = 1 ]
 }
-must "what is clipped has no value" until_true 60 null ain0 6
-must "who belongs to the kernel is denied" until_true 30 null taken.ain0 9
-must "who is not there is absent" until_true 30 null gone.co2 2
+must "what is clipped has no value" until_true 90 null ain0 6
+must "who belongs to the kernel is denied" until_true 90 null taken.ain0 9
+must "who is not there is absent" until_true 90 null gone.co2 2
 says() { [[ $(status a) == *"$1"* ]]; }
-must "the driver is named" until_true 30 says "belongs to the kernel's driver lm75"
-must "where to look" until_true 30 says "nothing answers at 0x62"
-must "how to switch a bus on" until_true 30 says "dtparam=i2c_arm=on"
+must "the driver is named" until_true 90 says "belongs to the kernel's driver lm75"
+must "where to look" until_true 90 says "nothing answers at 0x62"
+must "how to switch a bus on" until_true 90 says "dtparam=i2c_arm=on"

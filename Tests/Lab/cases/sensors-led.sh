@@ -21,12 +21,12 @@ steady() {
 }
 
 agent a
-must "it blinks: lit" until_true 20 lit
-must "it blinks: dark" until_true 10 dark
-must "it blinks: lit again" until_true 10 lit
+must "it blinks: lit" until_true 60 lit
+must "it blinks: dark" until_true 60 dark
+must "it blinks: lit again" until_true 60 lit
 if steady; then fail "it is steady without a collector"; fi
 collect c
-must "the agent has a collector" until_true 30 connected a
-must "it is steady" until_true 20 steady
+must "the agent has a collector" until_true 90 connected a
+must "it is steady" until_true 60 steady
 stop "$agent_a"
-must "it is dark in the end" until_true 10 dark
+must "it is dark in the end" until_true 60 dark

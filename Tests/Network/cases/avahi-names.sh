@@ -15,9 +15,9 @@ $SENSOR"
 done
 collect c
 for name in a b d; do agent $name; done
-for name in a b d; do must "$name has a collector" until_true 30 connected $name; done
+for name in a b d; do must "$name has a collector" until_true 40 connected $name; done
 has_three() { [ "$(browse c 2>/dev/null | grep -cE '^=;eth1;IPv4;pi.*"role=agent"')" = 3 ]; }
-must "three services" until_true 20 has_three
+must "three services" until_true 40 has_three
 names=$(for name in a b d; do member $name serviceName; done | sort -u)
 must "three names" [ "$(wc -l <<<"$names")" = 3 ]
 must "all begin with it" [ "$(grep -c '^pi' <<<"$names")" = 3 ]
@@ -25,4 +25,4 @@ for name in a b d; do
     must "$name says under which name" says $name "published as \"$(member $name serviceName)\""
 done
 has_three_peers() { [ "$(sql c "SELECT count(DISTINCT peer_id) FROM runs")" = 3 ]; }
-must "readings of three peers" until_true 10 has_three_peers
+must "readings of three peers" until_true 30 has_three_peers

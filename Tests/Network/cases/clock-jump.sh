@@ -13,11 +13,11 @@ for _ in $(seq 20); do
     jump -172800
 done
 jump 0
-must "connected all the same" until_true 15 connected a
-must "readings" until_true 15 has_rows c a
+must "connected all the same" until_true 30 connected a
+must "readings" until_true 30 has_rows c a
 for offset in 86400 -172800 0; do
     jump "$offset"
-    must "readings after a jump to $offset s" more_rows c a 10
+    must "readings after a jump to $offset s" more_rows c a 30
     must "still connected after a jump to $offset s" connected a
 done
 # Told in the rows' times: nothing is shown as of yesterday or tomorrow for longer than the jump lasted.

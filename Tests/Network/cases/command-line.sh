@@ -32,7 +32,7 @@ done
 # Closed descriptors: what is for them goes nowhere, above all into no file.
 stop "$agent_a"
 start agent_a a bash -c "exec '$BIN/rivulet-agent' --config '$LAB/a.yaml' --verbose <&- >&- 2>&-"
-must "an agent without descriptors" until_true 5 status a
+must "an agent without descriptors" until_true 30 status a
 for number in 0 1 2; do
     must "descriptor $number is nobody's" [ "$(readlink "/proc/$agent_a/fd/$number")" = /dev/null ]
 done
@@ -70,7 +70,7 @@ must "missing" query 66 "$LAB/none: there is no such file" "$LAB/none"
 start collect_c a "$BIN/rivulet" collect --config "$LAB/c.yaml" --format csv
 agent a
 stored() { [ "$(sql c 'SELECT count(*) FROM readings')" -gt 20 ] 2>/dev/null; }
-must "readings" until_true 20 stored
+must "readings" until_true 40 stored
 stop "$collect_c"
 stop "$agent_a"
 store=$LAB/c/readings.sqlite
@@ -115,5 +115,5 @@ must "in UTC" ends 0 '^[0-9:]{8}–[0-9:]{8} UTC' ip netns exec "$NS-a" env TZ=A
     --config "$LAB/c.yaml" --every 1s --once --utc
 # A terminal that takes no sequences gets plain tables.
 start dumb a script -qfec "env TERM=dumb $BIN/rivulet collect --config $LAB/c.yaml --every 1s --once" /dev/null
-must "a table" until_true 15 grep -qa 'NODE  *CHANNEL' "$LAB/dumb.out"
+must "a table" until_true 30 grep -qa 'NODE  *CHANNEL' "$LAB/dumb.out"
 must "without sequences" [ "$(grep -ca "$(printf '\033')" "$LAB/dumb.out")" = 0 ]

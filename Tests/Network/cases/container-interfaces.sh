@@ -15,10 +15,10 @@ ip -n "$NS-c" addr add fe80::77/64 dev eth1
 sleep 0.5
 ip -n "$NS-a" addr add fe80::77/64 dev eth1
 failed() { ip -n "$NS-a" addr show dev eth1 | grep -q dadfailed; }
-must "the kernel found the conflict" until_true 10 failed
+must "the kernel found the conflict" until_true 30 failed
 config c collector
 config a agent "$SENSOR"
 collect c
 agent a
-must "readings" until_true 10 has_rows c a
+must "readings" until_true 30 has_rows c a
 must "only eth1" [ "$(grep -c ': in use' "$LAB/agent_a.err")" = 1 ]

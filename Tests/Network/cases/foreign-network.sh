@@ -9,8 +9,8 @@ collect c
 collect d
 agent a
 agent b
-must "ours" until_true 10 has_rows c a
-must "theirs" until_true 10 has_rows d b
+must "ours" until_true 30 has_rows c a
+must "theirs" until_true 30 has_rows d b
 must "not theirs at ours" [ "$(rows c b)" = 0 ]
 must "not ours at theirs" [ "$(rows d a)" = 0 ]
-must "strangers are counted" [ "$(drops a beacon-strange-network)" -gt 0 ]
+must "strangers are counted" until_true 30 eval '[ "$(drops a beacon-strange-network)" -gt 0 ]'

@@ -5,7 +5,7 @@ config c collector
 config a agent "$SENSOR"
 collect c
 agent a
-must "readings" until_true 10 has_rows c a
+must "readings" until_true 30 has_rows c a
 kill -TERM "$agent_a"
 wait "$agent_a"
 must "status 0" [ $? = 0 ]

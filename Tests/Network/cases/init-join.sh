@@ -19,12 +19,12 @@ stored() { sqlite3 -readonly "$LAB/$1/state/readings.sqlite" "SELECT count(*) FR
 has_readings() { [ "$(stored "$1")" -gt 5 ]; }
 collect x
 agent a
-must "the agent runs" until_true 10 status a
-must "the other collector runs" until_true 10 status x
+must "the agent runs" until_true 30 status a
+must "the other collector runs" until_true 30 status x
 sleep 3
 must "a collector that the line does not name gets nothing" [ "$(stored x)" = 0 ]
 collect c
-must "the collector of the line gets readings" until_true 20 has_readings c
+must "the collector of the line gets readings" until_true 40 has_readings c
 must "and still no other" [ "$(stored x)" = 0 ]
 in_host a "$BIN/rivulet" init --directory "$LAB/a" >"$LAB/again" 2>&1
 must "a second run says what is there" grep -q 'is there already: agent a' "$LAB/again"

@@ -5,7 +5,7 @@ config c collector
 config a agent "$SENSOR"
 collect c
 agent a
-must "readings before" until_true 10 has_rows c a
+must "readings before" until_true 30 has_rows c a
 ip -n "$NS-a" link set eth1 down
 sleep 2
 ip -n "$NS-a" link set eth1 up

@@ -6,4 +6,4 @@ config c collector
 config a agent "$SENSOR"
 collect c
 agent a
-must "readings over IPv4" until_true 10 has_rows c a
+must "readings over IPv4" until_true 30 has_rows c a

@@ -9,9 +9,9 @@ jump -$(date +%s)
 collect c
 unset LD_PRELOAD
 agent a
-must "readings" until_true 15 has_rows c a 3
+must "readings" until_true 30 has_rows c a 3
 first() { "$BIN/rivulet" query --config "$LAB/c.yaml" --format csv | sed -n 2p; }
-must "the first is of 1970" grep -q '1970-01-01T' <<<"$(first)"
+must "the first is of 1970" until_true 30 eval 'first | grep -q 1970-01-01T'
 jump 0
 today() { first | grep -qE "$(date -u +%Y-%m-%d)T|$(date -u -d '1 min ago' +%Y-%m-%d)T"; }
 must "the first is of today" until_true 90 today

@@ -9,9 +9,9 @@ kept() {
     waiting=$(status a 2>/dev/null | tr ',{}' '\n' | sed -n 's/^ *"readingsWaiting": *//p')
     [ "${waiting:-0}" -ge 25 ]
 }
-must "readings wait" until_true 15 kept
+must "readings wait" until_true 30 kept
 collect c
-must "readings in the table" until_true 10 has_rows c a 3
+must "readings in the table" until_true 30 has_rows c a 3
 # Five a second come; the backlog is far more. A window of one second may hold one or two extra.
 must "no window holds the backlog" bash -c \
     "! grep -oE '\"count\":[0-9]+' '$LAB/collect_c.out' | grep -vqE ':[0-7]\$'"

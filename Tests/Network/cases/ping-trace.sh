@@ -32,7 +32,7 @@ at_failure() {
 must "nobody at the socket" ends 69 ping c $at
 collect c
 for name in r1 r2 a; do agent $name; done
-must "readings over two relays" until_true 20 has_rows c a
+must "readings over two relays" until_true 40 has_rows c a
 # Where no node runs, it listens itself; they have settled, so that takes its time.
 start listen x "$BIN/rivulet" browse --config "$LAB/x.yaml"
 
@@ -79,10 +79,10 @@ must "browse" ends 0 browse --once $at
 must "only neighbours are near" [ "$(grep -cE ' (connected|near)( |$)' "$LAB/said")" = 1 ]
 must "the relay is" grep -qE '^r2 +[a-z2-7]{5}-[a-z2-7]{5} relay +eth3 +[0-9]+ (s|min) +connected' "$LAB/said"
 start browse a "$BIN/rivulet" browse $at
-must "lines where there is no terminal" until_true 5 grep -qE '^found  r2  .*  relay  eth3  connected' "$LAB/browse.out"
+must "lines where there is no terminal" until_true 30 grep -qE '^found  r2  .*  relay  eth3  connected' "$LAB/browse.out"
 stop "$browse" INT
 start screen a script -qfec "$BIN/rivulet browse $at" /dev/null
-must "a table on a terminal" until_true 5 grep -qa '1 node is near; Ctrl-C ends this' "$LAB/screen.out"
+must "a table on a terminal" until_true 30 grep -qa '1 node is near; Ctrl-C ends this' "$LAB/screen.out"
 
 must "an unknown name" ends 66 ping colector $at
 must "which it says" grep -q 'no node colector is known here' "$LAB/said"
@@ -104,15 +104,15 @@ stop "$agent_r1"
 sed -i 's/^name: r1/name: c/' "$LAB/r1.yaml"
 agent r1
 twins() { rivulet trace "$(member c peer)" $at | grep -qE "^ 2  c $id"; }
-must "the relay under the collector's name" until_true 20 twins
+must "the relay under the collector's name" until_true 40 twins
 c=$(member c peer)
 on_relay="--socket $LAB/r2.sock"
 ambiguous() { says '^2 nodes are called c; give the PeerID' ping c -c 1 $on_relay; }
-must "both are listed" until_true 20 ambiguous
+must "both are listed" until_true 40 ambiguous
 must "with PeerIDs" says "^  $c  " ping c -c 1 $on_relay
 
 # A relay that is stopped: no way, or no answer.
 kill -STOP "$agent_r1"
-must "a silent relay" until_true 20 ends 69 ping "$c" -c 1 --timeout 500ms $at
+must "a silent relay" until_true 40 ends 69 ping "$c" -c 1 --timeout 500ms $at
 kill -CONT "$agent_r1"
-must "and back" until_true 20 ends 0 ping "$c" -c 1 --timeout 500ms $at
+must "and back" until_true 40 ends 0 ping "$c" -c 1 --timeout 500ms $at

@@ -8,5 +8,5 @@ config a agent "$SENSOR"
 collect c
 agent r
 agent a
-must "readings over the relay" until_true 15 has_rows c a
+must "readings over the relay" until_true 30 has_rows c a
 must "two hops" grep -q '"hops":2' "$LAB/collect_c.out"

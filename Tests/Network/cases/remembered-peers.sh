@@ -18,12 +18,12 @@ stop "$agent_a"
 config a agent "links: {udp: {peers: ['10.77.1.1:4577']}}
 $SENSOR"
 agent a
-must "readings at a configured address" until_true 15 has_rows c a
+must "readings at a configured address" until_true 30 has_rows c a
 stop "$agent_a"
 must "the peer is remembered" grep -q ' 10.77.1.1:4577$' "$LAB/a/peers"
 config a agent "$SENSOR"
 agent a
-taken=$(milliseconds_until 15 connected a) || fail "the second run finds it"
+taken=$(milliseconds_until 30 connected a) || fail "the second run finds it"
 measured "from the start to a remembered collector: $taken ms"
 # The collector comes back elsewhere and remembers nobody.
 stop "$collect_c"
@@ -35,4 +35,4 @@ must "at another port it is found again" until_true 60 has_rows c a
 stop "$agent_a" KILL
 echo nonsense >>"$LAB/a/peers"
 agent a
-must "the damage is told" until_true 5 grep -q "peers: the remembered peers are not used" "$LAB/agent_a.err"
+must "the damage is told" until_true 30 grep -q "peers: the remembered peers are not used" "$LAB/agent_a.err"

@@ -9,7 +9,7 @@ config a agent "$SENSOR"
 collect c --trace
 agent r
 agent a
-must "readings before" until_true 15 has_rows c a
+must "readings before" until_true 30 has_rows c a
 
 # heard_since NANOSECONDS: prints how long after it the first report came, in ms.
 heard_since() {

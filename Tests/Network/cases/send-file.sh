@@ -29,18 +29,18 @@ must "an empty file" ends empty 0 'empty sent to b: 0 B'
 must "is one there" [ -f "$LAB/in_b/empty" ]
 
 # Who is meant.
-sending a typo "$LAB/small" --to bb --wait 6s
+sending a typo "$LAB/small" --to bb --wait 15s
 must "a near name is offered" ends typo 69 'nobody called bb receives files nearby; did you mean b\?'
 receive a
 sending b there "$LAB/small" --to a
 must "the other way" ends there 0 'sent to a'
 stop "$receive_a" INT
 start receive_second c env HOME="$LAB/home_second" "$BIN/rivulet" receive --into "$LAB" --name b "${SERVICE[@]}"
-must "another b" until_true 10 grep -qs "^receiving as" "$LAB/receive_second.err"
+must "another b" until_true 30 grep -qs "^receiving as" "$LAB/receive_second.err"
 sleep 1
 # Who is not in sight yet cannot be counted.
 both_are_seen() { sending a two "$LAB/small" --to b; ends two 64 '2 receivers are called b; give the PeerID'; }
-must "of two, which" until_true 25 both_are_seen
+must "of two, which" until_true 40 both_are_seen
 id=$(sed -n 's/^receiving as b (\(.*\)) into.*/\1/p' "$LAB/receive_b.err")
 must "both are named" grep -q "$id" "$LAB/two.err"
 sending a one "$LAB/small" --to "$id" --as chosen

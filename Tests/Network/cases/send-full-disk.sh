@@ -2,7 +2,7 @@
 . Tests/Network/files.sh
 host a b
 lan 1 a b
-slow a 1 60
+slow a 1 20
 mkdir -p "$LAB/full"
 mount -t tmpfs -o size=24m rivulet-test "$LAB/full"
 ln -s "$LAB/full" "$LAB/in_b"

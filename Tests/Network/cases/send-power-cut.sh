@@ -3,7 +3,7 @@
 . Tests/Network/files.sh
 host a b
 lan 1 a b
-slow a 1 80
+slow a 1 25
 file data.bin 12
 
 # power_cut COMMAND…: the receiver ends without a word, and the command does to what it had what the disk does.

@@ -4,15 +4,15 @@
 host a r b
 lan 1 a r
 lan 2 r b
-slow a 1 60
+slow a 1 25
 config a agent
 config r relay
 config b agent
 agent r
-must "the relay runs" until_true 10 at_least r uptimeSeconds 0
+must "the relay runs" until_true 30 at_least r uptimeSeconds 0
 mkdir -p "$LAB/in_b"
 start receive_b b env HOME="$LAB/home_b" "$BIN/rivulet" receive --config "$LAB/b.yaml" --into "$LAB/in_b"
-must "it receives" until_true 10 grep -q "^receiving as b" "$LAB/receive_b.err"
+must "it receives" until_true 30 grep -q "^receiving as b" "$LAB/receive_b.err"
 file data.bin 20
 SERVICE=(--config "$LAB/a.yaml")
 sending a relayed "$LAB/data.bin" --to b

@@ -3,7 +3,7 @@
 . Tests/Network/files.sh
 host a b
 lan 1 a b
-slow a 1 60
+slow a 1 25
 file data.bin 30
 receive b
 
@@ -13,7 +13,7 @@ resumed() { grep -qE 'are there already' "$LAB/$1.err"; }
 sending a interrupted "$LAB/data.bin" --to b
 must "under way" under_way b 4000000
 stop "$interrupted" INT
-must "the receiver keeps it" until_true 15 grep -q 'data.bin: a is gone; .* are kept' "$LAB/receive_b.err"
+must "the receiver keeps it" until_true 30 grep -q 'data.bin: a is gone; .* are kept' "$LAB/receive_b.err"
 must "under no name" [ ! -e "$LAB/in_b/data.bin" ]
 must "and says what it is" grep -q "^name: data.bin$" "$LAB"/in_b/.rivulet-partial/*.about
 
@@ -61,12 +61,12 @@ must "and goes on" ends woken 0 'silent.bin sent to b'
 must "byte for byte" arrived data.bin "$LAB/in_b/silent.bin"
 
 # Another one of the same name takes its place: nothing of the file goes there by itself.
-sending a meant "$LAB/data.bin" --to b --as meant.bin --wait 12s
+sending a meant "$LAB/data.bin" --to b --as meant.bin --wait 25s
 must "under way" under_way b 2000000
 stop "$receive_b" KILL
 mkdir "$LAB/in_other"
 start other b env HOME="$LAB/home_other" "$BIN/rivulet" receive --into "$LAB/in_other" --name b "${SERVICE[@]}"
-must "another b" until_true 10 grep -qs "^receiving as" "$LAB/other.err"
+must "another b" until_true 30 grep -qs "^receiving as" "$LAB/other.err"
 must "is told of" ends meant 75 'is gone. Another one of this name has come'
 must "has got nothing" [ -z "$(find "$LAB/in_other" -type f)" ]
 sending a again "$LAB/data.bin" --to b --as meant.bin

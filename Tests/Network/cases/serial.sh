@@ -29,12 +29,12 @@ agent a
 
 # last CHANNEL VALUE [UNIT]: a row of the collector ends with this value.
 last() { grep "\"channel\":\"$1\"" "$LAB/collect_c.out" | grep -q "\"last\":$2[,}]"; }
-must "dust" until_true 15 last hall.pm2.5 13
-must "position" until_true 15 last lat 47.2852332
-must "east" until_true 15 last lon 8.5652650
-must "height" until_true 15 last altitude 499.6
-must "a line's groups" until_true 15 last temperature 21.5
-must "and the second" until_true 15 last humidity 40
+must "dust" until_true 30 last hall.pm2.5 13
+must "position" until_true 30 last lat 47.2852332
+must "east" until_true 30 last lon 8.5652650
+must "height" until_true 30 last altitude 499.6
+must "a line's groups" until_true 30 last temperature 21.5
+must "and the second" until_true 30 last humidity 40
 
 # says TEXT: the agent's status does.
 says() { [[ $(status a) == *"$1"* ]]; }
@@ -43,17 +43,17 @@ says() { [[ $(status a) == *"$1"* ]]; }
 second='\x42\x4d\x00\x1c\x00\x05\x00\x0d\x00\x16\x00\x05\x00\x0e\x00\x16\x02\xfd\x00\xfc\x00\x1d\x00\x0f\x00\x06\x00\x06\x97\x00\x03\xc6'
 printf '%b' "\x42\x42\x4d\x00${frame:0:60}${frame/x02/x03}\xff\x00${second}" >"$LAB/noise"
 mv "$LAB/noise" "$LAB/frames"
-must "dust through noise" until_true 15 last hall.pm2.5 14
-must "the noise is counted" until_true 15 says "with a wrong checksum"
+must "dust through noise" until_true 30 last hall.pm2.5 14
+must "the noise is counted" until_true 30 says "with a wrong checksum"
 
 stop "$device_frames"
-must "who is unplugged is told of" until_true 10 says "tty_frames is not there"
+must "who is unplugged is told of" until_true 30 says "tty_frames is not there"
 # null CHANNEL: readings without a value, for reason 2, absent.
 null() {
     [ "$(sql c "SELECT count(*) > 0 FROM readings JOIN channels USING (run_id)
         WHERE number = channel AND name = '$1' AND reason = 2")" = 1 ]
 }
-must "and null" until_true 15 null hall.pm2.5
-must "the others go on" more_rows c a 10
+must "and null" until_true 30 null hall.pm2.5
+must "the others go on" more_rows c a 30
 plug_in frames
-must "who returns is opened again" until_true 10 says "opened 2 times"
+must "who returns is opened again" until_true 30 says "opened 2 times"

@@ -7,10 +7,10 @@ config a agent "$SENSOR
 journal: {spool-after: 3s}"
 collect c
 agent a
-must "readings before" until_true 15 has_rows c a 3
+must "readings before" until_true 30 has_rows c a 3
 must "nothing is written in normal running" at_most a spoolBytesWritten 0
 stop "$collect_c"
-must "readings go to disk" until_true 20 at_least a spoolBytesWritten 100
+must "readings go to disk" until_true 40 at_least a spoolBytesWritten 100
 sleep 5
 last=$(member a readings)
 run=$(member a run)
@@ -24,7 +24,7 @@ collect c
 # All but what was younger than spool-after, with a second to spare, at five readings a second.
 of_run() { sql c "SELECT count(*) FROM readings JOIN runs ON runs.id = run_id WHERE hex(run) = upper('$run')"; }
 enough() { [ "$(of_run)" -ge $((last - 20)) ]; }
-must "the run before is there" until_true 30 enough
+must "the run before is there" until_true 40 enough
 echo "$(of_run) of $last readings of the run that was killed"
-must "and is not kept any longer" until_true 15 no_segments
-must "the agent is rid of its own" until_true 15 at_most a readingsWaiting 15
+must "and is not kept any longer" until_true 30 no_segments
+must "the agent is rid of its own" until_true 30 at_most a readingsWaiting 15

@@ -7,5 +7,5 @@ rm -rf "$LAB/a"
 : >"$LAB/a" # a file where the directory should be
 collect c
 agent a
-must "readings all the same" until_true 10 has_rows c a
+must "readings all the same" until_true 30 has_rows c a
 must "status says ephemeral" bash -c "'$BIN/rivulet' status --json --socket '$LAB/a.sock' | grep -q '\"ephemeral\":true'"

@@ -4,7 +4,7 @@ lan 1 c a
 config c collector
 config a agent "$SENSOR"
 agent a
-must "readings wait" until_true 15 at_least a readingsWaiting 25
+must "readings wait" until_true 30 at_least a readingsWaiting 25
 last=$(member a readings)
 run=$(member a run)
 stop "$agent_a"
@@ -12,4 +12,4 @@ agent a
 collect c
 of_run() { sql c "SELECT count(*) >= $last FROM readings JOIN runs ON runs.id = run_id WHERE hex(run) = upper('$run')"; }
 there() { [ "$(of_run)" = 1 ]; }
-must "the run before is there, whole" until_true 30 there
+must "the run before is there, whole" until_true 40 there

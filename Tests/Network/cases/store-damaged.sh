@@ -7,6 +7,6 @@ config a agent "$SENSOR"
 head -c 20000 /dev/urandom >"$LAB/c/readings.sqlite"
 collect c
 agent a
-must "it says what it did" until_true 10 grep -q "readings.sqlite.*kept as" "$LAB/collect_c.err"
+must "it says what it did" until_true 30 grep -q "readings.sqlite.*kept as" "$LAB/collect_c.err"
 must "the old file is there" [ -s "$LAB"/c/readings.sqlite.*-1 ]
-must "all are there" until_true 20 has_all c
+must "all are there" until_true 40 has_all c

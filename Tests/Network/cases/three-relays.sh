@@ -9,4 +9,4 @@ for name in r1 r2 r3; do config $name relay; done
 config a agent "$SENSOR"
 collect c
 for name in r1 r2 r3 a; do agent $name; done
-must "readings over three relays" until_true 20 has_rows c a
+must "readings over three relays" until_true 40 has_rows c a

@@ -10,8 +10,8 @@ collect c
 agent a
 agent x
 on() { local name=$1; shift; "$BIN/rivulet" "$@" --socket "$LAB/$name.sock"; }
-must "the collector is up" until_true 10 status c
-must "the others are up" until_true 10 status a
+must "the collector is up" until_true 30 status c
+must "the others are up" until_true 30 status a
 sleep 1
 must "nobody was found" [ "$(rows c a)" = 0 ]
 
@@ -37,7 +37,7 @@ must "an old one is refused" refused a "expired" "$short"
 must "still nobody" [ "$(rows c a)" = 0 ]
 
 must "connected" [ "$(on a connect "$ticket")" = "connected to c" ]
-must "readings" until_true 10 has_rows c a
+must "readings" until_true 30 has_rows c a
 
 # The code in the terminal is the one that the usual program makes of the same ticket.
 on c ticket --valid 1h --qr >"$LAB/code"

@@ -17,11 +17,11 @@ links: {udp: {peers: [\"10.77.1.1:4577\"]}}"
 collect c
 agent a
 agent b
-must "the listed one gets in" until_true 15 has_rows c a
+must "the listed one gets in" until_true 30 has_rows c a
 refused() { [ "$(drops c admission-not-listed)" -gt 0 ]; }
-must "the other one is refused and counted" until_true 15 refused
-must "by its PeerID" until_true 10 grep -q "is $stranger, which .trust: pinned. does not list" "$LAB/collect_c.err"
-must "in the status too" until_true 5 eval 'status c | grep -q "\"cause\":\"not-listed\""'
+must "the other one is refused and counted" until_true 30 refused
+must "by its PeerID" until_true 30 grep -q "is $stranger, which .trust: pinned. does not list" "$LAB/collect_c.err"
+must "in the status too" until_true 30 eval 'status c | grep -q "\"cause\":\"not-listed\""'
 must "no reading of it" [ "$(rows c b)" = 0 ]
 must "the right one goes on" more_rows c a
 
@@ -40,5 +40,5 @@ else
     must "its identity is untouched" [ "$(find "$LAB/a" -name 'identity*' | wc -l)" = 1 ]
     must "adopted" identity adopt a >/dev/null
     agent a
-    must "it is let in as before" more_rows c a 15
+    must "it is let in as before" more_rows c a 30
 fi

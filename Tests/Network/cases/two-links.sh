@@ -7,9 +7,9 @@ config c collector
 config a agent "$SENSOR"
 collect c
 agent a
-must "readings before" until_true 10 has_rows c a
+must "readings before" until_true 30 has_rows c a
 began=$(member a openedAtMilliseconds)
-must "both links proved" until_true 15 at_least a links 2
+must "both links proved" until_true 30 at_least a links 2
 
 used() { sed -n 's/.*neighbour c \(now \)\?at .* on \(eth[12]\)$/\2/p' "$LAB/agent_a.err" | tail -n 1; }
 other() { [ "$1" = eth1 ] && echo eth2 || echo eth1; }
@@ -18,7 +18,7 @@ ip -n "$NS-a" link set "$first" down
 must "readings after the carrier was lost" more_rows c a 20
 must "over the other link" [ "$(used)" = "$(other "$first")" ]
 ip -n "$NS-a" link set "$first" up
-must "both links again" until_true 30 at_least a links 2
+must "both links again" until_true 40 at_least a links 2
 
 # Silence: the switch of the link in use forgets everything, in both directions.
 second=$(used)

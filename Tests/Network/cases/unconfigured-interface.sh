@@ -24,11 +24,11 @@ agent g
 agent b
 start agent_own a "$BIN/rivulet-agent" --config "$LAB/own.yaml"
 neighbour() { grep -q "neighbour $2 " "$LAB/agent_$1.err"; }
-must "readings over eth1" until_true 10 has_rows c a
-must "the peer behind the gateway" until_true 15 neighbour a g
-must "the neighbour on this machine" until_true 15 neighbour own a
+must "readings over eth1" until_true 30 has_rows c a
+must "the peer behind the gateway" until_true 30 neighbour a g
+must "the neighbour on this machine" until_true 30 neighbour own a
 refused() { [ "$(drops a interface-not-configured)" -gt 3 ]; }
-must "what came over eth2 is counted" until_true 15 refused
+must "what came over eth2 is counted" until_true 30 refused
 sleep 3
 must "nobody on eth2 was admitted" [ "$(grep -c 'neighbour' "$LAB/agent_b.err")" = 0 ]
 must "nor by the agent" [ "$(grep -c 'neighbour b ' "$LAB/agent_a.err")" = 0 ]
