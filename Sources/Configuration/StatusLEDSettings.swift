@@ -32,7 +32,7 @@ public struct StatusLEDSettings: Equatable, Sendable {
             section.add("pin", "status-led needs one of the keys led and pin, such as {led: ACT}")
             return nil
         }
-        if case .led(let name) = place, name.contains("/") {
+        if case .led(let name) = place, name.utf8.contains(UInt8(ascii: "/")) {
             section.add("led", "led is a name such as ACT, not a path; `ls /sys/class/leds`")
         }
         if role == .collector || role == .viewer {

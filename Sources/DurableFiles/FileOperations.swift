@@ -76,9 +76,11 @@ extension FileOperations {
 }
 
 /// The directory that holds `path`; nil for the root and for a bare name in the working directory.
+///
+/// By scalars: to Swift a slash with a mark behind it is another character.
 func parentDirectory(of path: String) -> String? {
-    var trimmed = Substring(path)
+    var trimmed = path.unicodeScalars[...]
     while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
-    guard let slash = trimmed.lastIndex(of: "/"), trimmed != "/" else { return nil }
+    guard let slash = trimmed.lastIndex(of: "/"), trimmed.count > 1 else { return nil }
     return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
 }

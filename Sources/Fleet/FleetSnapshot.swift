@@ -15,6 +15,9 @@ public struct FleetSnapshot: Hashable, Sendable {
     public var alarms: [FleetAlarm] = []
 
     public init() {}
+
+    /// The nodes that a count of them means: a viewer only looks in, for a while perhaps.
+    public var countedNodes: [FleetNode] { nodes.filter { $0.role != "viewer" } }
 }
 
 public struct FleetCollector: Hashable, Sendable {

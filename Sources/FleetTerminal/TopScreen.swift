@@ -106,9 +106,10 @@ public struct TopScreen: Sendable {
     private var heading: String {
         guard let snapshot else { return "rivulet top · waiting for \(source)" }
         let own = snapshot.collector
-        let online = snapshot.nodes.count(where: \.isOnline)
+        let nodes = snapshot.countedNodes
         var parts = [
-            "\(own.name) in \(own.network)", "\(online) of \(snapshot.nodes.count) nodes online",
+            "\(own.name) in \(own.network)",
+            "\(nodes.count(where: \.isOnline)) of \(nodes.count) nodes online",
             "\(own.readingCount) readings",
         ]
         let active = snapshot.alarms.count(where: \.isActive)

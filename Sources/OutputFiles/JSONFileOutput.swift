@@ -83,8 +83,9 @@ public final class JSONFileOutput: OutputSink {
         LineFile.fault(call, path, errno, advice: "check who may write in its folder")
     }
 
+    /// By scalars: to Swift a slash with a mark behind it is another character.
     private var directory: String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
+        guard let slash = path.unicodeScalars.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path.unicodeScalars[..<slash])
     }
 }

@@ -6,18 +6,24 @@ import Telemetry
 /// absurd times is no hindrance to others.
 ///
 /// Each hour a sweep begins with a `RetentionPlan`, which decides; what it says is then deleted in
-/// bounded steps, over as many calls as that takes. Only our own right clock deletes anything:
-/// whatever was said of a boot that is not founded on it (`ClockMapping.isFounded`) counts for
-/// nothing.
+/// bounded steps, over as many calls as that takes. What outputs still need is asked at each step
+/// (`OutputHolds`). Only our own right clock deletes anything: whatever was said of a boot that is
+/// not founded on it (`ClockMapping.isFounded`) counts for nothing.
 struct Retention {
     private let keep: Duration?
     /// Who may still need what is older.
     var outputs: [OutputRegistration] = []
-    /// What is left to do of the sweep that is under way.
-    private var sweep: ArraySlice<HeldCut>?
-    /// What the last sweep found.
+    /// The sweep that is under way.
+    private var underWay: Sweep?
+    /// What the last sweep found when it began.
     private(set) var holds = Store.Holds()
     private var nextSweep: Instant?
+
+    private struct Sweep {
+        /// What is left to do.
+        var cuts: ArraySlice<RetentionPlan.Cut>
+        var later: LaterCuts
+    }
 
     init(keep: Duration?) { self.keep = keep }
 
@@ -30,25 +36,31 @@ struct Retention {
         utc: Int64, width: Duration, _ left: inout Int
     ) throws(StoreError) -> Int {
         guard let keep, left > 0 else { return 0 }
-        if sweep == nil, try isTime(database, now: now, utc: utc) {
+        if underWay == nil {
+            guard try isTime(database, now: now, utc: utc) else { return 0 }
             try begin(database, utc: utc)
             let runs = try runs(database, clocks)
             let plan = RetentionPlan(runs, keep: keep, utc: utc, width: width)
             try note(plan.bounds, database)
-            var outputHolds = try OutputHolds(database, readings, outputs, keep: keep)
-            sweep = try outputHolds.cuts(plan, runs, utc: utc, width: width)[...]
-            holds = outputHolds.found
+            var later = LaterCuts(runs, keep: keep, utc: utc, width: width)
+            later.prepare(for: outputs)
+            holds = try OutputHolds(database, readings, outputs).found(plan.cuts, later)
+            underWay = Sweep(cuts: plan.cuts[...], later: later)
             nextSweep = now + RetentionPlan.interval
         }
+        underWay?.later.prepare(for: outputs)
+        guard let later = underWay?.later else { return 0 }
         var deleted = 0
         let cutter = try BlockCutter(database, readings.blocks)
-        while let cut = sweep?.first {
-            deleted += try delete(cut, cutter, in: database, &left)
+        // Between two calls others commit, register and save cursors; within one nobody does.
+        let outputHolds = try OutputHolds(database, readings, outputs)
+        while let cut = underWay?.cuts.first {
+            deleted += try delete(outputHolds.held(cut, later), cutter, in: database, &left)
             if left <= 0 { return deleted }
-            sweep?.removeFirst()
-            if sweep?.isEmpty == true { try deleteEmptyRuns(database) }
+            underWay?.cuts.removeFirst()
+            if underWay?.cuts.isEmpty == true { try deleteEmptyRuns(database) }
         }
-        sweep = nil
+        underWay = nil
         return deleted
     }
 
@@ -97,7 +109,7 @@ struct Retention {
     }
 
     /// Of a run's readings, milliseconds of the board's clock. Channel by channel, so that the
-    /// indexes serve.
+    /// indexes serve. A damaged row says nothing of them.
     static let oldestSQL = time("min", "first_milliseconds")
     static let newestSQL = time("max", "last_milliseconds")
 
@@ -105,11 +117,13 @@ struct Retention {
         """
         (SELECT \(function)(time) FROM (
             SELECT (SELECT \(function)(milliseconds) FROM readings
-                WHERE run_id = runs.id AND channel = channels.number) AS time
+                WHERE run_id = runs.id AND channel = channels.number
+                AND \(ReadingTable.hasLegalTime)) AS time
             FROM channels WHERE run_id = runs.id
             UNION ALL
             SELECT (SELECT \(function)(\(column)) FROM blocks
-                WHERE run_id = runs.id AND channel = channels.number)
+                WHERE run_id = runs.id AND channel = channels.number
+                AND \(BlockTable.hasLegalTimes))
             FROM channels WHERE run_id = runs.id))
         """
     }
@@ -167,9 +181,11 @@ struct Retention {
         let first = try database.prepare(
             """
             SELECT (SELECT sequence FROM readings WHERE run_id = ?1 ORDER BY sequence LIMIT 1),
-                (SELECT min(first_sequence) FROM blocks WHERE run_id = ?1 AND last_sequence <
-                    \(Limits.blockSequencesMax) + (SELECT min(last_sequence) FROM blocks
-                        WHERE run_id = ?1))
+                (SELECT min(first_sequence) FROM blocks
+                    WHERE run_id = ?1 AND \(BlockTable.hasLegalNumbers)
+                    AND last_sequence < \(Limits.blockSequencesMax) + (
+                        SELECT min(last_sequence) FROM blocks
+                        WHERE run_id = ?1 AND \(BlockTable.hasLegalNumbers)))
             """
         ).bind(1, run)
         var end = Int64.max
@@ -199,13 +215,15 @@ struct Retention {
     }
 
     /// The newest run of a peer stays, since its agent may be there; were it another, `commit`
-    /// would ask for its birth again.
+    /// would ask for its birth again. Damaged rows whose time nobody knows go with their run.
     private func deleteEmptyRuns(_ database: Database) throws(StoreError) {
         let runs = try database.prepare(
             """
             SELECT id, boot FROM runs
-            WHERE NOT EXISTS (SELECT 1 FROM readings WHERE run_id = runs.id)
-            AND NOT EXISTS (SELECT 1 FROM blocks WHERE run_id = runs.id)
+            WHERE NOT EXISTS (SELECT 1 FROM readings
+                WHERE run_id = runs.id AND \(ReadingTable.hasLegalTime))
+            AND NOT EXISTS (SELECT 1 FROM blocks
+                WHERE run_id = runs.id AND \(BlockTable.hasLegalTimes))
             AND id NOT IN (SELECT max(id) FROM runs GROUP BY peer_id)
             """)
         var gone: [(id: Int64, boot: [UInt8])] = []
@@ -213,7 +231,7 @@ struct Retention {
         for run in gone {
             for table in [
                 "channels", "gaps", "windows", "run_windows", "due_windows", "moved_windows",
-                "wide_windows", "due_wide_windows", "output_history",
+                "wide_windows", "due_wide_windows", "output_history", "readings", "blocks",
             ] {
                 try database.execute("DELETE FROM \(table) WHERE run_id = \(run.id)")
             }

@@ -1,7 +1,5 @@
 import CSQLite
 import Collector
-import DurableFiles
-import Glibc
 import NearbyCore
 import Telemetry
 
@@ -153,58 +151,5 @@ extension Store.Opened {
             diagnostics.append(
                 "\(unreadable) runs in \(database.path) cannot be read and are ignored")
         }
-    }
-}
-
-/// Where a store lies in the file system.
-struct StorePlace {
-    let path: String
-    private let files = SystemFiles()
-
-    init(_ path: String) { self.path = path }
-
-    var exists: Bool { access(path, F_OK) == 0 }
-
-    /// Not empty, and shorter than any database.
-    var isTooShort: Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && (1..<512).contains(status.st_size)
-    }
-
-    /// Throws if the directory takes no new files, or if something other than a file is there.
-    func check() throws(StoreError) {
-        guard access(directory, W_OK | X_OK) == 0 else {
-            throw .file(FileError(operation: "write", path: directory, code: errno))
-        }
-        var status = stat()
-        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-            throw .notAFile(path: path)
-        }
-    }
-
-    /// Renames the file and what belongs to it to the first free `PATH.kind-N`; returns that.
-    func setAside(as kind: String) throws(StoreError) -> String {
-        var number = 1
-        while access("\(path).\(kind)-\(number)", F_OK) == 0 { number += 1 }
-        let aside = "\(path).\(kind)-\(number)"
-        do {
-            // The database last: after a power cut in between, it is found damaged once more.
-            for suffix in ["-wal", "-shm", "-journal", ""] where access(path + suffix, F_OK) == 0 {
-                try files.rename(path + suffix, to: aside + suffix)
-            }
-            try files.synchronizeDirectory(directory)
-        } catch {
-            throw .file(error)
-        }
-        return aside
-    }
-
-    func synchronizeDirectory() throws(StoreError) {
-        do { try files.synchronizeDirectory(directory) } catch { throw .file(error) }
-    }
-
-    private var directory: String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

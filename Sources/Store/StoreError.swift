@@ -24,6 +24,13 @@ public enum StoreError: Error, Hashable, Sendable {
     case newer(path: String, version: Int64)
     /// Written by an earlier version, and only read: a collector brings it up to date.
     case older(path: String)
+    /// Where nothing can be written beside the store: its write-ahead log has what is not in it
+    /// yet, and SQLite cannot read that without files of its own.
+    case logLeft(path: String)
+    /// The same place, read as a file that nobody writes, and now somebody does.
+    case changed(path: String)
+    /// The folder of a store to be written is not there, or takes no files.
+    case folder(FileError)
     /// A call to the file system failed, or the path is nothing that a database can be.
     case file(FileError)
     case notAFile(path: String)
@@ -55,6 +62,20 @@ public enum StoreError: Error, Hashable, Sendable {
 }
 
 extension StoreError {
+    /// Whether the file's first bytes are no database's to SQLite.
+    var saysNotADatabase: Bool {
+        self == .damaged(String(cString: sqlite3_errstr(SQLITE_NOTADB)))
+    }
+
+    /// Whether SQLite could not make its files beside a store that is only read.
+    var isForWantOfFiles: Bool {
+        switch self {
+        case .readOnly: true
+        case .other(let code, _): code & 0xff == SQLITE_CANTOPEN
+        default: false
+        }
+    }
+
     /// Whether what was to be written is at fault, and not the file: other rows can be written.
     var isOfContent: Bool {
         guard case .other(let code, _) = self else { return false }
@@ -77,9 +98,29 @@ extension StoreError: CustomStringConvertible {
             "\(path) was written by a later version of rivulet (format \(version))"
         case .older(let path):
             "\(path) was written by an earlier version of rivulet; start the collector once"
+        case .logLeft(let path):
+            "\(path) cannot be read where it is: its newest readings are in \(path)-wal, and "
+                + "nothing can be written beside them; copy both to a folder of yours and read "
+                + "the copy"
+        case .changed(let path): "\(path) has been written to meanwhile"
+        case .folder(let error): Self.text(ofFolder: error)
         case .file(let error): error.description
         case .notAFile(let path): "\(path) is not a regular file"
         case .other(let code, let text): "\(text) (SQLite code \(code))"
         }
+    }
+
+    /// Which folder, what the system said, and what to do.
+    private static func text(ofFolder error: FileError) -> String {
+        let said = strerror(error.code).map { String(cString: $0) } ?? "error \(error.code)"
+        let advice =
+            switch error.code {
+            case ENOENT: "make it, for the collector's user"
+            case EACCES, EPERM: "give it to the collector's user"
+            case EROFS: "mount its file system for writing"
+            default: "see to it that the collector's user can write there"
+            }
+        return "the store's folder \(error.path): \(said); \(advice), or write another path "
+            + "(key `store`)"
     }
 }

@@ -59,6 +59,18 @@ import Testing
         }
     }
 
+    /// To Swift a slash with a mark behind it is another character; to the kernel it is a slash.
+    @Test func aSlashWithAMarkBehindItIsASlash() throws {
+        try withTemporaryDirectory { directory in
+            let files = SystemFiles()
+            try files.makeDirectories(directory + "/a/\u{301}b/c", permissions: 0o700)
+            #expect(names(in: directory) == ["a"])
+            try AtomicFile.write(
+                [1], to: directory + "/a/\u{301}file", permissions: 0o600, through: files)
+            #expect(names(in: directory + "/a") == ["\u{301}b", "\u{301}file"])
+        }
+    }
+
     @Test func eachFailingCallLeavesTheOldFileOrTheNewOne() throws {
         let calls = try callsOfOneReplacement()
         #expect(calls == 5)

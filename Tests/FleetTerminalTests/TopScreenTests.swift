@@ -94,6 +94,15 @@ struct TopScreenTests {
         #expect(lines[0] == "rivulet top · waiting for x")
     }
 
+    @Test mutating func whoLooksInIsNotCounted() {
+        var snapshot = Sample.snapshot()
+        var viewer = FleetNode(peer: PeerID(high: 7, low: 7), name: "desk", role: "viewer")
+        viewer.isOnline = true
+        snapshot.nodes.append(viewer)
+        let lines = Self.seen(screen.handle(.snapshot(snapshot)))
+        #expect(lines[0].hasPrefix("house in garden · 2 of 3 nodes online"))
+    }
+
     @Test mutating func nodesComeFirstByName() {
         let lines = Self.seen(screen.handle(.snapshot(Sample.snapshot())))
         #expect(lines[0].hasPrefix("house in garden · 2 of 3 nodes online"))

@@ -150,6 +150,21 @@ struct FleetLedgerTests {
         #expect(!nodes.contains { $0.peer.description == PeerID(high: 1, low: 0).description })
     }
 
+    @Test func aViewerIsNotCountedAndLeavesNothingBehind() {
+        var viewer = FleetSighting(peer: PeerID(high: 7, low: 7), role: "viewer")
+        var relay = FleetSighting(peer: PeerID(high: 2, low: 2), role: "relay")
+        viewer.isOnline = true
+        relay.isOnline = true
+        let during = snapshot(ledger, [viewer, relay])
+        #expect(during.nodes.count == 2)
+        #expect(during.countedNodes.map(\.peer) == [relay.peer])
+        viewer.isOnline = false
+        relay.isOnline = false
+        let after = snapshot(ledger, [viewer, relay])
+        #expect(after.nodes.map(\.peer) == [relay.peer])
+        #expect(after.countedNodes.count == 1)
+    }
+
     @Test mutating func channelsBeyondTheRoomAreCounted() throws {
         let birth = try birth((0..<256).map { ("c\($0)", .none) })
         for number in 1...(Limits.fleetChannelsMax / 256) {

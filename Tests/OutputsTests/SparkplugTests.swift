@@ -144,7 +144,8 @@ struct SparkplugTests {
             let batch = Plant.batch([(index, Plant.value(1))], first: UInt64(index + 1))
             numbers += edge.messages(of: batch, utc: now).map(sequence)
         }
-        #expect(numbers == (1...261).map { UInt64($0 % 256) })
+        let expected: [UInt64?] = (1...261).map { (number: UInt64) in number % 256 }
+        #expect(numbers == expected)
     }
 
     @Test func rebirthIsWhatItIsCommanded() {

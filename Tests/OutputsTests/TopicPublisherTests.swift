@@ -164,6 +164,16 @@ struct TopicPublisherTests {
         #expect(publisher.remarks.isEmpty)
     }
 
+    /// To Swift a slash with a mark behind it is another character; to the broker it is a slash.
+    @Test func aTopicOfThreeLevelsIsNoNodesTopicWhateverStandsBehindItsSlash() {
+        var publisher = publisher()
+        publisher.remember(
+            "rivulet/lab/oven/\u{301}x/$node",
+            Array("{\"peer\":\"\(Plant.oven)\",\"seen\":9,".utf8))
+        let fleet = Plant.fleet(60, [(Plant.oven, "stove", true, 2)])
+        #expect(publisher.messages(of: fleet, limit: 100).purges.isEmpty)
+    }
+
     @Test func aRenamedNodeTakesItsTopicsWithIt() {
         var publisher = publisher()
         publisher.remember(

@@ -31,7 +31,8 @@ struct WorkerPoolTests {
         #expect(milliseconds() - began < 50, "the caller is not delayed")
         for index in 0..<20 { #expect(pool.run { log.add("\(index)") }) }
         #expect(wait(upTo: 10_000) { log.all.count == 20 })
-        #expect(log.all == (0..<20).map(String.init), "one free worker keeps the order")
+        let inOrder = (0..<20).map { "\($0)" }
+        #expect(log.all == inOrder, "one free worker keeps the order")
         #expect(sensor.fault == nil, "status does not wait for it")
         let writer = open(fifo, O_WRONLY)
         _ = write(writer, "21.5\n", 5)

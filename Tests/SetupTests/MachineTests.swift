@@ -28,6 +28,15 @@ struct MachineTests {
         return settings
     }
 
+    /// To Swift a slash with a mark behind it is another character; to the kernel it is a slash.
+    @Test func theFolderOfAPathEndsAtItsLastSlash() {
+        for (path, folder) in [
+            ("/a/b", "/a"), ("/a/\u{301}b", "/a"), ("/\u{301}b", "/"), ("b", "."), ("a/b", "a"),
+        ] {
+            #expect(Places.folder(of: path) == folder)
+        }
+    }
+
     @Test func aServiceThatDoesNotAllowASensorIsTold() throws {
         try withTemporaryDirectory { root in
             let pin = try settings("sensors: [{driver: gpio, pin: GPIO17}]")

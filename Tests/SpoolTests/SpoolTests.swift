@@ -284,11 +284,17 @@ import VectorFile
     }
 
     /// The spool does not look into a block: any bytes do.
+    /// Of each block other bytes: seven more from one to the next, which begins anew after 256.
     private func block(_ run: UInt64, _ range: Range<UInt64>, bytes: Int = 100) -> SpoolBlock {
-        SpoolBlock(
-            run: RunID(value: run), range: range,
-            bytes: (0..<bytes).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ Int(range.lowerBound)) })
+        let start = Int(range.lowerBound * 183 % 256)
+        let cycle = Self.sevens[start..<start + 256]
+        var content: [UInt8] = []
+        while content.count < bytes { content += cycle.prefix(bytes - content.count) }
+        return SpoolBlock(run: RunID(value: run), range: range, bytes: content)
     }
+
+    /// 183 is the inverse of 7.
+    private static let sevens = (0..<512).map { UInt8(truncatingIfNeeded: $0 &* 7) }
 
     private func ranges(_ range: Range<UInt64>) -> NumberRanges {
         var set = NumberRanges()

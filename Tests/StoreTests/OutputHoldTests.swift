@@ -153,6 +153,66 @@ import Testing
         }
     }
 
+    /// Two peers' readings of 30 days, and a sweep that has taken the second's share of them.
+    private func begunSweep(_ store: Store) throws {
+        for peer in 1...2 as ClosedRange<UInt64> {
+            let key = Fixture.key(0x100 * peer, peer: peer)
+            let boot = BootID(high: peer, low: peer)
+            let readings = (0..<120 as Range<Int64>).map {
+                Fixture.reading(UInt64($0) + 1, at: $0 * Self.day / 4, 5)
+            }
+            var batch = StoreBatch()
+            batch.births = [try Fixture.birth(key, boot: boot)]
+            batch.parts = [Fixture.part(readings, key: key)]
+            batch.clocks = [Fixture.mapping(boot: boot)]
+            try store.commit(batch)
+        }
+        _ = try store.finish()
+    }
+
+    /// A block takes more than the budget: the first step ends with the peer that came last.
+    private func step(_ store: Store) throws -> Int {
+        let report = try store.tidy(now: Fixture.at(30 * Self.day), clock: right, budget: 1)
+        #expect(!report.isDone)
+        return report.deletedReadingCount
+    }
+
+    @Test func anOutputThatComesDuringASweepKeepsWhatItNeeds() throws {
+        try withStorePath { path in
+            var settings = settings(hold: 100, history: true)
+            let outputs = settings.outputs
+            settings.outputs = []
+            let store = try Store.open(path, settings).store
+            try begunSweep(store)
+            #expect(try step(store) == 4)
+            let registered = try store.register(outputs)
+            #expect(try sweep(store, hours: 0..<1).0 == 0)
+            let follower = try Follower(path, #require(registered.progress.first))
+            try follower.follow()
+            #expect(follower.batches.reduce(0) { $0 + $1.readings.count } == 236)
+        }
+    }
+
+    @Test func anEntryOfTheLogThatIsBegunDuringASweepKeepsWhatItNeeds() throws {
+        try withStorePath { path in
+            let opened = try Store.open(path, settings(hold: 100))
+            try begunSweep(opened.store)
+            let follower = try Follower(path, #require(opened.outputs.progress.first))
+            try follower.follow()
+            try opened.store.save([follower.progress])
+            #expect(try opened.store.finish() == 0)
+            #expect(try step(opened.store) == 4)
+            // Another time for all that the first peer has.
+            var batch = StoreBatch()
+            batch.clocks = [
+                Fixture.mapping(
+                    boot: BootID(high: 1, low: 1), offset: Fixture.unixOffset + .seconds(10))
+            ]
+            try opened.store.commit(batch)
+            #expect(try sweep(opened.store, hours: 0..<1).0 == 0)
+        }
+    }
+
     @Test func anOutputThatIsNotConfiguredAnyMoreHoldsNothing() throws {
         try withStorePath { path in
             let opened = try Store.open(path, settings(hold: 100))

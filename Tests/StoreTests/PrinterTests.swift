@@ -100,8 +100,25 @@ import Testing
         #expect(try lines(.json, width: .seconds(2)).count == 6)
     }
 
+    @Test func startsOfWindowsThatAreNoWholeSecondsHaveAFraction() throws {
+        let table = try lines(.table, width: .milliseconds(1))
+        #expect(
+            table.prefix(2) == [
+                "START (UTC)              NODE   CHANNEL      MEAN     MIN     MAX UNIT    N LOST",
+                "2026-11-21 05:20:03.000  north  air        20.030   20.03   20.03 °C      1",
+            ])
+        let estimate = try lines(.table, rank: ClockRank.none, width: .milliseconds(1_500))[1]
+        #expect(estimate.hasPrefix("~2026-11-21 05:20:03.000 north  air "))
+        let json = try lines(.json, width: .milliseconds(1))[0]
+        #expect(json.hasPrefix("{\"start\":\"2026-11-21T05:20:03Z\",\"width\":0.001,"))
+        let csv = try lines(.csv, width: .milliseconds(1))[1]
+        #expect(csv.hasPrefix("2026-11-21T05:20:03Z,0.001,"))
+        // All of a whole second's width are whole seconds.
+        #expect(try lines(.table, width: .seconds(2))[1].hasPrefix("2026-11-21 05:20:02  north "))
+    }
+
     @Test func aHeaderStandsAlsoOverNothing() {
-        for rows in [StoreRows.readings, .windows, .gaps, .runs] {
+        for rows in [StoreRows.readings, .windows, .fineWindows, .gaps, .runs] {
             var csv = StorePrinter(.csv)
             #expect(csv.header(rows).hasSuffix("\r\n"))
             #expect(csv.header(rows).isEmpty)
@@ -165,6 +182,9 @@ import Testing
         #expect(
             ShownTimes.offset(seconds: -19_800).text(utc + 250_000_000) == "2026-11-20 23:50:00.250"
         )
+        #expect(ShownTimes.utc.text(utc, hasFraction: true) == "2026-11-21 05:20:00.000")
+        #expect(
+            ShownTimes.utc.text(utc + 1_000_000, hasFraction: true) == "2026-11-21 05:20:00.001")
     }
 
     /// Now is 05:20 UTC, and 06:20 in the zone.
@@ -187,7 +207,7 @@ import Testing
 
     @Test func nothingIsWiderThan80Columns() throws {
         let name = String(repeating: "ß", count: 31)
-        for width in [nil, .seconds(10), .seconds(60)] as [Duration?] {
+        for width in [nil, .milliseconds(1), .seconds(10), .seconds(60)] as [Duration?] {
             for line in try lines(.table, rank: ClockRank.none, node: name, width: width) {
                 #expect(line.count <= 80)
             }

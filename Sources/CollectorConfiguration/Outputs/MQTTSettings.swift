@@ -115,7 +115,7 @@ public struct MQTTSettings: Equatable, Sendable {
     public var target: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
 
     private func checkWords(_ section: Section) {
-        if host.contains("/") || host.contains(" ") {
+        if host.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: " ") }) {
             section.add("host", "host is a name or an address, such as broker.lan, without mqtt://")
         }
         if let fault = TopicWords.fault(ofPath: prefix) { section.add("prefix", "prefix \(fault)") }
@@ -171,7 +171,7 @@ public struct MQTTSettings: Equatable, Sendable {
 /// What may stand in a topic's name (MQTT 5.0 §4.7).
 enum TopicWords {
     static func fault(ofSegment text: String) -> String? {
-        text.contains("/") ? "must not hold /" : fault(ofPath: text)
+        text.utf8.contains(UInt8(ascii: "/")) ? "must not hold /" : fault(ofPath: text)
     }
 
     /// - Parameter text: one or several segments.

@@ -65,7 +65,7 @@ public struct FleetLedger: Sendable {
         return faults
     }
 
-    /// A snapshot without links, outputs and alarms.
+    /// A snapshot without links, outputs and alarms, and without viewers that are out of reach.
     ///
     /// - Parameter sightings: whoever the node knows, each once.
     public func snapshot(
@@ -77,6 +77,9 @@ public struct FleetLedger: Sendable {
         var unseen = Set(agents.keys)
         for sighting in sightings where sighting.peer != collector.peer {
             unseen.remove(sighting.peer)
+            // Who looked in is another node the next time, and would be one of ever more.
+            let isGone = sighting.role == "viewer" && !sighting.isOnline
+            if isGone, agents[sighting.peer] == nil { continue }
             snapshot.nodes.append(node(sighting, now))
         }
         for peer in unseen.sorted() {

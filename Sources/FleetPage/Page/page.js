@@ -87,7 +87,9 @@ document.addEventListener("visibilitychange", () => (document.hidden ? disconnec
 
 function tick() {
   const silence = Date.now() - lastWord;
-  const nodes = [...fleet.nodes.values()].filter((node) => node.peer !== fleet.collector.peer);
+  // A viewer only looks in, for a while perhaps.
+  const nodes = [...fleet.nodes.values()]
+    .filter((node) => node.peer !== fleet.collector.peer && node.role !== "viewer");
   const online = nodes.filter((node) => node.online).length;
   const isBroken = lastWord > 0 && silence > 20e3;
   setClass(byID("state"), "broken", isBroken);

@@ -205,8 +205,11 @@ public final class ControlSocket {
     /// The socket's own directory, such as /run/rivulet, is made if only that is missing. Others
     /// may look into it; the socket's own mode says who may connect.
     private static func makeDirectory(of path: String) throws(ControlError) {
-        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
-        let directory = String(path[..<slash])
+        // By scalars: to Swift a slash with a mark behind it is another character.
+        guard let slash = path.unicodeScalars.lastIndex(of: "/"), slash != path.startIndex else {
+            return
+        }
+        let directory = String(path.unicodeScalars[..<slash])
         if mkdir(directory, 0o755) == 0 {
             // Whatever the umask is.
             chmod(directory, 0o755)

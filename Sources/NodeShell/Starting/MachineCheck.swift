@@ -86,7 +86,9 @@ package final class MachineCheck {
         }
         guard let kind = PathKind(path) else {
             if let fault = Self.faultOfMaking(path) {
-                fail("state: \(path) cannot be made: \(fault)")
+                fail(
+                    "state: \(path) cannot be made: \(fault); make it for the user that runs this, "
+                        + "or write another path")
             }
             return
         }
@@ -96,7 +98,8 @@ package final class MachineCheck {
         if access(path, W_OK | X_OK) != 0 {
             fail(
                 "state: \(path): \(Self.errorText); without it the identity and waiting readings "
-                    + "are lost at each start")
+                    + "are lost at each start: give it to the user that runs this, or write "
+                    + "another path")
         }
     }
 
@@ -146,7 +149,9 @@ package final class MachineCheck {
         if PathKind(folder) != .folder {
             fail("store: there is no folder \(folder); make it, or write another path")
         } else if access(folder, W_OK | X_OK) != 0 {
-            fail("store: \(folder): \(Self.errorText)")
+            fail(
+                "store: \(folder): \(Self.errorText); give it to the user that runs this, or write "
+                    + "another path")
         }
     }
 
@@ -254,8 +259,9 @@ package final class MachineCheck {
     }
 
     static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
+        // By scalars: to Swift a slash with a mark behind it is another character.
+        guard let slash = path.unicodeScalars.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path.unicodeScalars[..<slash])
     }
 
     /// Why no folder could be made there; nil if one could.

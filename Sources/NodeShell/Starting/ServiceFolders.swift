@@ -13,6 +13,6 @@ struct ServiceFolders {
     /// folder's mode says who gets there at all; elsewhere nobody.
     func group(of path: String, own: UInt32 = getgid()) -> UInt32? {
         guard own != 0 else { return nil }
-        return folders.contains { path.hasPrefix($0 + "/") } ? own : nil
+        return folders.contains { path.utf8.starts(with: ($0 + "/").utf8) } ? own : nil
     }
 }

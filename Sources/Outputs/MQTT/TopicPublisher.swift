@@ -97,17 +97,19 @@ public struct TopicPublisher: Sendable {
 
     /// A retained message of the broker's.
     public mutating func remember(_ topic: String, _ payload: [UInt8]) {
-        guard !payload.isEmpty, topic.hasPrefix(root + "/"), rememberedCount < rememberedMax else {
-            return
-        }
-        if topic.hasPrefix(root + "/$alarms/") {
+        // By bytes and scalars: to Swift a slash with a mark behind it is another character.
+        guard !payload.isEmpty, topic.utf8.starts(with: (root + "/").utf8),
+            rememberedCount < rememberedMax
+        else { return }
+        if topic.utf8.starts(with: (root + "/$alarms/").utf8) {
             rememberedCount += 1
             return rememberAlarm(topic, payload)
         }
-        let levels = topic.dropFirst(root.count + 1).split(
-            separator: "/", omittingEmptySubsequences: false)
+        let levels = topic.unicodeScalars.dropFirst(root.unicodeScalars.count + 1).split(
+            separator: "/", omittingEmptySubsequences: false
+        ).map { String($0) }
         guard levels.count == 2, !levels[0].hasPrefix("$") else { return }
-        let segment = String(levels[0])
+        let segment = levels[0]
         rememberedCount += 1
         if levels[1] == "$node" {
             guard let known = RememberedNode(parsing: payload) else { return }
@@ -118,7 +120,7 @@ public struct TopicPublisher: Sendable {
             node.seen = known.seen
             nodes[known.peer] = node
         } else if !levels[1].hasPrefix("$") {
-            remembered[segment, default: []].insert(String(levels[1]))
+            remembered[segment, default: []].insert(levels[1])
         }
     }
 

@@ -62,8 +62,10 @@ struct CounterFile<Files: FileOperations> {
     /// Atomically: after a power cut it has this count or the one before.
     mutating func save(_ count: Int64, now: Instant) throws(FileError) {
         written = now
-        if let slash = path.lastIndex(of: "/") {
-            try files.makeDirectories(String(path[..<slash]), permissions: 0o755)
+        // By scalars: to Swift a slash with a mark behind it is another character.
+        if let slash = path.unicodeScalars.lastIndex(of: "/") {
+            let folder = String(path.unicodeScalars[..<slash])
+            try files.makeDirectories(folder, permissions: 0o755)
         }
         try AtomicFile.write(
             Array("\(count)\n".utf8), to: path, permissions: 0o644, through: files)

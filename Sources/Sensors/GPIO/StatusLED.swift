@@ -119,7 +119,8 @@ private struct LightFile: Light {
 
     static func open(_ name: String, in leds: String) -> Result<any Light, LineFault> {
         let folder = "\(leds)/\(name)"
-        guard !name.isEmpty, !name.contains("/"), !name.hasPrefix("."), access(folder, F_OK) == 0
+        guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")),
+            name.utf8.first != UInt8(ascii: "."), access(folder, F_OK) == 0
         else {
             return .failure(
                 LineFault(reason: .absent, text: "there is no light \(name) in \(leds)"))

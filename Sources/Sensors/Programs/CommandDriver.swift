@@ -37,7 +37,10 @@ public final class CommandDriver: SensorDriver {
     public init(run arguments: [String], timeLimit: Duration, channel: String?, unit: String) {
         self.arguments = arguments
         self.timeLimit = timeLimit
-        let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "command"
+        // By scalars: to Swift a slash with a mark behind it is another character.
+        let program =
+            arguments.first?.unicodeScalars.split(separator: "/").last.map { String($0) }
+            ?? "command"
         self.channel = channel ?? program
         prefix = channel
         self.unit = unit

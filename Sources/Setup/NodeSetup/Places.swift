@@ -37,7 +37,7 @@ public struct Places: Equatable, Sendable {
     private static func full(_ path: String) -> String {
         var path = path
         while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
-        guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
+        guard path.utf8.first != UInt8(ascii: "/"), let here = getcwd(nil, 0) else { return path }
         defer { free(here) }
         return String(cString: here) + "/" + path
     }
@@ -57,9 +57,10 @@ public struct Places: Equatable, Sendable {
         return "'" + parts.joined(separator: "'\\''") + "'"
     }
 
-    /// The folder of a path.
+    /// The folder of a path. By scalars: to Swift a slash with a mark behind it is another
+    /// character.
     static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
+        guard let slash = path.unicodeScalars.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path.unicodeScalars[..<slash])
     }
 }

@@ -111,14 +111,16 @@ struct ServiceNeeds: Equatable {
     }
 
     private mutating func write(_ folder: String, unless usual: String) {
-        guard folder.hasPrefix("/"), folder != usual, !folder.hasPrefix(usual + "/") else { return }
+        guard folder.utf8.first == UInt8(ascii: "/"), folder != usual,
+            !folder.utf8.starts(with: (usual + "/").utf8)
+        else { return }
         read(folder)
         if !writtenFolders.contains(folder) { writtenFolders.append(folder) }
     }
 
     private mutating func read(_ path: String) {
         let isBelow = { (folders: [String]) in
-            folders.contains { path == $0 || path.hasPrefix($0 + "/") }
+            folders.contains { path == $0 || path.utf8.starts(with: ($0 + "/").utf8) }
         }
         if isBelow(["/home", "/root", "/run/user"]) { readsHomes = true }
         if isBelow(["/tmp", "/var/tmp"]) { usesTemporary = true }

@@ -22,18 +22,29 @@ struct BlockCutter {
     }
 
     /// Whole blocks where it can; one at the edge is written anew without what goes. A damaged one
-    /// goes when all of it is too old. Returns how many readings went.
+    /// goes with its beginning: it would otherwise remain its run's oldest, and a sweep gets no
+    /// further than a day beyond that. Returns how many readings went.
     func delete(_ held: HeldCut, _ left: inout Int) throws(StoreError) -> Int {
+        // No count of a header is higher than `Limits.blockSequencesMax`, so that sums are small.
         var deleted = 0
-        var channel: Int64 = -1
+        var channel = Int64.min
         while left > 0, let next = try nextChannel(after: channel, of: held.cut.run) {
             channel = next
-            for header in try old(held, channel, limit: left / Self.blockCost + 1) {
-                deleted += try delete(held, header)
+            for block in try old(held, channel, limit: left / Self.blockCost + 1) {
+                switch block {
+                case .legal(let header): deleted += try delete(held, header)
+                case .illegal(let id): try blocks.delete(id)
+                }
                 left -= Self.blockCost
             }
         }
         return deleted
+    }
+
+    private enum Block {
+        case legal(BlockHeader)
+        /// Its row is none that a store wrote: nobody can say how many readings it has.
+        case illegal(Int64)
     }
 
     /// Rows of the table that a block counts as.
@@ -48,33 +59,43 @@ struct BlockCutter {
     /// Blocks of which something goes, perhaps.
     private func old(
         _ held: HeldCut, _ channel: Int64, limit: Int
-    ) throws(StoreError) -> [BlockHeader] {
-        var headers: [BlockHeader] = []
+    ) throws(StoreError) -> [Block] {
+        var old: [Block] = []
         selectOld.bind(1, held.cut.run).bind(2, channel).bind(3, held.cut.end)
-        try BlockTable.each(selectOld) { header in
-            let isHeld =
-                header.sequences.lowerBound >= held.firstHeld
-                && header.milliseconds.lowerBound >= held.end
-            if !isHeld { headers.append(header) }
-            return headers.count < limit
+        try blocks.eachRow(of: selectOld) { id, header throws(StoreError) in
+            if let header {
+                let isHeld =
+                    header.sequences.lowerBound >= held.firstHeld
+                    && header.milliseconds.lowerBound >= held.end
+                if !isHeld { old.append(.legal(header)) }
+            } else {
+                old.append(.illegal(id))
+            }
+            return old.count < limit
         }
-        return headers
+        return old
     }
 
     private func delete(_ held: HeldCut, _ header: BlockHeader) throws(StoreError) -> Int {
         let isWhole = held.deletes(
             header.milliseconds.upperBound, sequence: header.sequences.upperBound)
         if isWhole {
-            try blocks.delete(header)
+            try blocks.delete(header.id)
             return header.count
         }
         let run = held.cut.run
-        guard let rows = try blocks.rows(of: header, run: run) else { return 0 }
+        guard let rows = try blocks.rows(of: header, run: run) else {
+            let isBegun = held.deletes(
+                header.milliseconds.lowerBound, sequence: header.sequences.lowerBound)
+            guard isBegun else { return 0 }
+            try blocks.delete(header.id)
+            return header.count
+        }
         let kept = rows.filter {
             !held.deletes($0.reading.milliseconds, sequence: $0.reading.sequence)
         }
         guard kept.count < rows.count else { return 0 }
-        try blocks.delete(header)
+        try blocks.delete(header.id)
         for block in ReadingBlock.blocks(of: kept) { try blocks.insert(block, of: run) }
         return rows.count - kept.count
     }

@@ -47,13 +47,15 @@ struct BlockHeader: Hashable {
         return header
     }
 
-    /// What a row says, if it can be.
+    /// What a row says; nil for one that no store wrote, because it spans more than a block may.
     init?(
         id: Int64, channel: Int64, first: Int64, last: Int64, begin: Int64, end: Int64,
         count: Int64, byteCount: Int64
     ) {
-        guard let channel = UInt16(exactly: channel), first > 0, first <= last, begin >= 0,
-            begin <= end, count > 0, count <= last - first + 1,
+        // What is not negative has a difference within 64 bits.
+        guard let channel = UInt16(exactly: channel), first > 0, first <= last,
+            last - first < Limits.blockSequencesMax, begin >= 0, begin <= end,
+            end - begin < Limits.blockMillisecondsMax, count > 0, count <= last - first + 1,
             let count = Int(exactly: count)
         else { return nil }
         self.id = id

@@ -1,24 +1,9 @@
 import NearbyCore
 
-/// A reading, and what else the store says of it.
-struct StoredRow: Hashable {
-    var reading: ReadingRow
-    var hops: UInt8
-
-    /// In order of time and number.
-    static func isEarlier(_ left: StoredRow, _ right: StoredRow) -> Bool {
-        (left.reading.milliseconds, left.reading.sequence)
-            < (right.reading.milliseconds, right.reading.sequence)
-    }
-
-    static func isLower(_ left: StoredRow, _ right: StoredRow) -> Bool {
-        left.reading.sequence < right.reading.sequence
-    }
-}
-
 /// The table of blocks, and what was read of it last. For one connection.
 ///
-/// A block that cannot be read has no readings for anybody; it is told once, with its place.
+/// A block that cannot be read, or whose row says what no store wrote, has no readings for anybody;
+/// it is told once, with its place.
 final class BlockTable {
     private let selectBytes: Statement
     private let selectByTime: Statement
@@ -62,7 +47,7 @@ final class BlockTable {
         selectLast = try database.prepare(
             """
             SELECT \(Self.columns) FROM blocks INDEXED BY blocks_by_number
-            WHERE run_id = ?1 AND last_sequence < ?2 ORDER BY last_sequence DESC LIMIT 1
+            WHERE run_id = ?1 AND last_sequence < ?2 ORDER BY last_sequence DESC
             """)
         selectAnyAfter = try database.prepare(
             """
@@ -86,7 +71,18 @@ final class BlockTable {
     /// What `BlockHeader` is read from.
     static let columns = """
         id, channel, first_sequence, last_sequence, first_milliseconds, last_milliseconds,
-        count, length(bytes)
+        count, length(bytes), run_id
+        """
+    /// A block whose times can be: others say nothing of when a run's readings were taken. The
+    /// signs keep SQLite from looking rows up by these bounds instead of by what is asked for.
+    static let hasLegalTimes = """
+        +first_milliseconds >= 0 AND +last_milliseconds >= first_milliseconds
+        AND last_milliseconds - first_milliseconds < \(span)
+        """
+    /// As `hasLegalTimes`, of the numbers.
+    static let hasLegalNumbers = """
+        +first_sequence > 0 AND +last_sequence >= first_sequence
+        AND last_sequence - first_sequence < \(Limits.blockSequencesMax)
         """
     private static let span = Limits.blockMillisecondsMax
 
@@ -102,7 +98,7 @@ final class BlockTable {
         guard try Self.exists(selectAnyAfter) else { return }
         selectByTime.bind(1, run).bind(2, channel).bind(3, milliseconds.lowerBound)
             .bind(4, milliseconds.upperBound)
-        try Self.each(selectByTime, each)
+        try self.each(selectByTime, each)
     }
 
     /// The same from the end on, in the order of their ends.
@@ -114,7 +110,7 @@ final class BlockTable {
         let end = min(milliseconds.upperBound, .max - Self.span)
         selectByTimeBackwards.bind(1, run).bind(2, channel).bind(3, milliseconds.lowerBound)
             .bind(4, end)
-        try Self.each(selectByTimeBackwards, each)
+        try self.each(selectByTimeBackwards, each)
     }
 
     /// Those that may have readings with these numbers, whatever channel they are of, in the order
@@ -126,14 +122,14 @@ final class BlockTable {
         guard try reaches(sequences.lowerBound, of: run) else { return }
         let last = min(sequences.upperBound, .max - Limits.blockSequencesMax)
         selectByNumber.bind(1, run).bind(2, sequences.lowerBound).bind(3, last)
-        try Self.each(selectByNumber, each)
+        try self.each(selectByNumber, each)
     }
 
     /// The one that ends last before this number.
     func last(of run: Int64, before sequence: Int64) throws(StoreError) -> BlockHeader? {
         var found: BlockHeader?
         selectLast.bind(1, run).bind(2, sequence)
-        try Self.each(selectLast) {
+        try each(selectLast) {
             found = $0
             return false
         }
@@ -151,20 +147,37 @@ final class BlockTable {
         return try statement.step()
     }
 
-    /// The blocks of a statement that selects `columns`.
-    static func each(
+    /// The blocks of a statement that selects `columns`; one that no store wrote has nothing for
+    /// anybody.
+    private func each(
         _ statement: Statement, _ each: (BlockHeader) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        try eachRow(of: statement) { _, header throws(StoreError) in
+            guard let header else { return true }
+            return try each(header)
+        }
+    }
+
+    /// The rows of a statement that selects `columns`, with their numbers, until `each` returns
+    /// false. One that no store wrote has no header, and is told once.
+    func eachRow(
+        of statement: Statement, _ each: (Int64, BlockHeader?) throws(StoreError) -> Bool
     ) throws(StoreError) {
         defer { statement.reset() }
         while try statement.step() {
+            let id = statement.integer(0)
             let header = BlockHeader(
-                id: statement.integer(0), channel: statement.integer(1),
+                id: id, channel: statement.integer(1),
                 first: statement.integer(2), last: statement.integer(3),
                 begin: statement.integer(4), end: statement.integer(5),
                 count: statement.integer(6), byteCount: statement.integer(7))
-            // One that no store wrote has nothing for anybody.
-            guard let header else { continue }
-            if try !each(header) { return }
+            if header == nil, isNew(id) {
+                diagnostics.append(
+                    "block \(id) is damaged (its row is none that a store writes) and passed over: "
+                        + "readings of channel \(statement.integer(1)) of run "
+                        + "\(statement.integer(8))")
+            }
+            if try !each(id, header) { return }
         }
     }
 
@@ -204,13 +217,16 @@ final class BlockTable {
     }
 
     private func note(_ header: BlockHeader, _ run: Int64, _ error: WireError) {
-        guard damaged.count < Limits.damagedBlocksTold, damaged.insert(header.id).inserted else {
-            return
-        }
+        guard isNew(header.id) else { return }
         diagnostics.append(
             "block \(header.id) is damaged (\(error)) and passed over: \(header.count) readings "
                 + "of channel \(header.channel) of run \(run), numbers "
                 + "\(header.sequences.lowerBound) to \(header.sequences.upperBound)")
+    }
+
+    /// Whether a damaged block is to be told.
+    private func isNew(_ id: Int64) -> Bool {
+        damaged.count < Limits.damagedBlocksTold && damaged.insert(id).inserted
     }
 
     /// How many blocks could not be read so far.
@@ -231,9 +247,9 @@ final class BlockTable {
             .bind(7, Int64(header.count)).bind(8, block.bytes).run()
     }
 
-    func delete(_ header: BlockHeader) throws(StoreError) {
-        try deleteBlock.bind(1, header.id).run()
-        if let rows = held.removeValue(forKey: header.id) { heldCount -= rows.count }
+    func delete(_ id: Int64) throws(StoreError) {
+        try deleteBlock.bind(1, id).run()
+        if let rows = held.removeValue(forKey: id) { heldCount -= rows.count }
     }
 }
 

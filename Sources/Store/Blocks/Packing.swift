@@ -135,7 +135,7 @@ struct Packing {
             let known = try readings.blocks.rows(of: before, run: run)
         {
             all = known + rows
-            try readings.blocks.delete(before)
+            try readings.blocks.delete(before.id)
         }
         for block in ReadingBlock.blocks(of: all) {
             try readings.blocks.insert(block, of: run)

@@ -14,10 +14,12 @@ final class ReadingTable {
     private static let columns = """
         sequence, milliseconds, coefficient, exponent, reason, hops, channel
         """
-    /// A row that no store wrote is nobody's: it is passed over. The signs keep SQLite from looking
-    /// rows up by these bounds instead of by what is asked for.
+    /// Of a row: it says when its reading was taken. The sign keeps SQLite from looking rows up by
+    /// these bounds instead of by what is asked for.
+    static let hasLegalTime = "+milliseconds BETWEEN 0 AND \(Report.Entry.millisecondsMax)"
+    /// A row that no store wrote is nobody's: it is passed over. The signs are as above.
     private static let isLegal = """
-        +sequence > 0 AND +milliseconds BETWEEN 0 AND \(Report.Entry.millisecondsMax)
+        +sequence > 0 AND \(hasLegalTime)
         AND +channel BETWEEN 0 AND 65535 AND CASE WHEN coefficient IS NULL
             THEN reason BETWEEN 0 AND 255 ELSE exponent BETWEEN -128 AND 127 END
         """
@@ -256,43 +258,5 @@ final class ReadingTable {
             guard let reading = ReadingRow(statement, channel: channel) else { continue }
             rows.append(StoredRow(reading: reading, hops: UInt8(clamping: statement.integer(5))))
         }
-    }
-}
-
-extension StoredRow {
-    var place: ReadingTable.Place {
-        ReadingTable.Place(milliseconds: reading.milliseconds, sequence: reading.sequence)
-    }
-}
-
-extension [StoredRow] {
-    /// In order of sequence, each once.
-    var ascending: [StoredRow] {
-        if zip(self, dropFirst()).allSatisfy(StoredRow.isLower) { return self }
-        var all: [StoredRow] = []
-        for row in sorted(by: StoredRow.isLower)
-        where all.last?.reading.sequence != row.reading.sequence {
-            all.append(row)
-        }
-        return all
-    }
-
-    /// Of rows that ascend in sequence, those with these numbers.
-    func within(_ sequences: ClosedRange<Int64>) -> ArraySlice<StoredRow> {
-        let first = index { $0 < sequences.lowerBound }
-        let end = index { $0 <= sequences.upperBound }
-        return self[first..<Swift.max(first, end)]
-    }
-
-    func contains(sequence: Int64) -> Bool { !within(sequence...sequence).isEmpty }
-
-    /// How many pass, all of which stand before those that do not.
-    private func index(where passes: (Int64) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if passes(self[middle].reading.sequence) { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

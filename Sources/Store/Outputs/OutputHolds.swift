@@ -10,24 +10,52 @@ struct HeldCut: Hashable {
     var end: Int64 = .min
 }
 
-/// What retention leaves to outputs that have not delivered it: up to `hold` beyond `keep`.
+/// How far the runs of a sweep are cut for outputs that hold readings back: by plans like its own,
+/// in which readings are kept so much longer.
+struct LaterCuts {
+    private let runs: [RetentionPlan.Run]
+    private let keep: Duration
+    private let utc: Int64
+    private let width: Duration
+    /// By the hold, then by the run.
+    private var ends: [Duration: [Int64: Int64]] = [:]
+
+    /// All as the sweep's own plan had it.
+    init(_ runs: [RetentionPlan.Run], keep: Duration, utc: Int64, width: Duration) {
+        self.runs = runs
+        self.keep = keep
+        self.utc = utc
+        self.width = width
+    }
+
+    /// Makes the plans that these outputs need and that there are none of yet.
+    mutating func prepare(for outputs: [OutputRegistration]) {
+        for hold in Set(outputs.map(\.hold)) where ends[hold] == nil {
+            let plan = RetentionPlan(runs, keep: keep + hold, utc: utc, width: width)
+            ends[hold] = [:]
+            for cut in plan.cuts { ends[hold]?[cut.run] = cut.end }
+        }
+    }
+
+    /// Milliseconds of the board's clock. A run that nothing dates is cut later, or not at all.
+    func end(of run: Int64, for output: OutputRegistration) -> Int64 {
+        ends[output.hold]?[run] ?? .min
+    }
+}
+
+/// What retention leaves to outputs that have not delivered it: up to `hold` beyond `keep`. Good as
+/// long as nobody writes to the log or moves a cursor.
 struct OutputHolds {
     private let outputs: [OutputRegistration]
-    private let keep: Duration
-    private let database: Database
     private let selectChange: Statement
     private let selectHistory: Statement
     private let readings: ReadingTable
     private let changes: [String: Int64]
-    private(set) var found = Store.Holds()
 
     init(
-        _ database: Database, _ readings: ReadingTable, _ outputs: [OutputRegistration],
-        keep: Duration
+        _ database: Database, _ readings: ReadingTable, _ outputs: [OutputRegistration]
     ) throws(StoreError) {
         self.outputs = outputs
-        self.keep = keep
-        self.database = database
         selectChange = try database.prepare(
             """
             SELECT low FROM changes WHERE run_id = ?1 AND id > ?2 ORDER BY low LIMIT 1
@@ -45,29 +73,33 @@ struct OutputHolds {
         self.changes = changes
     }
 
-    /// The plan's cuts, in its order.
-    mutating func cuts(
-        _ plan: RetentionPlan, _ runs: [RetentionPlan.Run], utc: Int64, width: Duration
-    ) throws(StoreError) -> [HeldCut] {
-        var ends: [Duration: [Int64: Int64]] = [:]
-        for hold in Set(outputs.map(\.hold)) {
-            let later = RetentionPlan(runs, keep: keep + hold, utc: utc, width: width)
-            for cut in later.cuts { ends[hold, default: [:]][cut.run] = cut.end }
+    /// What may go of a cut now.
+    func held(_ cut: RetentionPlan.Cut, _ later: LaterCuts) throws(StoreError) -> HeldCut {
+        var held = HeldCut(cut: cut)
+        for output in outputs {
+            guard let first = try firstNeeded(by: output, of: cut.run) else { continue }
+            let end = later.end(of: cut.run, for: output)
+            held.end = held.firstHeld == .max ? end : min(held.end, end)
+            held.firstHeld = min(held.firstHeld, first)
         }
-        var cuts: [HeldCut] = []
-        for cut in plan.cuts {
-            var held = HeldCut(cut: cut)
+        return held
+    }
+
+    /// For whom these cuts hold readings back, and whose they delete.
+    func found(
+        _ cuts: [RetentionPlan.Cut], _ later: LaterCuts
+    ) throws(StoreError) -> Store.Holds {
+        var found = Store.Holds()
+        for cut in cuts {
             for output in outputs {
-                guard let first = try firstNeeded(by: output, of: cut.run) else { continue }
-                // A run that nothing dates is cut later, or not at all.
-                let end = ends[output.hold]?[cut.run] ?? .min
-                held.end = held.firstHeld == .max ? end : min(held.end, end)
-                held.firstHeld = min(held.firstHeld, first)
-                try judge(output, first, cut, end: end)
+                guard let first = try firstNeeded(by: output, of: cut.run),
+                    let oldest = try oldest(of: cut.run, from: first)
+                else { continue }
+                if oldest < cut.end { found.held.insert(output.name) }
+                if oldest < later.end(of: cut.run, for: output) { found.lost.insert(output.name) }
             }
-            cuts.append(held)
         }
-        return cuts
+        return found
     }
 
     /// The lowest number that the output may not have delivered; nil if it has the whole run.
@@ -88,13 +120,9 @@ struct OutputHolds {
         return first
     }
 
-    /// The first that is needed is the oldest, but for what came out of order.
-    private mutating func judge(
-        _ output: OutputRegistration, _ first: Int64, _ cut: RetentionPlan.Cut, end: Int64
-    ) throws(StoreError) {
-        let rows = try readings.rows(of: cut.run, sequences: first...max(first, .max), limit: 1)
-        guard let milliseconds = rows.first?.reading.milliseconds else { return }
-        if milliseconds < cut.end { found.held.insert(output.name) }
-        if milliseconds < end { found.lost.insert(output.name) }
+    /// Milliseconds of the first that is needed: the oldest, but for what came out of order.
+    private func oldest(of run: Int64, from first: Int64) throws(StoreError) -> Int64? {
+        let rows = try readings.rows(of: run, sequences: first...Int64.max, limit: 1)
+        return rows.first?.reading.milliseconds
     }
 }

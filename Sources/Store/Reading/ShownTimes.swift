@@ -11,14 +11,17 @@ public enum ShownTimes: Hashable, Sendable {
 
     /// `2026-11-21 06:45:00`; milliseconds are written unless they are zero.
     ///
-    /// - Parameter utc: nanoseconds since 1970.
-    public func text(_ utc: Int64) -> String {
+    /// - Parameters:
+    ///   - utc: nanoseconds since 1970.
+    ///   - hasFraction: Whether milliseconds are written also where they are zero.
+    public func text(_ utc: Int64, hasFraction: Bool = false) -> String {
         let shifted = utc.addingSaturating(offset(at: utc) * 1_000_000_000)
-        return String(
+        let text = String(
             String.UnicodeScalarView(
                 UTCText.text(shifted).unicodeScalars.compactMap {
                     $0 == "T" ? " " : $0 == "Z" ? nil : $0
                 }))
+        return hasFraction && !text.utf8.contains(UInt8(ascii: ".")) ? text + ".000" : text
     }
 
     /// For a column's header.

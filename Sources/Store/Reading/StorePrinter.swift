@@ -73,10 +73,11 @@ public struct StorePrinter: Sendable {
     }
 
     public mutating func line(_ series: StoredSeries, _ window: StoredWindow) -> String {
+        let rows = StoreRows(windowsOf: window.width)
         switch format {
-        case .table: header(.windows) + table(.windows, cells(series, window))
-        case .csv: header(.windows) + CSVPrinter.record(record(series, window).csv)
-        case .json: record(series, window).json + "\n"
+        case .table: return header(rows) + table(rows, cells(series, window, in: rows))
+        case .csv: return header(rows) + CSVPrinter.record(record(series, window).csv)
+        case .json: return record(series, window).json + "\n"
         }
     }
 
@@ -151,7 +152,10 @@ public struct StorePrinter: Sendable {
 
     // MARK: Windows
 
-    private func cells(_ series: StoredSeries, _ window: StoredWindow) -> [String] {
+    private func cells(
+        _ series: StoredSeries, _ window: StoredWindow, in rows: StoreRows
+    ) -> [String] {
+        let hasFraction = rows == .fineWindows
         let statistics = window.statistics
         let places = NumberText.meanPlaces(
             scale: series.scale, statistics.min, statistics.max, window.last.value)
@@ -160,7 +164,7 @@ public struct StorePrinter: Sendable {
             value.map { unit.text($0, width: 7) } ?? "-"
         }
         return [
-            time(window.start, series), series.node, series.channel,
+            time(window.start, series, hasFraction: hasFraction), series.node, series.channel,
             statistics.mean.map { unit.mean($0, places: places, width: 8) } ?? "-",
             decimal(statistics.min), decimal(statistics.max), unit.symbol,
             NumberText.count(statistics.count, width: 3),
@@ -188,9 +192,11 @@ public struct StorePrinter: Sendable {
     private func clock(_ series: StoredSeries) -> String { series.rank?.name ?? "unknown" }
 
     /// `~` marks an estimate.
-    private func time(_ utc: Int64?, _ series: StoredSeries) -> String {
+    private func time(
+        _ utc: Int64?, _ series: StoredSeries, hasFraction: Bool = false
+    ) -> String {
         guard let utc, let rank = series.rank else { return "unknown" }
-        return (rank == ClockRank.none ? "~" : "") + times.text(utc)
+        return (rank == ClockRank.none ? "~" : "") + times.text(utc, hasFraction: hasFraction)
     }
 
     /// As `time`, without a fraction.

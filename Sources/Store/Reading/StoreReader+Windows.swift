@@ -154,6 +154,7 @@ extension StoreReader {
                 let window = isDue ? nil : StoredWindow(rows, width: grid.width)
                 page.append((rows.integer(0), isDue, window))
             }
+            try database.checkSeal()
             for row in page {
                 let window = row.isDue ? try computed(row.number, series, grid) : row.window
                 if let window, !each(window) { return }

@@ -1,7 +1,5 @@
 import Collector
-import DurableFiles
 import Fleet
-import Glibc
 import NearbyCore
 import Telemetry
 
@@ -18,7 +16,7 @@ public final class StoreReader {
     /// What nodes and channels are called, and what becomes of values. Queries go by these names
     /// and by those that are stored.
     public var words = FleetWords.none
-    /// Of the stored windows.
+    /// Of the stored windows; nil where none can be stored.
     public let windowWidth: Duration?
 
     /// Throws `.missing`, `.empty`, `.foreign`, `.older` or `.newer` where no store of this
@@ -32,42 +30,7 @@ public final class StoreReader {
             """)
         clocks = try ClockTable(database)
         windowWidth = try database.integer("SELECT value FROM settings WHERE name = 'window'")
-            .map { .nanoseconds($0) }
-    }
-
-    /// A connection that reads, to a store of this version's.
-    static func open(_ path: String) throws(StoreError) -> Database {
-        try checkFile(path)
-        let database = try Database(path, .reading)
-        try Schema.check(database)
-        guard try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0 > 0 else {
-            throw .empty(path: path)
-        }
-        guard try database.integer("PRAGMA user_version") ?? 0 == Schema.version else {
-            throw .older(path: path)
-        }
-        return database
-    }
-
-    /// What can be said of the file before SQLite reads it, which takes an empty file for an empty
-    /// database and calls any other damaged.
-    private static func checkFile(_ path: String) throws(StoreError) {
-        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else {
-            if errno == ENOENT || errno == ENOTDIR { throw .missing(path: path) }
-            throw .file(FileError(operation: "open", path: path, code: errno))
-        }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw .notAFile(path: path)
-        }
-        if status.st_size == 0 { throw .empty(path: path) }
-        var head = [UInt8](repeating: 0, count: 16)
-        let count = read(file, &head, head.count)
-        guard count == head.count, head == Array("SQLite format 3\0".utf8) else {
-            throw .notADatabase(path: path)
-        }
+            .flatMap { WindowGrid.widths.contains($0) ? .nanoseconds($0) : nil }
     }
 
     /// The channels that a query is about, in order of node, channel and time.
@@ -117,6 +80,7 @@ public final class StoreReader {
             oldest.reset()
             series.append((next, first.flatMap { next.dating?.utc($0) } ?? .min))
         }
+        try database.checkSeal()
         if !words.isEmpty { Self.sort(&series) }
         return Self.inOrder(series)
     }
@@ -223,6 +187,7 @@ public final class StoreReader {
         try database.execute("BEGIN")
         defer { try? database.execute("COMMIT") }
         try body()
+        try database.checkSeal()
     }
 
     /// Lines about blocks that could not be read, each told once.
@@ -275,6 +240,7 @@ public final class StoreReader {
                     channelCount: Int(clamping: rows.integer(7)), settledCount: settled?.count ?? 0)
             )
         }
+        try database.checkSeal()
         return runs
     }
 

@@ -1,8 +1,15 @@
 import Collector
+import NearbyCore
 
 /// What kinds of rows a store gives, and the columns they have.
 public enum StoreRows: Sendable {
-    case readings, windows, gaps, runs
+    /// `fineWindows`: those whose starts are not all whole seconds.
+    case readings, windows, fineWindows, gaps, runs
+
+    /// - Parameter width: of windows; each begins at a whole multiple of it.
+    public init(windowsOf width: Duration) {
+        self = width.nanoseconds % 1_000_000_000 == 0 ? .windows : .fineWindows
+    }
 
     struct Column {
         enum Kind { case text, time, name, number }
@@ -31,6 +38,7 @@ public enum StoreRows: Sendable {
         switch self {
         case .readings: Self.readingsTable
         case .windows: Self.windowsTable
+        case .fineWindows: Self.fineWindowsTable
         case .gaps: Self.gapsTable
         case .runs: Self.runsTable
         }
@@ -43,7 +51,7 @@ public enum StoreRows: Sendable {
                 "time", "clock", "peer", "run", "node", "channel", "unit", "sequence", "value",
                 "reason", "hops", "labels",
             ]
-        case .windows: WindowRecord.csvColumns
+        case .windows, .fineWindows: WindowRecord.csvColumns
         case .gaps: ["peer", "run", "node", "sequence", "count", "reason"]
         case .runs:
             ["peer", "run", "node", "boot", "clock", "from", "to", "channels", "settled"]
@@ -56,6 +64,12 @@ public enum StoreRows: Sendable {
     ]
     private static let windowsTable = [
         Column("START", 20, .time), Column("NODE", 8, .name), Column("CHANNEL", 10, .name),
+        Column("MEAN", 8, .number), Column("MIN", 7, .number), Column("MAX", 7, .number),
+        Column("UNIT", 5), Column("N", 3, .number), Column("LOST", 4, .number),
+    ]
+    /// Names make room for the fraction.
+    private static let fineWindowsTable = [
+        Column("START", 24, .time), Column("NODE", 6, .name), Column("CHANNEL", 8, .name),
         Column("MEAN", 8, .number), Column("MIN", 7, .number), Column("MAX", 7, .number),
         Column("UNIT", 5), Column("N", 3, .number), Column("LOST", 4, .number),
     ]

@@ -2,10 +2,13 @@ import CSQLite
 
 /// A connection to one SQLite file. Used by one thread at a time.
 final class Database {
-    enum Access { case writing, reading }
+    /// `sealed`: reading a file that nobody writes, where SQLite can make no files beside it.
+    enum Access { case writing, reading, sealed }
 
     let path: String
     let connection: OpaquePointer
+    /// As the file was when it was opened, if it must not change.
+    private let seal: StorePlace.Seal?
 
     /// Opens the file; made if it is missing and `access` is `.writing`. Nothing is read yet, so
     /// damage shows at the first statement.
@@ -14,10 +17,15 @@ final class Database {
             switch access {
             case .writing: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
             case .reading: SQLITE_OPEN_READONLY
+            case .sealed: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             }
+        let place = StorePlace(resolving: path)
+        seal = access == .sealed ? place.seal : nil
+        if access == .sealed, seal == nil { throw .changed(path: path) }
+        let name = access == .sealed ? Self.immutableName(place.path) : path
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(
-            path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+            name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard code == SQLITE_OK, let opened else {
             let error = StoreError(code: code, of: opened)
             sqlite3_close_v2(opened)
@@ -30,6 +38,28 @@ final class Database {
     }
 
     deinit { sqlite3_close_v2(connection) }
+
+    /// A URI by which SQLite locks nothing and looks for no log (https://sqlite.org/uri.html). All
+    /// bytes that could mean something in it are escaped.
+    private static func immutableName(_ path: String) -> String {
+        var name = "file:"
+        for byte in path.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "/"), UInt8(ascii: "."),
+                UInt8(ascii: "-"), UInt8(ascii: "_"):
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            default: name += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+        return name + "?immutable=1"
+    }
+
+    /// Throws `.changed` if somebody has written a sealed file, or may be about to: what was read
+    /// of it since may be of several moments.
+    func checkSeal() throws(StoreError) {
+        guard let seal else { return }
+        guard StorePlace(resolving: path).seal == seal else { throw .changed(path: path) }
+    }
 
     /// How long a statement waits for another process before it fails with `.busy`.
     private static let busyMilliseconds: Int32 = 2_000

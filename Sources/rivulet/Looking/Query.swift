@@ -136,7 +136,7 @@ struct Query: ParsableCommand {
                 return
             }
         } else if let window {
-            _ = output.write(printer.header(.windows))
+            _ = output.write(printer.header(StoreRows(windowsOf: window.duration)))
             guard let limit else {
                 return try reader.windows(query, width: window.duration) {
                     output.write(printer.line($0, $1))
@@ -213,8 +213,14 @@ extension StoreError {
         case .readOnly:
             "\(path): to read it, SQLite has to write files beside it; run this as the "
                 + "collector's user, or copy the store to a folder of yours"
+        case .changed:
+            "\(description); run this again, as the collector's user if it fails again"
+        case .logLeft:
+            "\(description); run this as the collector's user, or copy both files to a folder "
+                + "of yours and name that store with --store"
         case .busy, .full, .other: "\(path): \(description)"
-        case .foreign, .missing, .empty, .notADatabase, .newer, .older, .file, .notAFile:
+        case .foreign, .missing, .empty, .notADatabase, .newer, .older, .file, .folder,
+            .notAFile:
             description
         }
     }
@@ -224,9 +230,9 @@ extension StoreError {
         switch self {
         case .missing: .noInput
         case .empty, .foreign, .notADatabase, .notAFile, .damaged, .newer, .older: .data
-        case .readOnly: .notPermitted
-        case .busy: .tryAgain
-        case .file(let error): ExitStatus(error)
+        case .readOnly, .logLeft: .notPermitted
+        case .busy, .changed: .tryAgain
+        case .file(let error), .folder(let error): ExitStatus(error)
         case .full, .other: .inputOutput
         }
     }

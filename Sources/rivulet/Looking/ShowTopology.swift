@@ -50,8 +50,11 @@ struct ShowTopology: ParsableCommand {
 
     /// So that nobody waits for a picture that cannot be written.
     static func requireFolder(of path: String) throws {
-        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
-        let folder = String(path[..<slash])
+        // By scalars: to Swift a slash with a mark behind it is another character.
+        guard let slash = path.unicodeScalars.lastIndex(of: "/"), slash != path.startIndex else {
+            return
+        }
+        let folder = String(path.unicodeScalars[..<slash])
         guard access(folder, F_OK) != 0, errno == ENOENT else { return }
         throw Failure("\(path) cannot be created: there is no folder \(folder)", .cannotCreate)
     }
