@@ -282,7 +282,8 @@ struct RoutingNetwork {
     }
 
     private func precedes(_ left: Int, _ right: Int) -> Bool {
-        (events[left].time, events[left].order) < (events[right].time, events[right].order)
+        events[left].time != events[right].time
+            ? events[left].time < events[right].time : events[left].order < events[right].order
     }
 }
 

@@ -63,40 +63,57 @@ final class SimulatedLink {
 
 /// Events in the order of their times, and of their coming where these are equal.
 struct EventHeap<Event> {
-    private var heap: [(time: Instant, order: Int, event: Event)] = []
+    /// Small, and nothing to count references of: a debug build moves them about in no time.
+    private struct Entry {
+        var time: Instant
+        var order: Int
+        var slot: Int
+
+        func isBefore(_ other: Entry) -> Bool {
+            time != other.time ? time < other.time : order < other.order
+        }
+    }
+
+    private var heap: [Entry] = []
+    private var events: [Event?] = []
+    private var freeSlots: [Int] = []
     private var order = 0
 
     var first: Instant? { heap.first?.time }
 
     mutating func add(_ event: Event, at time: Instant) {
         order += 1
-        heap.append((time, order, event))
+        let slot = freeSlots.popLast() ?? events.count
+        if slot == events.count { events.append(event) } else { events[slot] = event }
+        let entry = Entry(time: time, order: order, slot: slot)
+        heap.append(entry)
         var index = heap.count - 1
-        while index > 0, isBefore(index, (index - 1) / 2) {
-            heap.swapAt(index, (index - 1) / 2)
+        while index > 0, entry.isBefore(heap[(index - 1) / 2]) {
+            heap[index] = heap[(index - 1) / 2]
             index = (index - 1) / 2
         }
+        heap[index] = entry
     }
 
     mutating func popFirst() -> (time: Instant, event: Event)? {
-        guard let first = heap.first else { return nil }
+        guard let first = heap.first, let event = events[first.slot] else { return nil }
+        events[first.slot] = nil
+        freeSlots.append(first.slot)
         let last = heap.removeLast()
-        if !heap.isEmpty {
-            heap[0] = last
-            var index = 0
-            while true {
-                var least = index
-                for child in [2 * index + 1, 2 * index + 2]
-                where child < heap.count && isBefore(child, least) { least = child }
-                if least == index { break }
-                heap.swapAt(index, least)
-                index = least
-            }
-        }
-        return (first.time, first.event)
+        if !heap.isEmpty { sink(last) }
+        return (first.time, event)
     }
 
-    private func isBefore(_ left: Int, _ right: Int) -> Bool {
-        (heap[left].time, heap[left].order) < (heap[right].time, heap[right].order)
+    /// Puts it where it belongs, from the top down.
+    private mutating func sink(_ entry: Entry) {
+        var index = 0
+        while 2 * index + 1 < heap.count {
+            var child = 2 * index + 1
+            if child + 1 < heap.count, heap[child + 1].isBefore(heap[child]) { child += 1 }
+            if entry.isBefore(heap[child]) { break }
+            heap[index] = heap[child]
+            index = child
+        }
+        heap[index] = entry
     }
 }

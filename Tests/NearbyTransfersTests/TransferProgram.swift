@@ -42,7 +42,7 @@ struct TransferProgram {
         case .bytes(let id, let bytes):
             #expect(names[id] != nil && ends[id] == nil)
             let start = taken[id, default: 0]
-            if bytes != Content.bytes(at: start, bytes.count) {
+            if !Content.matches(bytes, at: start) {
                 Issue.record("other bytes in \(id) from \(start)")
             }
             taken[id] = start + bytes.count
@@ -77,7 +77,7 @@ struct TransferProgram {
         case .write(let id, let offset, let bytes):
             guard let key = offers[id]?.key else { break }
             #expect(disk[key] ?? 0 == Int(offset), "a gap or a repetition on disk")
-            if bytes != Content.bytes(at: Int(offset), bytes.count) {
+            if !Content.matches(bytes, at: Int(offset)) {
                 Issue.record("other bytes in \(id) from \(offset)")
             }
             disk[key] = Int(offset) + bytes.count

@@ -1,3 +1,4 @@
+import Glibc
 import NearbyCore
 import Testing
 
@@ -188,11 +189,31 @@ final class TransferWorld {
 
 /// What every stream and resource consists of: it follows from the offset.
 enum Content {
-    private static let pattern = (0..<70_000).map { UInt8($0 % 251) }
+    private static let pattern = (0..<251 * 280).map { UInt8($0 % 251) }
 
+    /// Copied piece by piece: a debug build computes a byte in as long as it copies a thousand.
     static func bytes(at offset: Int, _ count: Int) -> [UInt8] {
         let start = offset % 251
-        if start + count <= pattern.count { return Array(pattern[start..<start + count]) }
-        return (offset..<offset + count).map { UInt8($0 % 251) }
+        var bytes = Array(pattern[start..<min(pattern.count, start + count)])
+        bytes.reserveCapacity(count)
+        while bytes.count < count { bytes += pattern.prefix(count - bytes.count) }
+        return bytes
+    }
+
+    static func matches(_ bytes: [UInt8], at offset: Int) -> Bool {
+        let expected = Self.bytes(at: offset, bytes.count)
+        return bytes.withUnsafeBytes { found in
+            expected.withUnsafeBytes { found.elementsEqualInMemory($0) }
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// As `elementsEqual`, which a debug build does byte by byte.
+    fileprivate func elementsEqualInMemory(_ other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count, let mine = baseAddress, let others = other.baseAddress else {
+            return count == other.count
+        }
+        return memcmp(mine, others, count) == 0
     }
 }

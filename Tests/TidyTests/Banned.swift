@@ -51,7 +51,7 @@ struct Banned: Sendable, CustomStringConvertible {
             pattern: "ContinuousClock|SuspendingClock|\\bDate\\(\\)", instead: "now, as a parameter"
         ),
         Banned(
-            pattern: "\\.random\\(in: (?![^)]*using)", instead: "a seeded generator, using:"),
+            pattern: "\\.random\\(in: (?![^)\\n]*using)", instead: "a seeded generator, using:"),
         Banned(
             pattern: "\\.shuffled\\(\\)|\\.randomElement\\(\\)",
             instead: "a seeded generator, using:"),
