@@ -32,9 +32,8 @@ public struct BoardLibrary: Sendable {
     /// The folder `boards` in the nearest folder above the program that has a Package.swift.
     private static var checkout: String? {
         guard var path = SystemTree().target("/proc/self/exe") else { return nil }
-        // By scalars: to Swift a slash with a mark behind it is another character.
-        while let slash = path.unicodeScalars.lastIndex(of: "/"), slash != path.startIndex {
-            path = String(path.unicodeScalars[..<slash])
+        while let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+            path = String(path[..<slash])
             if access(path + "/Package.swift", F_OK) == 0 {
                 return access(path + "/boards", F_OK) == 0 ? path + "/boards" : nil
             }

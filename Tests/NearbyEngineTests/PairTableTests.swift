@@ -11,7 +11,9 @@ struct PairTableTests {
         let candidates = pairs.filter { $0.value.channel == nil && $0.value.isAvailable }
             .map { PairTable.Candidate(cost: $0.value.cost, peer: $0.key) }.sorted()
         #expect(table.candidates == candidates)
-        #expect(table.invitingCount == pairs.values.count(where: \.isInviting))
+        let unanswered = pairs.values.count(where: \.isUnanswered)
+        #expect(table.unansweredCount == unanswered)
+        #expect(table.invitingCount == pairs.values.count(where: \.isInviting) - unanswered)
         #expect(table.connectedPeers == pairs.filter { $0.value.channel != nil }.keys.sorted())
         let callers = pairs.filter { peer, pair in
             pair.wantsUs && pair.sighting != nil
@@ -55,7 +57,8 @@ struct PairTableTests {
             if Bool.random(using: &random) { pair.suspicion.confirm() }
         }
         let states: [InvitationPair.State] = [
-            .idle, .overdue, .inviting(attempt: 1, since: now), .backingOff(until: now),
+            .idle, .overdue, .inviting(attempt: 1, .came), .inviting(attempt: 1, .overdue),
+            .inviting(attempt: 1, .awaited(until: now)), .backingOff(until: now),
             .nudging(until: now, sentAt: now), .nudgeHeldBack(until: now),
         ]
         pair.state = states.randomElement(using: &random) ?? .idle

@@ -246,4 +246,28 @@ struct FloodTests {
         #expect(door.dropCounters[.handshakeWrongPeer] == 2)
         #expect(!outputs.contains(where: isAlarm))
     }
+
+    /// Old beacons of others, from addresses that pass our datagrams back: each invitation fails.
+    @Test func aMirrorKeepsNobodyElseFromBeingInvited() {
+        var door = node(PeerID(high: 5, low: 5), run: 1)
+        for host in UInt64(2)...6 {
+            let absent = PeerID(high: 10 + host, low: 1)
+            door.handle(
+                .datagram(beacon(of: absent, run: host), from: Self.at(host), isMulticast: true),
+                now: .zero)
+            for _ in 0..<8 {
+                let sent = door.flush(now: .zero)
+                if host == 6 { #expect(hasUnicast(sent, to: host)) }
+                pass(sent, to: &door, from: host, .zero)
+                if host == 6 { break }
+            }
+        }
+        #expect(door.dropCounters[.handshakeWrongPeer] == 8)
+    }
+
+    private func hasUnicast(_ outputs: [Node.Output], to host: UInt64) -> Bool {
+        outputs.contains {
+            if case .transmit(.unicast(_, let to)) = $0 { to == Self.at(host) } else { false }
+        }
+    }
 }

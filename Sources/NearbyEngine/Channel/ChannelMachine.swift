@@ -287,17 +287,19 @@ struct ChannelMachine {
     private mutating func ownKeyProved(
         _ channel: PeerChannel, _ result: HandshakeResult
     ) -> [Output] {
-        table.remove(channel)
         let secret = cryptography.sha256(result.exporter)
         guard channel.isClient else {
+            table.remove(channel)
             if ownKeySecrets.count >= Limits.ownKeySecretsMax { ownKeySecrets.removeFirst() }
             ownKeySecrets.append(secret)
             return [.drop(.handshakeWrongPeer)]
         }
+        // Whoever was invited there has not answered: its place is free.
+        let failed = fail(channel, .handshakeWrongPeer, "our own key answered")
         guard let endpoint = channel.path.endpoint, !ownKeySecrets.contains(secret) else {
-            return [.drop(.handshakeWrongPeer)]
+            return failed
         }
-        return [.drop(.handshakeWrongPeer), .ownIdentity(at: endpoint)]
+        return failed + [.ownIdentity(at: endpoint)]
     }
 
     // MARK: Dates

@@ -108,7 +108,7 @@ public struct InvitationMachine: Sendable, Hashable {
         case .nudged(let peer, let run, _): outputs = nudged(peer, run, now)
         case .nudgeHeldBack(let peer): heldBack(peer, now)
         case .handshakeSeen(let peer, _, _): pairs[peer]?.inboundSeen(now)
-        case .progress(let peer, let attempt): pairs[peer]?.progressed(attempt, now)
+        case .progress(let peer, let attempt): pairs[peer]?.progressed(attempt)
         case .admitted(let token, let peer, let run, let attempt, let weAreClient):
             let channel = InvitationPair.PeerChannel(
                 token: token, run: run, attempt: attempt, weAreClient: weAreClient)
@@ -221,6 +221,14 @@ public struct InvitationMachine: Sendable, Hashable {
     ) -> [Output] {
         var outputs: [Output] = []
         var pair = pairs[peer] ?? InvitationPair()
+        // Of those that answer late, no more than there could be otherwise.
+        if role != .collector, channel.weAreClient, pair.channel == nil, !dialed.contains(peer),
+            connectedCount >= acceptsCount + wantsCount
+        {
+            pair.state = .backingOff(until: now + Limits.fullRetry)
+            pairs[peer] = pair
+            return [.close(channel.token, .dropped)]
+        }
         if case .inviting(let attempt, _) = pair.state, !channel.weAreClient, prefersInbound(peer) {
             outputs.append(.abandon(peer, attempt: attempt))
         }
@@ -281,9 +289,7 @@ public struct InvitationMachine: Sendable, Hashable {
         for peer in Set(wantedPeers() + pairs.suspected).subtracting(dials).sorted() {
             outputs += approach(peer, now)
         }
-        while !isFull, pairs.invitingCount < invitationsAtOnce,
-            let peer = pairs.callers.first
-        {
+        while !isFull, hasPlace(of: invitationsAtOnce), let peer = pairs.callers.first {
             outputs += invite(peer, now)
         }
         return outputs
@@ -301,17 +307,24 @@ public struct InvitationMachine: Sendable, Hashable {
             let most =
                 dialed.contains(peer)
                 ? max(invitationsAtOnce, Limits.dialsAtOnce) : invitationsAtOnce
-            guard pairs.invitingCount < most else { return [] }
+            guard hasPlace(of: most) else { return [] }
             return invite(peer, now)
         case .inviting, .nudging, .nudgeHeldBack, .backingOff: return []
         }
+    }
+
+    /// Whoever does not answer gives up its place, and not for ever more.
+    private func hasPlace(of most: Int) -> Bool {
+        pairs.invitingCount < most
+            && pairs.unansweredCount < max(most, Limits.unansweredInvitationsMax)
     }
 
     private mutating func invite(_ peer: PeerID, _ now: Instant) -> [Output] {
         guard var pair = pairs[peer] else { return [] }
         let attempt = nextAttempt
         nextAttempt = attempt == .max ? 1 : attempt + 1
-        pair.state = .inviting(attempt: attempt, since: now)
+        pair.state = .inviting(
+            attempt: attempt, .awaited(until: now + Limits.invitationPatience))
         pair.wantsUs = false
         pairs[peer] = pair
         return [.invite(peer, attempt: attempt)]
@@ -364,6 +377,10 @@ extension Limits {
     static let collectorNeighbours = 1_024
     /// Handshakes of our own at once.
     public static let invitationsAtOnce = 4
+    /// Until an invitation that nothing answers leaves its place to another; its handshake goes on.
+    static let invitationPatience = Duration.seconds(2)
+    /// Such invitations beside those that have a place, if there are no more places than that.
+    static let unansweredInvitationsMax = 16
     /// And while a program calls more: those that do not answer keep no others waiting.
     static let dialsAtOnce = 16
     /// And at a collector, which a hall of boards asks at once.

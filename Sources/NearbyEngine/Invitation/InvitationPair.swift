@@ -25,9 +25,16 @@ struct InvitationPair: Sendable, Hashable {
         }
     }
 
+    enum Answer: Sendable, Hashable {
+        case awaited(until: Instant)
+        case came
+        /// Somebody else may have the place; it is still welcome.
+        case overdue
+    }
+
     enum State: Sendable, Hashable {
         case idle
-        case inviting(attempt: UInt16, since: Instant)
+        case inviting(attempt: UInt16, Answer)
         /// The lower one was told; it has until then.
         case nudging(until: Instant, sentAt: Instant)
         /// Discovery's limits held the nudge back; it is tried again then.
@@ -52,7 +59,9 @@ struct InvitationPair: Sendable, Hashable {
     var nextDeadline: Instant? {
         let ofState: Instant? =
             switch state {
-            case .nudging(let until, _), .nudgeHeldBack(let until), .backingOff(let until): until
+            case .nudging(let until, _), .nudgeHeldBack(let until), .backingOff(let until),
+                .inviting(_, .awaited(let until)):
+                until
             case .idle, .inviting, .overdue: nil
             }
         guard let probed = suspicion.deadline else { return ofState }
@@ -64,10 +73,14 @@ struct InvitationPair: Sendable, Hashable {
 
     var isInviting: Bool { if case .inviting = state { true } else { false } }
 
-    /// Known, and not just found unwilling.
+    /// Whether no answer has come in time: an old beacon may have been played back, or Avahi
+    /// remembers a node that is switched off.
+    var isUnanswered: Bool { if case .inviting(_, .overdue) = state { true } else { false } }
+
+    /// Known, and not just found unwilling or silent.
     var isAvailable: Bool {
         if case .backingOff = state { return false }
-        return sighting != nil
+        return sighting != nil && !isUnanswered
     }
 
     /// For choosing: collectors are cheapest, those without a route dearest.
@@ -85,8 +98,8 @@ struct InvitationPair: Sendable, Hashable {
         }
     }
 
-    mutating func progressed(_ attempt: UInt16, _ now: Instant) {
-        if case .inviting(attempt, _) = state { state = .inviting(attempt: attempt, since: now) }
+    mutating func progressed(_ attempt: UInt16) {
+        if case .inviting(attempt, _) = state { state = .inviting(attempt: attempt, .came) }
     }
 
     mutating func declined(_ attempt: UInt16, until: Instant, _ now: Instant) {
@@ -116,6 +129,8 @@ struct InvitationPair: Sendable, Hashable {
             isDeclined = false
         case .nudging(let until, _) where now >= until: state = sighting == nil ? .idle : .overdue
         case .nudgeHeldBack(let until) where now >= until: state = .idle
+        case .inviting(let attempt, .awaited(let until)) where now >= until:
+            state = .inviting(attempt: attempt, .overdue)
         default: break
         }
         guard suspicion.deadline ?? .distantFuture <= now else { return }

@@ -17,7 +17,9 @@ struct PairTable: Sendable, Hashable {
 
     private let own: PeerID
     private var pairs: [PeerID: InvitationPair] = [:]
+    /// Without those that do not answer.
     private(set) var invitingCount = 0
+    private(set) var unansweredCount = 0
     /// The cheapest first.
     private(set) var candidates: [Candidate] = []
     /// Those that asked us and that it is on us to invite, in order.
@@ -50,8 +52,8 @@ struct PairTable: Sendable, Hashable {
             let before = pairs[peer]
             let after = newValue.flatMap { $0.isForgettable ? nil : $0 }
             pairs[peer] = after
-            invitingCount += (after?.isInviting == true ? 1 : 0)
-            invitingCount -= (before?.isInviting == true ? 1 : 0)
+            count(after, 1)
+            count(before, -1)
             Self.move(in: &candidates, from: candidate(peer, before), to: candidate(peer, after))
             Self.move(in: &callers, from: caller(peer, before), to: caller(peer, after))
             Self.move(
@@ -63,6 +65,11 @@ struct PairTable: Sendable, Hashable {
                 if let new = after?.channel { peersByToken[new.token] = peer }
             }
         }
+    }
+
+    private mutating func count(_ pair: InvitationPair?, _ step: Int) {
+        guard let pair, pair.isInviting else { return }
+        if pair.isUnanswered { unansweredCount += step } else { invitingCount += step }
     }
 
     /// A full table forgets a peer with which nothing goes on, the dearest first. False if there is
