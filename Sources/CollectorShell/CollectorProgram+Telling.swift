@@ -69,9 +69,7 @@ extension CollectorProgram {
 
     private func trace(_ delivery: Delivery) {
         let time = WallClock.read().unixNanoseconds
-        let line = "report \(time) \(delivery.birth.node.name) \(delivery.readings.count)\n"
-        var bytes = Array(line.utf8)
-        _ = Glibc.write(STDERR_FILENO, &bytes, bytes.count)
+        screen.trace("report \(time) \(delivery.birth.node.name) \(delivery.readings.count)")
     }
 
     private var words: FleetWords { options.raw ? .none : fleet.words }

@@ -31,7 +31,7 @@ public final class CollectorProgram: NodeOwner {
     let fleet: FleetWatch
     let page: PageHost
     let alarms: AlarmWatch
-    private let screen: ScreenEvents
+    let screen: ScreenEvents
     /// The time by which windows are shown.
     private var clock: ShownClock
     /// The one window that was asked for is printed.
@@ -148,7 +148,11 @@ public final class CollectorProgram: NodeOwner {
     private func serve(until end: Instant) throws(StartError) {
         defer {
             // A terminal that stands still would hold up these lines too.
-            if output.finish(isInterrupted: program.isInterrupted) { screen.tellLast() }
+            if output.finish(isInterrupted: program.isInterrupted) {
+                screen.tellLast()
+            } else {
+                screen.forgetLast()
+            }
         }
         try program.serve(until: end)
     }

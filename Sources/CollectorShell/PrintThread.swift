@@ -110,6 +110,8 @@ final class PrintThread: Sendable {
         while !queue.withLock({ $0.isEmpty }) {
             if end == nil, isUrgent() { end = MonotonicClock.now() + patience }
             if let end, MonotonicClock.now() >= end { return false }
+            // A thread that could not be started is tried again.
+            startWriting()
             usleep(5_000)
         }
         return true
@@ -118,7 +120,7 @@ final class PrintThread: Sendable {
     /// errno's code of the write that failed.
     var fault: Int32? { queue.withLock { $0.fault } }
 
-    private static func areOneFile(_ left: Int32, _ right: Int32) -> Bool {
+    static func areOneFile(_ left: Int32, _ right: Int32) -> Bool {
         var (a, b) = (stat(), stat())
         guard fstat(left, &a) == 0, fstat(right, &b) == 0 else { return false }
         return a.st_dev == b.st_dev && a.st_ino == b.st_ino

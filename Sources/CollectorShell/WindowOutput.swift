@@ -19,7 +19,7 @@ final class WindowOutput {
     private var csv = CSVPrinter()
     private let writer: PrintThread
     private let log: StandardErrorLog
-    /// Windows that were left out.
+    /// Windows, and lines of the log among them, that were left out.
     private(set) var droppedCount: UInt64 = 0
     /// How many of them the log was told of.
     private var toldCount: UInt64 = 0
@@ -88,6 +88,9 @@ final class WindowOutput {
         writer.postNewest(picture)
     }
 
+    /// A line of the log, where that goes the same way.
+    func add(line: String) { if !writer.post(line + "\n") { droppedCount += 1 } }
+
     /// The configuration was read again.
     func change(words: FleetWords) {
         if !options.raw { windows.words = words }
@@ -109,7 +112,8 @@ final class WindowOutput {
             }
             return false
         }
-        tellDropped()
+        // Where it failed, nobody reads again.
+        if writer.fault == nil { tellDropped() }
         return true
     }
 
@@ -146,7 +150,7 @@ final class WindowOutput {
         let count = droppedCount - toldCount
         guard count > 0 else { return }
         toldCount = droppedCount
-        let windows = count == 1 ? "1 window was" : "\(count) windows were"
-        log.write(.warning, "standard output is read again: \(windows) left out")
+        let texts = count == 1 ? "1 window or line was" : "\(count) windows or lines were"
+        log.write(.warning, "standard output is read again: \(texts) left out")
     }
 }

@@ -49,7 +49,7 @@ struct WindowOutputTests {
         #expect(output.droppedCount == 2)
         #expect(lines.take() == ["standard output is not read: windows are left out until it is"])
         let text = String(decoding: try #require(printed()), as: UTF8.self)
-        #expect(lines.take() == ["standard output is read again: 2 windows were left out"])
+        #expect(lines.take() == ["standard output is read again: 2 windows or lines were left out"])
         #expect(text.utf8.count { $0 == UInt8(ascii: "\n") } == 1 + 100 * shownCount)
         #expect(text.hasPrefix("start,") && text.hasSuffix("\r\n"))
         #expect(show(window))
@@ -78,9 +78,25 @@ struct WindowOutputTests {
         if let timer { loop.set(timer, to: .zero) }
         let end = MonotonicClock.now() + .seconds(20)
         try loop.run(until: end)
-        #expect(told.last == "standard output is read again: 1 window was left out")
+        #expect(told.last == "standard output is read again: 1 window or line was left out")
         #expect(MonotonicClock.now() < end, "nobody reads any more")
         #expect(output.fault == nil, "and that is no fault")
+    }
+
+    @Test func whereTheReaderWentAwayNobodyReadsAgain() throws {
+        let window = try window(channelCount: 100)
+        while show(window) {}
+        _ = lines.take()
+        pipe.closeReader()
+        #expect(output.finish { false })
+        #expect(lines.take() == [])
+    }
+
+    @Test func linesOfTheLogAreQueuedAmongTheWindows() throws {
+        #expect(show(try window(channelCount: 1)))
+        output.add(line: "north has 12 channels")
+        let text = String(decoding: try #require(printed()), as: UTF8.self)
+        #expect(text.hasSuffix("\r\nnorth has 12 channels\n"))
     }
 
     @Test func aSignalDoesNotWaitForAReaderThatStandsStill() throws {

@@ -44,7 +44,8 @@ public struct StandardErrorLog: Sendable {
 
     /// - Parameters:
     ///   - showsTimes: for programs that go on for long.
-    ///   - screen: takes the lines where standard error is the terminal that a screen is drawn on.
+    ///   - screen: takes the lines in place of standard error, unless that is the journal's: where
+    ///     a screen is drawn, or nobody may wait for the reader.
     public init(
         threshold: Level = .information, showsTimes: Bool = false, screen: Mailbox<String>? = nil
     ) {
@@ -52,7 +53,7 @@ public struct StandardErrorLog: Sendable {
             STDERR_FILENO, named: getenv("JOURNAL_STREAM").map { String(cString: $0) })
         self.init(
             threshold: threshold, prefix: isJournal ? .level : showsTimes ? .time : .none,
-            screen: isJournal || isatty(STDERR_FILENO) != 1 ? nil : screen)
+            screen: isJournal ? nil : screen)
     }
 
     init(threshold: Level, prefix: Prefix, screen: Mailbox<String>? = nil) {

@@ -61,3 +61,20 @@ finished() { ! kill -0 "$once" 2>/dev/null; }
 must "it is waited for" until_true 30 finished
 must "more than the pipe holds" [ "$(stat -c %s "$LAB/once.out")" -gt 4096 ]
 must "to its last line" [ "$(tail -c 2 "$LAB/once.out")" = "}" ]
+
+# Where the log goes the same way (`2>&1 | less`), its lines hold up nobody either.
+mkfifo "$LAB/both"
+start listener c bash -c "exec cat <'$LAB/both'"
+start both c bash -c "exec $collect --every 1s --trace >'$LAB/both' 2>&1"
+must "another collector" until_true 30 answers
+must "the agent finds it" until_true 30 connected a
+traced() { grep -q '^report ' "$LAB/listener.out"; }
+must "its log is among its rows" until_true 30 traced
+began=$(member a openedAtMilliseconds)
+kill -STOP "$listener"
+sleep 8
+must "it answers while nobody reads its log" answers
+must "and keeps its agent" connected a
+must "over the same channel" [ "$(member a openedAtMilliseconds)" = "${began:-none}" ]
+kill -CONT "$listener"
+stop "$both"
