@@ -77,10 +77,12 @@ extension FileOperations {
 
 /// The directory that holds `path`; nil for the root and for a bare name in the working directory.
 ///
-/// By scalars: to Swift a slash with a mark behind it is another character.
+/// By bytes, as the kernel reads it: to Swift a slash with a combining mark behind it is another
+/// character.
 func parentDirectory(of path: String) -> String? {
-    var trimmed = path.unicodeScalars[...]
-    while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
-    guard let slash = trimmed.lastIndex(of: "/"), trimmed.count > 1 else { return nil }
-    return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+    let slash = UInt8(ascii: "/")
+    var trimmed = path.utf8[...]
+    while trimmed.count > 1, trimmed.last == slash { trimmed.removeLast() }
+    guard let end = trimmed.lastIndex(of: slash), trimmed.count > 1 else { return nil }
+    return end == trimmed.startIndex ? "/" : String(decoding: trimmed[..<end], as: UTF8.self)
 }

@@ -1,6 +1,7 @@
 import DurableFiles
 import Fleet
 import Glibc
+import NearbyCore
 import Outputs
 
 /// JSON lines in a file, which is renamed when it is large.
@@ -83,9 +84,5 @@ public final class JSONFileOutput: OutputSink {
         LineFile.fault(call, path, errno, advice: "check who may write in its folder")
     }
 
-    /// By scalars: to Swift a slash with a mark behind it is another character.
-    private var directory: String {
-        guard let slash = path.unicodeScalars.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path.unicodeScalars[..<slash])
-    }
+    private var directory: String { path.pathFolder ?? "." }
 }

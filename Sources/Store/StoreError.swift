@@ -100,8 +100,7 @@ extension StoreError: CustomStringConvertible {
             "\(path) was written by an earlier version of rivulet; start the collector once"
         case .logLeft(let path):
             "\(path) cannot be read where it is: its newest readings are in \(path)-wal, and "
-                + "nothing can be written beside them; copy both to a folder of yours and read "
-                + "the copy"
+                + "nothing can be written beside them"
         case .changed(let path): "\(path) has been written to meanwhile"
         case .folder(let error): Self.text(ofFolder: error)
         case .file(let error): error.description

@@ -1,5 +1,6 @@
 import DurableFiles
 import Glibc
+import NearbyCore
 
 /// Where a store lies in the file system.
 struct StorePlace {
@@ -58,11 +59,7 @@ struct StorePlace {
         do { try files.synchronizeDirectory(directory) } catch { throw .file(error) }
     }
 
-    /// By scalars: to Swift a slash with a mark behind it is another character.
-    private var directory: String {
-        guard let slash = path.unicodeScalars.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path.unicodeScalars[..<slash])
-    }
+    private var directory: String { path.pathFolder ?? "." }
 }
 
 /// Files that nobody writes.

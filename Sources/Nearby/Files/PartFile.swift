@@ -89,9 +89,9 @@ final class PartFile {
 
     private static func makeFolder(_ path: String) {
         guard mkdir(path, 0o700) != 0, errno == ENOENT,
-            let slash = path.unicodeScalars.lastIndex(of: "/"), slash != path.startIndex
+            let folder = path.pathFolder, folder != "/"
         else { return }
-        makeFolder(String(path.unicodeScalars[..<slash]))
+        makeFolder(folder)
         mkdir(path, 0o700)
     }
 

@@ -205,11 +205,7 @@ public final class ControlSocket {
     /// The socket's own directory, such as /run/rivulet, is made if only that is missing. Others
     /// may look into it; the socket's own mode says who may connect.
     private static func makeDirectory(of path: String) throws(ControlError) {
-        // By scalars: to Swift a slash with a mark behind it is another character.
-        guard let slash = path.unicodeScalars.lastIndex(of: "/"), slash != path.startIndex else {
-            return
-        }
-        let directory = String(path.unicodeScalars[..<slash])
+        guard let directory = path.pathFolder, directory != "/" else { return }
         if mkdir(directory, 0o755) == 0 {
             // Whatever the umask is.
             chmod(directory, 0o755)

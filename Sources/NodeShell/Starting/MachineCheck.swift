@@ -1,6 +1,7 @@
 import Boards
 import Configuration
 import Glibc
+import NearbyCore
 import NearbyDTLS
 import NearbyLinux
 
@@ -258,11 +259,7 @@ package final class MachineCheck {
         return text.hasPrefix("/proc/") || text.hasPrefix("/sys/")
     }
 
-    static func folder(of path: String) -> String {
-        // By scalars: to Swift a slash with a mark behind it is another character.
-        guard let slash = path.unicodeScalars.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path.unicodeScalars[..<slash])
-    }
+    static func folder(of path: String) -> String { path.pathFolder ?? "." }
 
     /// Why no folder could be made there; nil if one could.
     private static func faultOfMaking(_ path: String) -> String? {

@@ -62,9 +62,7 @@ struct CounterFile<Files: FileOperations> {
     /// Atomically: after a power cut it has this count or the one before.
     mutating func save(_ count: Int64, now: Instant) throws(FileError) {
         written = now
-        // By scalars: to Swift a slash with a mark behind it is another character.
-        if let slash = path.unicodeScalars.lastIndex(of: "/") {
-            let folder = String(path.unicodeScalars[..<slash])
+        if let folder = path.pathFolder {
             try files.makeDirectories(folder, permissions: 0o755)
         }
         try AtomicFile.write(

@@ -37,10 +37,7 @@ public final class CommandDriver: SensorDriver {
     public init(run arguments: [String], timeLimit: Duration, channel: String?, unit: String) {
         self.arguments = arguments
         self.timeLimit = timeLimit
-        // By scalars: to Swift a slash with a mark behind it is another character.
-        let program =
-            arguments.first?.unicodeScalars.split(separator: "/").last.map { String($0) }
-            ?? "command"
+        let program = arguments.first?.lastPathPart ?? "command"
         self.channel = channel ?? program
         prefix = channel
         self.unit = unit

@@ -1,5 +1,6 @@
 import Configuration
 import Glibc
+import NearbyCore
 
 /// Where a node keeps its things.
 public struct Places: Equatable, Sendable {
@@ -57,10 +58,5 @@ public struct Places: Equatable, Sendable {
         return "'" + parts.joined(separator: "'\\''") + "'"
     }
 
-    /// The folder of a path. By scalars: to Swift a slash with a mark behind it is another
-    /// character.
-    static func folder(of path: String) -> String {
-        guard let slash = path.unicodeScalars.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path.unicodeScalars[..<slash])
-    }
+    static func folder(of path: String) -> String { path.pathFolder ?? "." }
 }

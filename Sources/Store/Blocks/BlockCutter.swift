@@ -32,10 +32,15 @@ struct BlockCutter {
             channel = next
             for block in try old(held, channel, limit: left / Self.blockCost + 1) {
                 switch block {
-                case .legal(let header): deleted += try delete(held, header)
-                case .illegal(let id): try blocks.delete(id)
+                case .legal(let header):
+                    let count = try delete(held, header)
+                    deleted += count
+                    // What stays is only looked at.
+                    left -= count == 0 ? 1 : Self.blockCost
+                case .illegal(let id):
+                    try blocks.delete(id)
+                    left -= Self.blockCost
                 }
-                left -= Self.blockCost
             }
         }
         return deleted

@@ -54,9 +54,7 @@ struct SendFile: ParsableCommand {
     func run() throws {
         let (service, ownName) = try choice.made()
         let kept = try choice.peer(ownName, role: "send", hint: file)
-        // By scalars: to Swift a slash with a mark behind it is another character.
-        let last = file.unicodeScalars.split(separator: "/").last.map { String($0) }
-        let name = offered ?? last ?? file
+        let name = offered ?? file.lastPathPart ?? file
         let order = SendOrder(
             file: file, name: name, target: to, service: service, patience: wait.duration)
         let display = ProgressDisplay(quiet: quiet)

@@ -50,11 +50,7 @@ struct ShowTopology: ParsableCommand {
 
     /// So that nobody waits for a picture that cannot be written.
     static func requireFolder(of path: String) throws {
-        // By scalars: to Swift a slash with a mark behind it is another character.
-        guard let slash = path.unicodeScalars.lastIndex(of: "/"), slash != path.startIndex else {
-            return
-        }
-        let folder = String(path.unicodeScalars[..<slash])
+        guard let folder = path.pathFolder, folder != "/" else { return }
         guard access(folder, F_OK) != 0, errno == ENOENT else { return }
         throw Failure("\(path) cannot be created: there is no folder \(folder)", .cannotCreate)
     }
