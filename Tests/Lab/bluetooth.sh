@@ -3,19 +3,10 @@
 . Tests/Lab/guest.sh
 
 # emulated NUMBER: controllers without power: to give them that is the agents' work. KIND=-B: BR/EDR only.
-# On a busy machine the emulator may miss the two seconds that the kernel waits for a controller; then it is
-# started again.
 emulated() {
     local index
     modprobe hci_vhci || not_run "this kernel has no module hci_vhci"
-    modprobe -a algif_hash algif_skcipher cmac ecb
-    for _ in 1 2 3 4 5; do
-        start_here btvirt "${LAB_CACHE:-.build-lab}/btvirt" ${KIND:-} "-l$1"
-        until_true 20 [ -e "/sys/class/bluetooth/hci$(($1 - 1))" ]
-        ! until_true 20 controllers_are "$1" || break
-        stop "$btvirt" KILL
-    done
-    must "$1 controllers are ready" controllers_are "$1"
+    emulator "$1" "${KIND:-}"
     for ((index = 0; index < $1; index++)); do
         ADDRESSES[index]=$(address_of "$index")
         mgmt --index $index le on >>"$LAB/mgmt.out"
