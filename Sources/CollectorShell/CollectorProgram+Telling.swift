@@ -45,8 +45,7 @@ extension CollectorProgram {
         case .storeFailed(let fault):
             log.write(
                 .error,
-                "\(fault); until the store works no receipts are given, and agents keep their "
-                    + "readings")
+                "\(fault); until the store works, agents get no receipts and keep their readings")
         case .storeWorks: log.write(.diagnostic, "the store works again")
         case .storeDiagnostic(let diagnostic): log.write(.warning, diagnostic)
         case .window, .said: break

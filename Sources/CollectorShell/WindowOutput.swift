@@ -108,7 +108,7 @@ final class WindowOutput {
     func finish(patience: Duration = .seconds(2), isInterrupted: () -> Bool) -> Bool {
         guard writer.finish(patience: patience, isUrgent: isInterrupted) else {
             if !writer.isStandardError {
-                log.write(.warning, "standard output is not read: what waited for it is lost")
+                log.write(.warning, "nobody reads standard output: what was waiting for it is lost")
             }
             return false
         }
@@ -140,7 +140,8 @@ final class WindowOutput {
     private func write(_ text: String) -> Bool {
         guard !writer.post(text) else { return true }
         if droppedCount == toldCount, !writer.isStandardError {
-            log.write(.warning, "standard output is not read: windows are left out until it is")
+            log.write(
+                .warning, "nobody reads standard output: windows are left out until somebody does")
         }
         droppedCount += 1
         return false

@@ -101,7 +101,7 @@ extension StoreError: CustomStringConvertible {
         case .logLeft(let path):
             "\(path) cannot be read where it is: its newest readings are in \(path)-wal, and "
                 + "nothing can be written beside them"
-        case .changed(let path): "\(path) has been written to meanwhile"
+        case .changed(let path): "\(path) was written to while it was being read"
         case .folder(let error): Self.text(ofFolder: error)
         case .file(let error): error.description
         case .notAFile(let path): "\(path) is not a regular file"
@@ -114,12 +114,12 @@ extension StoreError: CustomStringConvertible {
         let said = strerror(error.code).map { String(cString: $0) } ?? "error \(error.code)"
         let advice =
             switch error.code {
-            case ENOENT: "make it, for the collector's user"
+            case ENOENT: "create it for the collector's user"
             case EACCES, EPERM: "give it to the collector's user"
-            case EROFS: "mount its file system for writing"
-            default: "see to it that the collector's user can write there"
+            case EROFS: "remount its file system read-write"
+            default: "make sure that the collector's user can write there"
             }
-        return "the store's folder \(error.path): \(said); \(advice), or write another path "
+        return "the store's folder \(error.path): \(said); \(advice), or set another path "
             + "(key `store`)"
     }
 }

@@ -47,7 +47,8 @@ struct WindowOutputTests {
         while shownCount < 1_000, show(window) { shownCount += 1 }
         #expect(!show(window))
         #expect(output.droppedCount == 2)
-        #expect(lines.take() == ["standard output is not read: windows are left out until it is"])
+        let told = "nobody reads standard output: windows are left out until somebody does"
+        #expect(lines.take() == [told])
         let text = String(decoding: try #require(printed()), as: UTF8.self)
         #expect(lines.take() == ["standard output is read again: 2 windows or lines were left out"])
         #expect(text.utf8.count { $0 == UInt8(ascii: "\n") } == 1 + 100 * shownCount)
@@ -104,7 +105,7 @@ struct WindowOutputTests {
         while show(window) {}
         _ = lines.take()
         #expect(!output.finish(patience: .milliseconds(20)) { true })
-        #expect(lines.take() == ["standard output is not read: what waited for it is lost"])
+        #expect(lines.take() == ["nobody reads standard output: what was waiting for it is lost"])
         #expect(printed() != nil)
     }
 }

@@ -67,7 +67,7 @@ final class MachineCheckTests {
         isTold("file is a file; it must be a folder", try findings("", state: file))
         isTold("is the kernel's and keeps nothing", try findings("", state: "/proc"))
         isTold("is the kernel's and keeps nothing", try findings("", state: "/proc/rivulet"))
-        isTold("cannot be made: \(file) is a file", try findings("", state: file + "/state"))
+        isTold("cannot be created: \(file) is a file", try findings("", state: file + "/state"))
         #expect(try findings("", state: folder + "/new/state") == [])
     }
 

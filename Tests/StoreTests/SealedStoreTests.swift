@@ -117,15 +117,15 @@ import Testing
             #expect(throws: StoreError.folder(missing)) { try Store.open(path) }
         }
         for (code, said, advice) in [
-            (ENOENT, "No such file or directory", "make it"),
+            (ENOENT, "No such file or directory", "create it"),
             (EACCES, "Permission denied", "give it to the collector's user"),
-            (EROFS, "Read-only file system", "mount its file system for writing"),
-            (EIO, "Input/output error", "see to it that the collector's user can write there"),
+            (EROFS, "Read-only file system", "remount its file system read-write"),
+            (EIO, "Input/output error", "make sure that the collector's user can write there"),
         ] {
             let error = FileError(operation: "write", path: "/data", code: code)
             let text = StoreError.folder(error).description
             #expect(text.hasPrefix("the store's folder /data: \(said); \(advice)"))
-            #expect(text.hasSuffix("or write another path (key `store`)"))
+            #expect(text.hasSuffix("or set another path (key `store`)"))
         }
     }
 }

@@ -88,8 +88,8 @@ package final class MachineCheck {
         guard let kind = PathKind(path) else {
             if let fault = Self.faultOfMaking(path) {
                 fail(
-                    "state: \(path) cannot be made: \(fault); make it for the user that runs this, "
-                        + "or write another path")
+                    "state: \(path) cannot be created: \(fault); correct that, create the folder "
+                        + "for the user who runs this, or set another path")
             }
             return
         }
@@ -98,9 +98,9 @@ package final class MachineCheck {
         }
         if access(path, W_OK | X_OK) != 0 {
             fail(
-                "state: \(path): \(Self.errorText); without it the identity and waiting readings "
-                    + "are lost at each start: give it to the user that runs this, or write "
-                    + "another path")
+                "state: \(path): \(Self.errorText); unless it can be written, the identity and the "
+                    + "waiting readings are lost at each start: make it writable for the user "
+                    + "who runs this, or set another path")
         }
     }
 
@@ -148,11 +148,11 @@ package final class MachineCheck {
         let folder = Self.folder(of: path)
         guard folder != settings.state || PathKind(folder) != nil else { return }
         if PathKind(folder) != .folder {
-            fail("store: there is no folder \(folder); make it, or write another path")
+            fail("store: there is no folder \(folder); create it, or set another path")
         } else if access(folder, W_OK | X_OK) != 0 {
             fail(
-                "store: \(folder): \(Self.errorText); give it to the user that runs this, or write "
-                    + "another path")
+                "store: \(folder): \(Self.errorText); make it writable for the user who runs this, "
+                    + "or set another path")
         }
     }
 

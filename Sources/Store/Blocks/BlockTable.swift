@@ -173,7 +173,7 @@ final class BlockTable {
                 count: statement.integer(6), byteCount: statement.integer(7))
             if header == nil, isNew(id) {
                 diagnostics.append(
-                    "block \(id) is damaged (its row is none that a store writes) and passed over: "
+                    "block \(id) is damaged (no store writes such a row) and passed over: "
                         + "readings of channel \(statement.integer(1)) of run "
                         + "\(statement.integer(8))")
             }

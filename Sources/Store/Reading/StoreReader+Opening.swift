@@ -16,7 +16,7 @@ extension StoreReader {
             }
             let place = StorePlace(resolving: path)
             guard error.isForWantOfFiles, !place.takesFiles else { throw error }
-            if place.hasLog { throw .logLeft(path: path) }
+            if place.hasLog { throw .logLeft(path: place.path) }
             guard place.seal != nil else { throw error }
             return try checked(try Database(path, .sealed))
         }

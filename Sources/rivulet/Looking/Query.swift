@@ -214,10 +214,10 @@ extension StoreError {
             "\(path): to read it, SQLite has to write files beside it; run this as the "
                 + "collector's user, or copy the store to a folder of yours"
         case .changed:
-            "\(description); run this again, as the collector's user if it fails again"
+            "\(description); try again, and if that fails too, run this as the collector's user"
         case .logLeft:
-            "\(description); run this as the collector's user, or copy both files to a folder "
-                + "of yours and name that store with --store"
+            "\(description); copy both files to a folder of your own and name that copy with "
+                + "--store, or, unless the medium is read-only, run this as the collector's user"
         case .busy, .full, .other: "\(path): \(description)"
         case .foreign, .missing, .empty, .notADatabase, .newer, .older, .file, .folder,
             .notAFile:

@@ -52,7 +52,7 @@ ended() { ! kill -0 "$collector" 2>/dev/null; }
 must "SIGTERM ends it" until_true 5 ended
 wait "$collector"
 must "with status 0" [ $? = 0 ]
-must "it says that something is lost" grep -q "standard output is not read" "$LAB/collector.err"
+must "it says that something is lost" grep -q "nobody reads standard output" "$LAB/collector.err"
 kill -CONT "$reader"
 
 # A window that was asked for comes whole, however late it is read.
