@@ -3,6 +3,8 @@ site
 nats_up
 stream() { nats_request "\$JS.API.STREAM.$1.RIVULET" "${2:-}" | jq -r '.error.description // "done"'; }
 create() { stream CREATE "{\"name\": \"RIVULET\", \"retention\": \"limits\", \"storage\": \"file\", $1}"; }
+# Where none is, the collector makes ours, and may be quicker.
+replaced() { stream DELETE >/dev/null; [ "$(create "$1")" = done ]; }
 must "a stream of others" test "$(create '"subjects": ["other.>"]')" = done
 collector_up "$(nats_output)"
 agent_up
@@ -10,11 +12,9 @@ must "subjects are told" until_true 60 says "nats.*does not listen to rivulet.la
 must "readings" more_readings 40
 must "once" says_once "does not listen"
 must "it is as it was" test "$(nats_request '$JS.API.STREAM.INFO.RIVULET' | jq -c .config.subjects)" = '["other.>"]'
-must "gone" test "$(stream DELETE)" = done
-must "one that forgets at once" test "$(create '"subjects": ["rivulet.>"], "duplicate_window": 5000000000')" = done
+must "one that forgets at once" until_true 60 replaced '"subjects": ["rivulet.>"], "duplicate_window": 5000000000'
 must "its window is told" until_true 90 says "nats.*duplicate window is only 5 s.*dupe-window"
-must "gone" test "$(stream DELETE)" = done
-must "one that is soon full" test "$(create '"subjects": ["rivulet.>"], "discard": "new", "max_msgs": 30')" = done
+must "one that is soon full" until_true 60 replaced '"subjects": ["rivulet.>"], "discard": "new", "max_msgs": 30'
 must "full is told" until_true 90 says "nats.*(maximum messages exceeded|no room).*make room"
 must "it has what it can hold" test "$(nats_count)" = 30
 must "gone" test "$(stream DELETE)" = done
