@@ -168,7 +168,7 @@ let package = Package(
                 "NearbyCore", "Telemetry", "Sampling", "DurableFiles", "CLinux", "CGPIOD",
                 "COpenSSL",
             ]),
-        logic("Configuration", ["NearbyCore", "Telemetry", "CYAML"]),
+        library("Configuration", ["NearbyCore", "Telemetry", "CYAML"]),
         // What a collector's file says besides: outputs, the page, agents and alarms. No agent links it.
         library("CollectorConfiguration", ["Configuration", "NearbyCore", "Telemetry"]),
         library("Boards", ["Configuration"]),
