@@ -13,17 +13,18 @@ must "both links proved" until_true 30 at_least a links 2
 
 used() { sed -n 's/.*neighbour c \(now \)\?at .* on \(eth[12]\)$/\2/p' "$LAB/agent_a.err" | tail -n 1; }
 other() { [ "$1" = eth1 ] && echo eth2 || echo eth1; }
+uses() { [ "$(used)" = "$1" ]; }
 first=$(used)
 ip -n "$NS-a" link set "$first" down
+must "over the other link" until_true 20 uses "$(other "$first")"
 must "readings after the carrier was lost" more_rows c a 20
-must "over the other link" [ "$(used)" = "$(other "$first")" ]
 ip -n "$NS-a" link set "$first" up
 must "both links again" until_true 40 at_least a links 2
 
 # Silence: the switch of the link in use forgets everything, in both directions.
 second=$(used)
 ip -n "$NS-sw${second#eth}" link set br0 down
+must "over the first link again" until_true 20 uses "$first"
 must "readings after the silence" more_rows c a 20
-must "over the first link again" [ "$(used)" = "$first" ]
 must "without a new channel" [ "$(member a openedAtMilliseconds)" = "${began:-none}" ]
 must "never lost" [ "$(grep -c 'no longer answers' "$LAB/agent_a.err")" = 0 ]
