@@ -124,6 +124,9 @@ for what in "${@:-connect}"; do
         trap 'rm -rf "$scratch" "$folder"' EXIT
         "$BIN/store-bench" "$folder/readings.sqlite" "${READINGS:-10000000}"
         echo "size of the store: $(($(stat -c %s "$folder/readings.sqlite") / 1000000)) MB"
+        # What stays for long: of one agent so many readings are days, and narrow windows are kept for one.
+        "$BIN/store-bench" "$folder/days.sqlite" "${READINGS:-10000000}" 1 |
+            sed -n 's/^bytes a reading, blocks, narrow.*: /bytes a reading, one agent alone: /p'
         rm -rf "$folder"
         ;;
     journal)

@@ -4,29 +4,30 @@ import NearbyCore
 import Store
 import Telemetry
 
-// store-bench PATH [READINGS]: fills a store at PATH, which must not exist, with readings of ten
-// agents with twenty channels each, one a second, by commits of 2,000 readings, and tidies them
-// into windows and blocks. Before and after, it prints the bytes a reading and times queries of one
-// channel over an hour and a day, and what a chart of all its time reads. Then it times commits of
-// one second's readings, and what a new stretch of every clock and a new date of everything cost.
-// Prints `name: value unit` a line.
+// store-bench PATH [READINGS [AGENTS]]: fills a store at PATH, which must not exist, with readings
+// of ten agents, or so many, with twenty channels each, one a second, by commits of 2,000 readings,
+// and tidies them into windows and blocks. Before and after, it prints the bytes a reading and
+// times queries of one channel over an hour and a day, and what a chart of all its time reads. Then
+// it times commits of one second's readings, and what a new stretch of every clock and a new date
+// of everything cost. Prints `name: value unit` a line.
 
 /// Commits, tidies and queries against a clock.
 struct Bench {
-    static let agents: UInt64 = 10
     static let channels: UInt64 = 20
     static let offset: Duration = .seconds(1_795_238_400)
     static let perCommit: UInt64 = 2_000
 
     private let path: String
+    private let agents: UInt64
     private let store: Store
     private var committed: UInt64 = 0
 
-    init(_ path: String) throws(StoreError) {
+    init(_ path: String, agents: UInt64) throws(StoreError) {
         self.path = path
+        self.agents = agents
         store = try Store.open(path).store
         var batch = StoreBatch()
-        for agent in 1...Self.agents {
+        for agent in 1...agents {
             guard let birth = Self.birth(agent) else { continue }
             batch.births.append(birth)
             batch.clocks.append(Self.mapping(agent, .zero))
@@ -50,13 +51,13 @@ struct Bench {
 
     /// A stretch at the end of every clock, 600 ms off, and then a second's move of everything.
     func redate() throws(StoreError) {
-        let newest = Int64(committed / Self.channels / Self.agents) * 1_000_000_000
+        let newest = Int64(committed / Self.channels / agents) * 1_000_000_000
         for (name, since, moved) in [
             ("a new stretch", newest - 60_000_000_000, .milliseconds(600)),
             ("a new date of everything", 0, .seconds(1)),
         ] as [(String, Int64, Duration)] {
             var batch = StoreBatch()
-            for agent in 1...Self.agents {
+            for agent in 1...agents {
                 batch.clocks.append(
                     Self.mapping(agent, moved, since: Instant(nanoseconds: since)))
             }
@@ -80,7 +81,7 @@ struct Bench {
     func tidy(pass: Int64 = 0) throws(StoreError) {
         let start = Self.seconds()
         // By the readings' own clock three hours after the newest, and an hour more each pass.
-        let newest = Int64(committed / Self.channels / Self.agents)
+        let newest = Int64(committed / Self.channels / agents)
         let now = Instant(nanoseconds: (newest + (3 + pass) * 3_600) * 1_000_000_000)
         var windows = 0
         var worst = 0.0
@@ -102,14 +103,14 @@ struct Bench {
     mutating func commitSeconds(_ count: Int) throws(StoreError) {
         var times: [Double] = []
         for _ in 0..<count {
-            let batch = nextBatch(Self.agents * Self.channels)
+            let batch = nextBatch(agents * Self.channels)
             let before = Self.seconds()
             try store.commit(batch)
             times.append(Self.seconds() - before)
         }
         times.sort()
         say(
-            "commit of \(Self.agents * Self.channels) readings, p50", times[count / 2] * 1_000, "ms"
+            "commit of \(agents * Self.channels) readings, p50", times[count / 2] * 1_000, "ms"
         )
         say("commit, worst of \(count)", (times.last ?? 0) * 1_000, "ms")
     }
@@ -118,10 +119,10 @@ struct Bench {
     func chart() throws(StoreError) {
         var query = StoreQuery()
         query.channels = [Glob("channel 7")]
-        query.peers = [.id(PeerID(high: 3, low: 3))]
+        query.peers = [.id(asked)]
         query.from = Self.offset.nanoseconds
         query.to = Self.offset.nanoseconds + 365 * 86_400_000_000_000
-        let seconds = Int64(committed / Self.channels / Self.agents)
+        let seconds = Int64(committed / Self.channels / agents)
         let days = (Double(seconds) / 8_640).rounded() / 10
         try time("one channel of one agent over \(days) days, for a chart") {
             (reader: StoreReader) throws(StoreError) in
@@ -138,7 +139,7 @@ struct Bench {
     func day() throws(StoreError) {
         var query = StoreQuery()
         query.channels = [Glob("channel 7")]
-        query.peers = [.id(PeerID(high: 3, low: 3))]
+        query.peers = [.id(asked)]
         query.from = Self.offset.nanoseconds
         query.to = Self.offset.nanoseconds + 86_400_000_000_000
         try time("one channel of one agent over one day") {
@@ -155,9 +156,11 @@ struct Bench {
     func query() throws(StoreError) {
         var query = StoreQuery()
         query.channels = [Glob("channel 7")]
-        let middle = Self.offset.nanoseconds + Int64(committed / 400) * 1_000_000_000
+        let middle =
+            Self.offset.nanoseconds
+            + Int64(committed / Self.channels / agents / 2) * 1_000_000_000
         for (name, from, peer) in [
-            ("one channel of one agent over one hour", middle, PeerID(high: 3, low: 3)),
+            ("one channel of one agent over one hour", middle, asked),
             ("one channel of all agents over one hour", middle, nil),
             ("one channel of all agents, everything", .min, nil),
         ] as [(String, Int64, PeerID?)] {
@@ -203,8 +206,8 @@ struct Bench {
     private mutating func nextBatch(_ count: UInt64) -> StoreBatch {
         var readings: [UInt64: [Reading]] = [:]
         for number in committed..<committed + count {
-            let agent = number / Self.channels % Self.agents + 1
-            let second = number / Self.channels / Self.agents
+            let agent = number / Self.channels % agents + 1
+            let second = number / Self.channels / agents
             let channel = number % Self.channels + 1
             let value = Int64(2_000 + (number &* 0x9E37_79B9 >> 7) % 500)
             readings[agent, default: []].append(
@@ -224,6 +227,9 @@ struct Bench {
         }
         return batch
     }
+
+    /// Whose readings the queries are for.
+    private var asked: PeerID { Self.key(min(3, agents)).peer }
 
     private static func key(_ agent: UInt64) -> RunKey {
         RunKey(peer: PeerID(high: agent, low: agent), run: RunID(value: agent << 8))
@@ -267,13 +273,14 @@ struct Bench {
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 2, access(arguments[1], F_OK) != 0,
-    let count = UInt64(arguments.count > 2 ? arguments[2] : "10000000")
+    let count = UInt64(arguments.count > 2 ? arguments[2] : "10000000"),
+    let agents = UInt64(arguments.count > 3 ? arguments[3] : "10"), agents > 0
 else {
-    print("usage: store-bench PATH-OF-A-NEW-FILE [READINGS]")
+    print("usage: store-bench PATH-OF-A-NEW-FILE [READINGS [AGENTS]]")
     exit(64)
 }
 do {
-    var bench = try Bench(arguments[1])
+    var bench = try Bench(arguments[1], agents: agents)
     try bench.fill(count)
     print("rows:")
     try bench.size("rows without windows")

@@ -35,7 +35,8 @@ struct MachineFacts: Equatable {
             else { continue }
             // gnu_dev_major(3)
             let number = UInt64(status.st_rdev)
-            majors[serial.device] = Int(number >> 8 & 0xfff | number >> 32 & ~0xfff)
+            let (low, high) = (number >> 8 & 0xfff, number >> 32 & ~0xfff)
+            majors[serial.device] = Int(low | high)
         }
     }
 

@@ -5,6 +5,8 @@
 . "${BASH_SOURCE%/*}/../expect.sh"
 LAB=${LAB:-$(mktemp -d /tmp/rivulet.XXXXXX)}
 NS=${NS:-rv$$}
+# Who takes it down: a script, or a part of one in parentheses.
+LAB_OWNER=$BASHPID
 PIDS=()
 NAMES=()
 BIN=${BIN:?folder with rivulet and rivulet-agent}
@@ -98,7 +100,7 @@ drops() { status "$1" | tr ',{}' '\n' | sed -n "s/^ *\"$2\": *//p" | head -1; }
 # killed before it became the program it was made for.
 lab_down() {
     local status=$?
-    [ "$BASHPID" = "$$" ] || return $status
+    [ "$BASHPID" = "$LAB_OWNER" ] || return $status
     set +e
     umount "$LAB/full" "$LAB/c" 2>/dev/null
     local id name

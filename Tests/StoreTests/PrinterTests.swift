@@ -141,7 +141,8 @@ import Testing
             for limit in [1, 7, 59, 60, 100] {
                 let rows = try reader.newestReadings(StoreQuery(), limit: limit)
                 let sequences = rows.map(\.reading.sequence)
-                #expect(sequences == (1...60).reversed().prefix(limit).map { UInt64($0) })
+                let wanted: [UInt64] = (1...60).reversed().prefix(limit).map { UInt64($0) }
+                #expect(sequences == wanted)
             }
             var query = StoreQuery()
             query.channels = [Glob("rain")]

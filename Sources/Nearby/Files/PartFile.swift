@@ -69,10 +69,10 @@ final class PartFile {
     }
 
     private static func folder(_ given: String?) throws(NearbyError) -> String {
-        let folder =
-            given ?? variable("RIVULET_NEARBY_FILES")
-            ?? (variable("XDG_CACHE_HOME") ?? variable("HOME").map { $0 + "/.cache" })
-            .map { $0 + "/nearby" } ?? "/tmp/nearby-\(getuid())"
+        let home: String? = variable("HOME").map { $0 + "/.cache" }
+        let cache: String? = (variable("XDG_CACHE_HOME") ?? home).map { $0 + "/nearby" }
+        let wanted: String? = given ?? variable("RIVULET_NEARBY_FILES")
+        let folder: String = wanted ?? cache ?? "/tmp/nearby-\(getuid())"
         makeFolder(folder)
         var status = stat()
         guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,

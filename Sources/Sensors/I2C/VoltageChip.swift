@@ -49,7 +49,9 @@ struct VoltageChip: I2CChip {
     private func convert(
         _ input: Int, _ channel: ExpectedChannel, _ bus: any I2CBus
     ) throws(I2CFault) -> Measurement {
-        try bus.write(1, UInt8(0x80 | input << 4 | gain << 1 | 1), UInt8(Self.rate << 5 | 0b00011))
+        let start: Int = 0x80 | input << 4 | gain << 1 | 1
+        let rate: Int = Self.rate << 5 | 0b00011
+        try bus.write(1, UInt8(start), UInt8(rate))
         bus.pause(milliseconds: Self.conversionMilliseconds)
         var polls = 0
         while try bus.transfer([1], read: 2).first ?? 0 < 0x80 {
