@@ -139,4 +139,19 @@ import Testing
             #expect(try store.database.integer(whole) == 1)
         }
     }
+
+    /// A chart of a month asks for thousands of windows: none of them may cost a walk through a
+    /// table.
+    @Test(arguments: StoreReader.Tier.allCases)
+    func noTableIsReadWhole(tier: StoreReader.Tier) throws {
+        try withStorePath { path in
+            let store = try Store.open(path).store
+            let sql = StoreReader.windowsSQL(tier)
+            let plan = try store.database.prepare("EXPLAIN QUERY PLAN " + sql)
+            var steps: [String] = []
+            while try plan.step() { steps.append(plan.text(3)) }
+            #expect(steps.contains { $0.hasPrefix("SEARCH windows") }, "\(steps)")
+            #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(steps)")
+        }
+    }
 }

@@ -59,7 +59,7 @@ extension StoreReader {
         return width == stored * WideWindows.factor ? .wide : nil
     }
 
-    private enum Tier {
+    enum Tier: CaseIterable {
         case narrow, wide
 
         var isWide: Bool { self == .wide }
@@ -181,17 +181,22 @@ extension StoreReader {
     }
 
     /// Number, whether it is due, and the columns that `StoredWindow` reads.
-    private static func windowsSQL(_ tier: Tier) -> String {
+    static func windowsSQL(_ tier: Tier) -> String {
         let (windows, due) = (tier.table, tier.due)
         // Of wide windows nobody counts what all channels of a run have.
-        let counted = tier.isWide ? "0" : "1"
+        let counts = tier.isWide ? "NULL, NULL, NULL" : "first, last, received"
+        let join =
+            tier.isWide
+            ? ""
+            : """
+            LEFT JOIN run_windows
+                ON run_windows.run_id = windows.run_id AND run_windows.number = windows.number
+            """
         return """
             SELECT windows.number, 0, windows.count, nulls, min_coefficient, min_exponent,
                 max_coefficient, max_exponent, mean, deviation, p50, p95, is_exact,
-                last_coefficient, last_exponent, last_reason, hops, first, last, received
-            FROM \(windows) AS windows LEFT JOIN run_windows
-                ON \(counted)
-                AND run_windows.run_id = windows.run_id AND run_windows.number = windows.number
+                last_coefficient, last_exponent, last_reason, hops, \(counts)
+            FROM \(windows) AS windows \(join)
             WHERE windows.run_id = ?1 AND windows.channel = ?2 AND windows.number BETWEEN ?3 AND ?4
                 AND NOT EXISTS (SELECT 1 FROM \(due) AS due
                     WHERE due.number = windows.number AND due.run_id = ?1)
