@@ -15,10 +15,10 @@ public struct ByteWriter: Sendable {
 
     public mutating func write(_ value: UInt64) { write(value, byteCount: 8) }
 
-    /// The low `byteCount` bytes of `value`, most significant first.
+    /// The low `byteCount` bytes of `value`, at most 8, most significant first.
     public mutating func write(_ value: UInt64, byteCount: Int) {
-        for position in stride(from: byteCount - 1, through: 0, by: -1) {
-            bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(position * 8)))
+        withUnsafeBytes(of: value.bigEndian) {
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[(8 - byteCount)..<8]))
         }
     }
 

@@ -24,13 +24,25 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     /// How long after `right` this is; negative if before.
     public static func - (left: Instant, right: Instant) -> Duration {
-        .nanoseconds(left.nanoseconds.subtractingSaturating(right.nanoseconds))
+        Duration(wholeNanoseconds: left.nanoseconds.subtractingSaturating(right.nanoseconds))
     }
 }
 
+// A duration has 128 bits of attoseconds. Nearly all here are between zero and 18 s: their upper
+// half is zero, and they are converted without the 128-bit arithmetic of which each frame took a
+// dozen.
 extension Duration {
+    fileprivate init(wholeNanoseconds nanoseconds: Int64) {
+        let (attoseconds, overflow) = UInt64(truncatingIfNeeded: nanoseconds)
+            .multipliedReportingOverflow(by: 1_000_000_000)
+        self =
+            overflow || nanoseconds < 0
+            ? .nanoseconds(nanoseconds) : Duration(_high: 0, low: attoseconds)
+    }
+
     /// Whole nanoseconds, saturating at ±292 years.
     public var nanoseconds: Int64 {
+        if _high == 0 { return Int64(_low / 1_000_000_000) }
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         if overflow { return seconds < 0 ? .min : .max }

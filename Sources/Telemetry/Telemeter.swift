@@ -94,6 +94,8 @@ public struct Telemeter: Sendable {
     var destinations: [Destination] = []
     var collector: PeerID?
     var nextGaps = Instant.zero
+    /// Kept, since it is asked for after each datagram of the node.
+    public private(set) var nextDeadline: Instant?
     /// Fields of later versions that were passed over.
     public internal(set) var skippedFieldCount = 0
     public internal(set) var resentCount: UInt64 = 0
@@ -102,9 +104,10 @@ public struct Telemeter: Sendable {
         self.settings = settings
         journal = Journal(run: settings.run, settings: settings.journal)
         batcher = ReportBatcher(bytesMax: settings.reportBytesMax, wait: settings.wait)
+        nextDeadline = earliest
     }
 
-    public var nextDeadline: Instant? {
+    private var earliest: Instant? {
         var earliest = min(
             batcher.nextDeadline ?? .distantFuture, pacer.nextExpiry ?? .distantFuture)
         if let due = spooling.deadline(of: journal) { earliest = min(earliest, due) }
@@ -118,6 +121,7 @@ public struct Telemeter: Sendable {
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        defer { nextDeadline = earliest }
         let outputs = apply(input, now: now)
         let resent = resend(now: now)
         let spooled = spool(now: now)

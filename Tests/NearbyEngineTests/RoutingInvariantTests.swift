@@ -69,6 +69,12 @@ extension DestinationTable {
         for (id, destination) in all where destination.peer != id || byShortID[id.short] != id {
             broken.append("\(id) is \(destination.peer)")
         }
+        let routed = all.values.filter { $0.selected.hop != nil }
+        if hops.count != routed.count
+            || routed.contains(where: { hops[$0.peer.short] != $0.selected.hop })
+        {
+            broken.append("hops to \(hops.keys.sorted()), not to \(routed.map(\.peer).sorted())")
+        }
         return broken
     }
 }

@@ -67,6 +67,8 @@ struct RendezvousMachine {
     private var costToCollector: UInt16?
     /// What beacons were told of us last: it follows from `costToCollector` and the tie-break.
     private var presence: DiscoveryMachine.OwnState?
+    /// Kept, since it is asked for after each datagram, and few are for this machine.
+    private(set) var nextDeadline: Instant?
     /// Between handshakes with those who send beacons in our name.
     private var cloneBackoff = GrowingPause(
         first: Limits.cloneBackoffFirst, longest: Limits.cloneBackoffMax)
@@ -91,9 +93,11 @@ struct RendezvousMachine {
         invitation = InvitationMachine(
             own: own, role: configuration.role, seed: random.next(),
             accepting: configuration.application?.neighboursAccepted)
+        nextDeadline = earliest
     }
 
     mutating func handle(_ input: Input, seeing view: View, now: Instant) -> [Output] {
+        defer { nextDeadline = earliest }
         switch input {
         case .discovery(.start):
             return tell(.start, view, now) + presenceChanged(view, now)
@@ -134,7 +138,7 @@ struct RendezvousMachine {
         }
     }
 
-    var nextDeadline: Instant? {
+    private var earliest: Instant? {
         let earliest = min(
             discovery.nextDeadline ?? .distantFuture, invitation.nextDeadline ?? .distantFuture)
         return earliest == .distantFuture ? nil : earliest
@@ -148,6 +152,7 @@ struct RendezvousMachine {
         guard let peer = channel.peer, let terms = channel.peerTerms, channel.path.endpoint != nil,
             !view.peers.isNeighbour(peer)
         else { return (DecisionFrame(verdict: .accepted, retryAfter: .zero), []) }
+        defer { nextDeadline = earliest }
         let (decision, steps) = invitation.decision(
             forInvitationFrom: peer, hasRoute: terms.hasRoute,
             neighbourCount: Int(terms.neighbourCount), reach: reach, now: now)

@@ -40,6 +40,8 @@ struct HopMachine: Sendable {
     /// Of the link in use.
     private var liveness: LivenessMachine
     private var random: SeededGenerator
+    /// Kept, since it is asked for after each datagram: to compute it there would copy the machine.
+    private(set) var nextDeadline: Instant?
 
     /// - Parameters:
     ///   - path: where it answered just now.
@@ -48,6 +50,7 @@ struct HopMachine: Sendable {
         random = SeededGenerator(seed: seed)
         links = LinkChoice(path: path, decides: decides, now: now)
         liveness = LivenessMachine(linkClass: path.linkClass, seed: random.next(), now: now)
+        nextDeadline = earliest
     }
 
     var endpoint: Endpoint { links.used.endpoint }
@@ -63,13 +66,13 @@ struct HopMachine: Sendable {
 
     func wasJustHeard(now: Instant) -> Bool { liveness.wasJustHeard(now: now) }
 
-    var nextDeadline: Instant? {
-        let earliest = min(
-            liveness.nextDeadline ?? .distantFuture, links.nextDeadline ?? .distantFuture)
-        return earliest == .distantFuture ? nil : earliest
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        let outputs = apply(input, now)
+        nextDeadline = earliest
+        return outputs
     }
 
-    mutating func handle(_ input: Input, now: Instant) -> [Output] {
+    private mutating func apply(_ input: Input, _ now: Instant) -> [Output] {
         switch input {
         case .heard(let path): return choose(.heard(path), now)
         case .frameReceived(let isData): return live(.frameReceived(isData: isData), now)
@@ -87,6 +90,13 @@ struct HopMachine: Sendable {
             guard isDue(liveness.nextDeadline, now) else { return asked }
             return asked + live(.deadlineReached, now)
         }
+    }
+
+    @inline(__always)
+    private var earliest: Instant? {
+        let earliest = min(
+            liveness.nextDeadline ?? .distantFuture, links.nextDeadline ?? .distantFuture)
+        return earliest == .distantFuture ? nil : earliest
     }
 
     private func isDue(_ deadline: Instant?, _ now: Instant) -> Bool {

@@ -66,6 +66,8 @@ public struct LinkChoice: Sendable {
     public private(set) var used: LinkPath
     private var usedSince: Instant
     private var isSuspected = false
+    /// Kept: of what each frame tells, most changes nothing about it.
+    public private(set) var nextDeadline: Instant?
 
     /// - Parameters:
     ///   - path: validated just now; it is in use.
@@ -77,7 +79,7 @@ public struct LinkChoice: Sendable {
         known = [Known(path: path, validatedAt: now, heardAt: now, next: .distantFuture)]
     }
 
-    public var nextDeadline: Instant? {
+    private var earliest: Instant? {
         var earliest = Instant.distantFuture
         for other in known where other.path.endpoint != used.endpoint {
             earliest = min(earliest, other.next)
@@ -89,6 +91,10 @@ public struct LinkChoice: Sendable {
     public var validatedCount: Int { known.count { $0.validatedAt != nil } }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        if case .heard(let path) = input, path.endpoint == used.endpoint {
+            return heard(path, now)
+        }
+        defer { nextDeadline = earliest }
         switch input {
         case .answered(let path): return answered(path, now)
         case .opened(let path):

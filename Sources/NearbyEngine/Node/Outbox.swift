@@ -145,7 +145,7 @@ struct Outbox {
     ///
     /// - Returns: whether it is a frame of data; nil: nothing leaves any more.
     mutating func sendNext(to neighbour: Neighbour, among peers: Peers, now: Instant) -> Bool? {
-        guard let channel = peers[neighbour.peer]?.channel,
+        guard !neighbour.queue.isEmpty, let channel = peers[neighbour.peer]?.channel,
             let frame = neighbour.queue.popFrame(byteBudget: Limits.frameBytesMax),
             let datagram = seal(frame.payload, on: channel, frame.priority, peers, now)
         else { return nil }

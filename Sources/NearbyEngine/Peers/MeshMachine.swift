@@ -28,6 +28,8 @@ struct MeshMachine {
     private(set) var routing: RoutingMachine
     private(set) var addressees: AddresseeMachine
     private(set) var book = NodeBook()
+    /// Kept, since it is asked for after each datagram, and few are for this machine.
+    private(set) var nextDeadline: Instant?
 
     init(_ configuration: NodeConfiguration, own: PeerID, random: inout SeededGenerator) {
         routing = RoutingMachine(
@@ -36,9 +38,10 @@ struct MeshMachine {
         addressees = AddresseeMachine(
             role: configuration.role, collectors: configuration.collectors,
             salt: configuration.seed, seed: random.next())
+        nextDeadline = earliest
     }
 
-    var nextDeadline: Instant? {
+    private var earliest: Instant? {
         let earliest = min(
             routing.nextDeadline ?? .distantFuture, addressees.nextDeadline ?? .distantFuture,
             book.nextDeadline ?? .distantFuture)
@@ -48,6 +51,7 @@ struct MeshMachine {
     mutating func handle(
         _ input: Input, peers: Peers, discovery: DiscoveryMachine, now: Instant
     ) -> [Output] {
+        defer { nextDeadline = earliest }
         switch input {
         case .routing(let input): return tell(input, peers, discovery, now)
         case .addressees(let input): return tell(input, peers, discovery, now)

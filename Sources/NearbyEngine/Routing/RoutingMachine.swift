@@ -107,11 +107,13 @@ public struct RoutingMachine: Sendable {
 
     // MARK: Reading
 
-    public func nextHop(to destination: ShortID) -> PeerID? {
-        destinations[destination]?.selected.hop
-    }
+    // Inline: a call would copy the machine for each packet.
+
+    @inline(__always)
+    public func nextHop(to destination: ShortID) -> PeerID? { destinations.hops[destination] }
 
     /// The next hop for a packet of others.
+    @inline(__always)
     public func forwardingHop(to destination: ShortID, now: Instant) -> PeerID? {
         guard forwards else { return nil }
         if let from = forwardsFrom, now < from { return nil }

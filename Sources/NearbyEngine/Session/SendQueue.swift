@@ -82,7 +82,7 @@ public struct SendQueue: Sendable {
             priority: Priority.allCases[highest])
     }
 
-    public var isEmpty: Bool { lanes.allSatisfy(\.frames.isEmpty) }
+    public var isEmpty: Bool { !lanes.indices.contains { !lanes[$0].frames.isEmpty } }
 
     /// Frames waiting at a priority.
     public func count(at priority: Priority) -> Int { lanes[Int(priority.rawValue)].frames.count }

@@ -8,11 +8,13 @@ import NearbyCore
 struct DestinationTable: Sendable {
     /// Each lies under its own PeerID, and no two have the same short ID: `byShortID` has exactly
     /// the short IDs of those in `all`, each with the PeerID under which it lies there; `routeless`
-    /// those whose `routelessSince` is set.
+    /// those whose `routelessSince` is set; `hops` the next hop to each to which there is one.
     private(set) var all: [PeerID: Destination] = [:]
     private(set) var byShortID: [ShortID: PeerID] = [:]
     /// Those to which there is no route.
     private(set) var routeless: Set<PeerID> = []
+    /// Asked for each packet: one look, and no copy of all that is known of the destination.
+    private(set) var hops: [ShortID: PeerID] = [:]
 
     subscript(id: PeerID) -> Destination? { all[id] }
 
@@ -49,13 +51,16 @@ struct DestinationTable: Sendable {
     mutating func change(_ id: PeerID, _ body: (inout Destination) -> Void) {
         guard let index = all.index(forKey: id) else { return }
         let wasRouteless = all.values[index].routelessSince != nil
+        let hop = all.values[index].selected.hop
         body(&all.values[index])
+        let selected = all.values[index].selected
+        if selected.hop != hop { hops[id.short] = selected.hop }
         let isRouteless = all.values[index].routelessSince != nil
         guard wasRouteless != isRouteless else { return }
         if isRouteless { routeless.insert(id) } else { routeless.remove(id) }
     }
 
-    /// Whether there are routes to them stays as it is.
+    /// The routes to them stay as they are.
     mutating func changeAll(_ body: (inout Destination) -> Void) {
         var index = all.startIndex
         while index != all.endIndex {
@@ -72,11 +77,13 @@ struct DestinationTable: Sendable {
         all[new] = destination
         if routeless.remove(id) != nil { routeless.insert(new) }
         byShortID[new.short] = new
+        hops[new.short] = destination.selected.hop
     }
 
     mutating func remove(_ id: PeerID) {
         guard all.removeValue(forKey: id) != nil else { return }
         routeless.remove(id)
         byShortID[id.short] = nil
+        hops[id.short] = nil
     }
 }
