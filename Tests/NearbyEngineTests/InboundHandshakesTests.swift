@@ -83,6 +83,24 @@ struct InboundHandshakesTests {
         #expect(lan.admission(of: Self.ipv4(board + 17), now: at(20)) == .free)
     }
 
+    /// Its handshake was dear to both sides: it does not make room for one that has just begun.
+    @Test func whoHasKeysIsGivenAsLongAgain() {
+        var table = table((1...16).map { Self.ipv4(0x0a00_0100 + $0) })
+        table.renew(ChannelToken(value: 0), now: at(900))
+        table.renew(ChannelToken(value: 99), now: at(900))
+        #expect(table.count == 16)
+        let newcomer = Self.ipv4(0x0a00_0163)
+        #expect(table.admission(of: newcomer, now: at(1_001)) == token(1))
+        for value in 1...15 as ClosedRange<UInt32> { table.end(ChannelToken(value: value)) }
+        for index in 0..<15 as Range<UInt32> {
+            table.begin(
+                ChannelToken(value: 100 + index), from: Self.ipv4(0x0a00_0200 + index),
+                now: at(1_800))
+        }
+        #expect(table.admission(of: newcomer, now: at(1_899)) == .refused(.handshakeTableFull))
+        #expect(table.admission(of: newcomer, now: at(1_900)) == token(0))
+    }
+
     @Test func globalIPv6CountsByItsPrefixAndLinkLocalByItsAddress() {
         let outside = table((0..<16).map { Self.ipv6(Self.global, $0) })
         #expect(outside.admission(of: Self.ipv6(Self.linkLocal, 1), now: at(300)) == token(0))

@@ -219,6 +219,68 @@ struct LivenessMachineTests {
         return side.events.first { $0.output == .suspected }.map { $0.at - now }
     }
 
+    /// It says nothing until it is suspect and for so long beyond, then answers each probe; if it
+    /// is late, those before too.
+    ///
+    /// - Returns: when it was suspect, and when it is trusted again.
+    private func fallSilent(
+        _ side: inout Side, for silence: Duration, isLate: Bool, from start: Instant
+    ) throws -> (time: Duration, end: Instant) {
+        side.events = []
+        _ = side.feed(.frameSent(isData: true), start)
+        var (now, probes) = (start, 0)
+        while side.events.isEmpty, let deadline = side.machine.nextDeadline {
+            now = max(now, deadline)
+            if side.feed(.deadlineReached, now).contains(LivenessFrame.probe.bytes) { probes += 1 }
+        }
+        try #require(side.events.map(\.output) == [.suspected])
+        let (time, heardFrom) = (now - start, now + silence)
+        while let deadline = side.machine.nextDeadline {
+            now = max(now, deadline)
+            guard side.feed(.deadlineReached, now).contains(LivenessFrame.probe.bytes) else {
+                continue
+            }
+            probes += 1
+            guard now >= heardFrom else { continue }
+            now = now + .milliseconds(1)
+            for _ in 0..<(isLate ? probes : 1) { _ = side.feed(.received(.answer), now) }
+            probes = 0
+            if side.machine.cost != RoutingMessage.metricInfinite { break }
+        }
+        return (time, now)
+    }
+
+    /// Who is behind with its work would fall behind further with everybody's probes.
+    @Test func whoAnswersLateIsGivenTwiceTheTimeForHalfAMinute() throws {
+        var side = Side()
+        var now = converse(&side, times: 20, answer: .milliseconds(26))
+        for expected in [95, 452, 904, 1_808, 1_808] as [Int64] {
+            let silence = try fallSilent(
+                &side, for: .milliseconds(100), isLate: true, from: now)
+            #expect(silence.time == .milliseconds(expected))
+            // Without loss it has three probes again.
+            now = converse(&side, times: 80, answer: .milliseconds(26), from: silence.end)
+        }
+        for _ in 0..<2 {
+            now = now + .seconds(40)
+            _ = side.feed(.frameReceived(isData: false), now)
+            now = converse(&side, times: 20, answer: .milliseconds(26), from: now)
+        }
+        #expect(timeUntilSuspect(&side, from: now) == .milliseconds(95))
+    }
+
+    /// What was lost on the way says nothing of how busy it is.
+    @Test func whoWasReallyGoneIsMissedAsSoonEachTime() throws {
+        var side = Side()
+        var now = converse(&side, times: 20, answer: .milliseconds(26))
+        for expected in [95, 226, 226, 226] as [Int64] {
+            let silence = try fallSilent(
+                &side, for: .milliseconds(100), isLate: false, from: now)
+            #expect(silence.time == .milliseconds(expected))
+            now = converse(&side, times: 80, answer: .milliseconds(26), from: silence.end)
+        }
+    }
+
     @Test func whoAlwaysAnswersInTimeIsMissedSoon() {
         var side = Side()
         let now = converse(&side, times: 20, answer: .milliseconds(26))

@@ -98,7 +98,8 @@ struct AdmissionMachine {
 
     private mutating func start(_ now: Instant) -> [Output] {
         stage = .waitingForAdmit
-        timeoutAt = now + Limits.admissionTimeout
+        timeoutAt =
+            now + (parties.isClient ? Limits.admissionSilence : Limits.admissionTimeout)
         guard parties.isClient else { return [] }
         // Whom we would not let in hears nothing of us.
         if let refusal = parties.standing.refusal { return refuse(refusal, tell: refusal.told) }
@@ -220,4 +221,7 @@ extension Limits {
     static let admissionRepeatMax = Duration.seconds(1)
     /// From the end of the handshake to the other side's proof.
     public static let admissionTimeout = Duration.seconds(10)
+    /// The same where we are the client and repeat ours: who is silent for so long has perhaps made
+    /// room for others in our place, and only another handshake tells.
+    static let admissionSilence = Duration.seconds(4)
 }

@@ -259,11 +259,13 @@ struct ChannelMachine {
         switch handshake.state {
         case .running: return outputs
         case .failed(let reason, let text): return outputs + fail(channel, reason, text)
-        case .finished(let result): return outputs + finish(channel, result)
+        case .finished(let result): return outputs + finish(channel, result, now)
         }
     }
 
-    private mutating func finish(_ channel: PeerChannel, _ result: HandshakeResult) -> [Output] {
+    private mutating func finish(
+        _ channel: PeerChannel, _ result: HandshakeResult, _ now: Instant
+    ) -> [Output] {
         guard result.peer != own else { return ownKeyProved(channel, result) }
         if let expected = channel.expectedPeer, expected != result.peer {
             return fail(channel, .handshakeWrongPeer, "\(result.peer) answered for \(expected)")
@@ -271,7 +273,8 @@ struct ChannelMachine {
         guard let keys = ChannelKeys(result.exporter, cryptography) else {
             return fail(channel, .handshakeFailed, "no keying material")
         }
-        guard table.set(FrameSeal(keys, isClient: channel.isClient), of: channel) else {
+        guard table.set(FrameSeal(keys, isClient: channel.isClient), of: channel, now: now)
+        else {
             return fail(channel, .handshakeFailed, "channel index taken")
         }
         channel.peer = result.peer

@@ -86,6 +86,13 @@ struct InboundHandshakes: Sendable {
         entries.append(Entry(token: token, origin: origin, begun: now))
     }
 
+    /// It has its keys: whoever has come so far is given as long again.
+    mutating func renew(_ token: ChannelToken, now: Instant) {
+        guard let index = entries.firstIndex(where: { $0.token == token }) else { return }
+        let origin = entries.remove(at: index).origin
+        begin(token, from: origin, now: now)
+    }
+
     /// It is over, or it has proved the secret.
     mutating func end(_ token: ChannelToken) { entries.removeAll { $0.token == token } }
 
@@ -150,13 +157,13 @@ extension Limits {
     static let collectorHandshakesMax = 96
     /// Of one address, or of one node over the mesh.
     static let handshakesPerSource = 4
-    /// The oldest handshake makes room for another after so long.
+    /// The oldest handshake makes room for another so long after its beginning, or after its keys.
     static let handshakeGrace = Duration.seconds(1)
     /// And one of an address that has more than others, of a subnet that has half of the table, or
     /// of somebody unheard of for one that was heard, after so long.
     static let handshakeGraceOfMany = Duration.milliseconds(250)
-    /// A client that says nothing more for so long after its cookie has gone: it repeats each of
-    /// its flights at least once a second.
+    /// Who says nothing more for so long has gone, whether a client after its cookie or a server
+    /// after its first answer: both repeat each of their flights at least once a second.
     static let handshakeIdleTimeout = Duration.seconds(3)
     /// From a client's cookie to keys.
     static let inboundHandshakeTimeout = Duration.seconds(12)

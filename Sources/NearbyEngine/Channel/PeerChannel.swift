@@ -95,13 +95,13 @@ final class PeerChannel: Timed {
         self.path = path
     }
 
-    /// When a handshake without keys is given up. A stranger's gets less than our own.
+    /// When a handshake without keys is given up. A stranger's gets less than our own, and ours
+    /// less once the other side has answered and is silent: it evicted us, or started anew, and
+    /// only another attempt reaches it.
     var handshakeDeadline: Instant {
-        isClient
-            ? startedAt + Limits.handshakeTimeout
-            : min(
-                startedAt + Limits.inboundHandshakeTimeout,
-                lastHeard + Limits.handshakeIdleTimeout)
+        let longest = isClient ? Limits.handshakeTimeout : Limits.inboundHandshakeTimeout
+        let end = startedAt + longest
+        return isClient && !isAnswered ? end : min(end, lastHeard + Limits.handshakeIdleTimeout)
     }
 
     var nextDeadline: Instant? {

@@ -92,11 +92,14 @@ struct PeerChannelTable {
         tokensByAttempt[channel.key] = channel.token
     }
 
+    /// It has its keys.
+    ///
     /// - Returns: false if another channel has the index.
-    mutating func set(_ seal: FrameSeal, of channel: PeerChannel) -> Bool {
+    mutating func set(_ seal: FrameSeal, of channel: PeerChannel, now: Instant) -> Bool {
         guard tokensByIndex[seal.localIndex] == nil else { return false }
         tokensByIndex[seal.localIndex] = channel.token
         channel.seal = seal
+        if !channel.isClient { inbound.renew(channel.token, now: now) }
         return true
     }
 

@@ -35,6 +35,9 @@ public struct InvitationMachine: Sendable, Hashable {
         case admitted(
             ChannelToken, peer: PeerID, run: RunID, attempt: UInt16, weAreClient: Bool)
         case failed(PeerID, UInt16)
+        /// The peer answered our handshake and then no more: it evicted us among many, or started
+        /// anew. Nothing is wrong between the two.
+        case fellSilent(PeerID, UInt16)
         case declined(PeerID, UInt16, retryAfter: Duration)
         case channelClosed(ChannelToken)
         /// The other side has shown that it still has this channel.
@@ -114,6 +117,7 @@ public struct InvitationMachine: Sendable, Hashable {
                 token: token, run: run, attempt: attempt, weAreClient: weAreClient)
             outputs = admitted(channel, with: peer, now)
         case .failed(let peer, let attempt): failed(peer, attempt, now)
+        case .fellSilent(let peer, let attempt): fellSilent(peer, attempt, now)
         case .declined(let peer, let attempt, let retryAfter):
             pairs[peer]?.declined(attempt, until: now + max(retryAfter, .seconds(1)), now)
         case .channelClosed(let token): closed(token, now)
@@ -263,6 +267,15 @@ public struct InvitationMachine: Sendable, Hashable {
         pairs[peer] = pair
     }
 
+    /// Tries again soon, however often.
+    private mutating func fellSilent(_ peer: PeerID, _ attempt: UInt16, _ now: Instant) {
+        guard var pair = pairs[peer], case .inviting(attempt, _) = pair.state else { return }
+        pair.state = .backingOff(
+            until: now + Limits.silencePause + random.duration(below: Limits.silencePause))
+        pair.suspicion.dispel(now)
+        pairs[peer] = pair
+    }
+
     private mutating func closed(_ token: ChannelToken, _ now: Instant) {
         guard let peer = pairs.peer(with: token), var pair = pairs[peer] else { return }
         pair.channel = nil
@@ -390,6 +403,8 @@ extension Limits {
     /// Before a nudge that was held back is tried again; up to twice that.
     static let nudgeRetry = Duration.milliseconds(150)
     static let fullRetry = Duration.seconds(30)
+    /// Before another handshake with a peer that fell silent in the last one; up to twice that.
+    static let silencePause = Duration.milliseconds(100)
     /// Peers that a program calls at once.
     static let dialedPeersMax = 512
     /// All that discovery knows.

@@ -44,6 +44,9 @@ public struct LivenessMachine: Sendable, Hashable {
         var missed = 0
         /// Whether the last probe was answered.
         var isAnswered = false
+        /// Answers since the last probe, and whether they were ever more than one.
+        var answersAtOnce = 0
+        var isLate = false
         var next: Instant
     }
 
@@ -65,7 +68,9 @@ public struct LivenessMachine: Sendable, Hashable {
     /// The loss before the frames that are unanswered now: a dead link is no lossy one.
     private var usualLoss: UInt32 = 0
     private var announcedCost: UInt16
-    private var jitter: Duration
+    private let helloInterval: Duration
+    /// Kept: it is asked for far more often than it is another.
+    public private(set) var nextDeadline: Instant?
 
     public init(linkClass: LinkClass, seed: UInt64, now: Instant) {
         base = linkClass.cost
@@ -75,10 +80,17 @@ public struct LivenessMachine: Sendable, Hashable {
         lastSent = now
         lastHeard = now
         var random = SeededGenerator(seed: seed)
-        jitter = random.duration(in: Limits.helloJitter)
+        helloInterval = Limits.helloInterval + random.duration(in: Limits.helloJitter)
+        nextDeadline = earliest
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        let outputs = apply(input, now)
+        nextDeadline = earliest
+        return outputs
+    }
+
+    private mutating func apply(_ input: Input, _ now: Instant) -> [Output] {
         switch input {
         case .frameSent(let isData):
             lastSent = now
@@ -91,6 +103,9 @@ public struct LivenessMachine: Sendable, Hashable {
         case .frameReceived(let isData): return heard(isData: isData, now)
         case .received(.probe):
             return heard(isData: false, now) + [.send(LivenessFrame.answer.bytes)]
+        case .received(.answer):
+            answered()
+            return heard(isData: false, now)
         case .received: return heard(isData: false, now)
         case .unreachable: return suspect(now)
         case .deadlineReached: return deadlineReached(now)
@@ -103,7 +118,8 @@ public struct LivenessMachine: Sendable, Hashable {
         now - lastHeard < Limits.helloInterval * 3 / 2
     }
 
-    public var nextDeadline: Instant? {
+    @inline(__always)
+    private var earliest: Instant {
         var earliest = min(lastSent + helloInterval, lastHeard + Limits.neighbourTimeout)
         if let answerDue { earliest = min(earliest, answerDue) }
         if let answerExpected { earliest = min(earliest, answerExpected) }
@@ -156,6 +172,18 @@ public struct LivenessMachine: Sendable, Hashable {
         return costOutput()
     }
 
+    /// More answers than probes: some are to earlier ones, which were late and not lost. So it was
+    /// there all the time, and is behind with its work.
+    private mutating func answered() {
+        guard case .suspect(var suspicion) = state else { return }
+        suspicion.answersAtOnce += 1
+        if suspicion.answersAtOnce > 1, !suspicion.isLate {
+            suspicion.isLate = true
+            answerTimes.addFalseAlarm()
+        }
+        state = .suspect(suspicion)
+    }
+
     private mutating func deadlineReached(_ now: Instant) -> [Output] {
         if now >= lastHeard + Limits.neighbourTimeout { return [.lost] }
         var outputs: [Output] = []
@@ -176,6 +204,7 @@ public struct LivenessMachine: Sendable, Hashable {
                 suspicion.missed = suspicion.isAnswered ? 0 : suspicion.missed + 1
                 if !suspicion.isAnswered { suspicion.answers = 0 }
                 suspicion.isAnswered = false
+                suspicion.answersAtOnce = 0
                 suspicion.next = now + pause(after: suspicion.missed)
                 state = .suspect(suspicion)
                 outputs.append(.send(LivenessFrame.probe.bytes))
@@ -212,8 +241,6 @@ public struct LivenessMachine: Sendable, Hashable {
 
     /// Probes: three on a good link; more where frames are lost as a matter of course.
     private var unansweredMax: Int { 3 + Int(usualLoss / 6_554) }
-
-    private var helloInterval: Duration { Limits.helloInterval + jitter }
 
     /// Small changes are not worth a message.
     private mutating func costOutput() -> [Output] {

@@ -77,7 +77,7 @@ extension Node {
         ApplicationDials.refused(peer, reason, by: self)
         if peers[peer] == nil { outbox.add(.peer(peer, .notConnected)) }
         if channel.isClient, channel.key.path.endpoint != nil {
-            tellInvitation(.failed(peer, channel.attemptNumber), now)
+            tellInvitation(.ended(channel, reason, with: peer), now)
         }
     }
 

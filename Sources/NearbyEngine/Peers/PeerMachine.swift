@@ -428,4 +428,10 @@ extension InvitationMachine.Input {
             channel.token, peer: peer, run: terms.run, attempt: channel.attemptNumber,
             weAreClient: channel.isClient)
     }
+
+    /// And of one that came to nothing.
+    static func ended(_ channel: PeerChannel, _ reason: DropReason, with peer: PeerID) -> Self {
+        reason == .handshakeTimeout && channel.isAnswered
+            ? .fellSilent(peer, channel.attemptNumber) : .failed(peer, channel.attemptNumber)
+    }
 }

@@ -160,9 +160,11 @@ struct RoutingNeighbour: Sendable {
 
     /// The message to send now, if any: one at a time is outstanding, and it is repeated until
     /// acknowledged.
+    ///
+    /// - Parameter patience: until it is repeated for the first time.
     mutating func nextMessage(
-        _ facts: RoutingFacts, to peer: PeerID, now: Instant, changes: RouteChanges,
-        upTo end: UInt64?
+        _ facts: RoutingFacts, to peer: PeerID, now: Instant, patience: Duration,
+        changes: RouteChanges, upTo end: UInt64?
     ) -> RoutingMessage? {
         let acknowledged = owedAcknowledgement
         if var waiting = outstanding {
@@ -185,7 +187,7 @@ struct RoutingNeighbour: Sendable {
         let message = RoutingMessage(number: number, acknowledged: acknowledged, items: items)
         owedAcknowledgement = 0
         outstanding = Outstanding(
-            message: message, resendAt: now + Limits.routingResend, interval: Limits.routingResend)
+            message: message, resendAt: now + patience, interval: patience)
         return message
     }
 

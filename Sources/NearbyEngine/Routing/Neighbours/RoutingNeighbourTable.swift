@@ -9,9 +9,8 @@ struct RoutingNeighbourTable: Sendable {
     private var all: [PeerID: RoutingNeighbour] = [:]
     /// At least those that have a word and wait for no acknowledgement.
     private var ready: Set<PeerID> = []
-    /// When a message is repeated unless it is acknowledged; with many neighbours perhaps earlier:
-    /// then all are looked at, and whose turn had come to nothing gets another.
-    private var nextResend = Instant.distantFuture
+    /// When the message to each is repeated unless it is acknowledged.
+    private var resends = DeadlineTable<PeerID>()
     private(set) var changes = RouteChanges()
     /// Used while the neighbours are many.
     private var turns = RoutingTurns()
@@ -23,7 +22,8 @@ struct RoutingNeighbourTable: Sendable {
     /// When there may be something to send.
     var nextDeadline: Instant {
         if all.isEmpty { return .distantFuture }
-        return min(nextResend, minorFrom, turns.nextDeadline(changesUpTo: changes.last))
+        let next = min(minorFrom, turns.nextDeadline(changesUpTo: changes.last))
+        return min(next, resends.earliest ?? next)
     }
 
     var count: Int { all.count }
@@ -57,6 +57,7 @@ struct RoutingNeighbourTable: Sendable {
 
     mutating func remove(_ peer: PeerID) -> RoutingNeighbour? {
         ready.remove(peer)
+        resends[peer] = nil
         return all.removeValue(forKey: peer)
     }
 
@@ -129,18 +130,13 @@ struct RoutingNeighbourTable: Sendable {
             turns.takeAll(changesUpTo: changes.last)
             ready.formUnion(all.keys)
         }
-        let isResendDue = now >= nextResend
+        ready.formUnion(resends.takeDue(now: now))
         var outputs: [RoutingMachine.Output] = []
-        if isResendDue || !ready.isEmpty {
-            for peer in isResendDue ? sortedPeers : ready.sorted() {
-                send(facts, to: peer, isTurn: !areMany, now, into: &outputs)
-            }
-            ready.removeAll(keepingCapacity: true)
+        for peer in ready.sorted() {
+            send(facts, to: peer, isTurn: !areMany, now, into: &outputs)
         }
+        ready.removeAll(keepingCapacity: true)
         if areMany { takeTurns(facts, now, into: &outputs) }
-        if isResendDue || !areMany {
-            nextResend = values.compactMap(\.nextDeadline).min() ?? .distantFuture
-        }
         return outputs
     }
 
@@ -167,14 +163,21 @@ struct RoutingNeighbourTable: Sendable {
         let end = isTurn || all.values[index].isPressing ? changes.last : nil
         if all.values[index].hasMessage(now, changesUpTo: end) {
             let message = all.values[index].nextMessage(
-                facts, to: peer, now: now, changes: changes, upTo: end)
-            nextResend = min(nextResend, all.values[index].nextDeadline ?? .distantFuture)
+                facts, to: peer, now: now, patience: patience, changes: changes, upTo: end)
             if let message { outputs.append(.send(message, to: peer)) }
         }
+        resends[peer] = all.values[index].nextDeadline
         if areMany, all.values[index].isBehind(changes.last) { turns.append(peer) }
     }
 
-    /// So few are looked through for the next deadline each time: then it is never too early.
+    /// How long an acknowledgement may take: longer where a thousand are told at once, and all of
+    /// them answer. To repeat sooner what is only slow would make everybody slower.
+    private var patience: Duration {
+        guard areMany else { return Limits.routingResend }
+        return min(
+            Limits.routingResend + Limits.routingResendOfMany * count, Limits.routingResendMax)
+    }
+
     private static let fewCount = 16
 }
 
@@ -182,6 +185,8 @@ extension Limits {
     /// For each neighbour, where they are many: how long a change of a cost waits to be told.
     static let routingMinorPause = Duration.milliseconds(50)
     static let routingMinorPauseMax = Duration.seconds(10)
+    /// For each neighbour, where they are many: so much later a message is repeated.
+    static let routingResendOfMany = Duration.milliseconds(1)
     /// How long changes wait that are more than a neighbour's share.
     static let routingNewsPause = Duration.seconds(1)
 }
