@@ -69,10 +69,6 @@ struct BeaconSchedule: Sendable {
 
     var broadcasting: [LinkID] { links.filter(\.hasBroadcast).map(\.id) }
 
-    func silent(now: Instant) -> [LinkID] {
-        links.filter { Self.isSilent($0, now: now) }.map(\.id)
-    }
-
     func isSilent(_ id: LinkID, now: Instant) -> Bool {
         links.contains { $0.id == id && Self.isSilent($0, now: now) }
     }

@@ -3,28 +3,27 @@ import NearbyWire
 
 extension DiscoveryMachine {
     mutating func receive(
-        _ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool
+        _ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool, _ now: Instant
     ) -> [Output] {
         guard frame.network == identity.network || identity.otherNetworks.contains(frame.network)
         else { return [.drop(.beaconForeignNetwork)] }
         guard frame.versions.overlaps(identity.versions) else { return [.drop(.beaconVersion)] }
         guard frame.peer != identity.peer else {
-            return receiveOwn(frame, from: source, multicast: multicast)
+            return receiveOwn(frame, from: source, multicast: multicast, now)
         }
         switch frame.body {
-        case .beacon(let beacon):
-            return receive(beacon, in: frame, from: source, multicast: multicast, isAnswer: false)
-        case .answer(let beacon):
-            return receive(beacon, in: frame, from: source, multicast: multicast, isAnswer: true)
-        case .nudge(let attempt): return receiveNudge(frame, attempt: attempt, from: source)
-        case .infoRequest(let digest): return answerInfoRequest(frame, digest: digest, from: source)
-        case .infoReply(let info): return receiveInfo(info, from: source, of: frame.peer)
+        case .beacon(let beacon), .answer(let beacon):
+            return receive(beacon, in: frame, from: source, multicast: multicast, now)
+        case .nudge(let attempt): return receiveNudge(frame, attempt: attempt, from: source, now)
+        case .infoRequest(let digest):
+            return answerInfoRequest(frame, digest: digest, from: source, now)
+        case .infoReply(let info): return receiveInfo(info, from: source, of: frame.peer, now)
         }
     }
 
     /// Our own run is an echo: two links on one LAN. Another one is a clone or a replay.
     private mutating func receiveOwn(
-        _ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool
+        _ frame: DiscoveryFrame, from source: Endpoint, multicast: Bool, _ now: Instant
     ) -> [Output] {
         guard frame.run != identity.run else { return [.drop(.beaconEcho)] }
         if let lastSuspicion, now - lastSuspicion < Limits.suspicionInterval {
@@ -33,34 +32,27 @@ extension DiscoveryMachine {
         // Its sender can be asked only where it listens.
         guard case .beacon(let beacon) = frame.body else { return [.drop(.beaconEcho)] }
         lastSuspicion = now
-        let sender = Self.listening(beacon, from: source, multicast: multicast)
+        let sender = beacon.listeningEndpoint(from: source, multicast: multicast)
         return [.suspicion(frame.run, from: sender)]
-    }
-
-    /// Where the sender of a beacon takes datagrams: a multicast leaves from another socket.
-    private static func listening(
-        _ beacon: Beacon, from source: Endpoint, multicast: Bool
-    ) -> Endpoint {
-        guard multicast, beacon.dataPort != 0 else { return source }
-        return Endpoint(link: source.link, address: source.address.withPort(beacon.dataPort))
     }
 
     private mutating func receive(
         _ beacon: Beacon, in frame: DiscoveryFrame, from source: Endpoint, multicast: Bool,
-        isAnswer: Bool
+        _ now: Instant
     ) -> [Output] {
-        if beacon.flags.contains(.leaving) { return receiveGoodbye(frame) }
-        let endpoint = Self.listening(beacon, from: source, multicast: multicast)
+        if beacon.flags.contains(.leaving) { return receiveGoodbye(frame, now) }
+        let endpoint = beacon.listeningEndpoint(from: source, multicast: multicast)
         if !multicast { statics.heard(from: source, now: now) }
-        let place = place(of: frame, beacon)
+        let place = place(of: frame, beacon, now)
         guard let position = place.position else { return place.outputs }
-        let (isChange, refused) = update(at: position, beacon, run: frame.run, endpoint: endpoint)
+        let (isChange, refused) = update(
+            at: position, beacon, run: frame.run, endpoint: endpoint, now)
         if multicast { links.heard(on: source.link, isConsistent: !isChange) }
         var outputs = place.outputs + refused
-        if isChange { outputs += emitNews(at: position) }
-        if !isAnswer {
+        if isChange { outputs += emitNews(at: position, now) }
+        if case .beacon = frame.body {
             outputs += scheduleAnswer(
-                at: position, to: endpoint, received: frame, beaconServes: multicast)
+                at: position, to: endpoint, received: frame, beaconServes: multicast, now)
         }
         return outputs
     }
@@ -68,7 +60,7 @@ extension DiscoveryMachine {
     /// A nudge may come before any beacon of its sender: then it stands for one, and has to find a
     /// place in the table.
     private mutating func receiveNudge(
-        _ frame: DiscoveryFrame, attempt: UInt16, from source: Endpoint
+        _ frame: DiscoveryFrame, attempt: UInt16, from source: Endpoint, _ now: Instant
     ) -> [Output] {
         let known = table.index(of: frame.peer).flatMap {
             table[$0].announcement == .unheard ? nil : $0
@@ -80,16 +72,18 @@ extension DiscoveryMachine {
         let beacon = Beacon(
             dataPort: 0, role: .agent, flags: .wantsNeighbours, costToCollector: nil,
             infoDigest: 0)
-        let place = place(of: frame, beacon)
+        let place = place(of: frame, beacon, now)
         guard let position = place.position else { return place.outputs }
-        let refused = update(at: position, beacon, run: frame.run, endpoint: source).outputs
+        let refused = update(
+            at: position, beacon, run: frame.run, endpoint: source, now
+        ).outputs
         // People are told with its first beacon, which says more.
         return place.outputs + refused + [.heard(table[position].sighting), nudged]
     }
 
     /// Believed of the present run only, and not of a peer in use: a goodbye may be forged. Where
     /// people wait to see who has gone, it is remembered until the peer is in use no more.
-    private mutating func receiveGoodbye(_ frame: DiscoveryFrame) -> [Output] {
+    private mutating func receiveGoodbye(_ frame: DiscoveryFrame, _ now: Instant) -> [Output] {
         guard let position = table.index(of: frame.peer), table[position].run == frame.run
         else { return [] }
         guard table[position].isInUse else { return remove(at: position) }
@@ -99,11 +93,11 @@ extension DiscoveryMachine {
 
     /// The sender's place in the table, as `admit` gives it.
     private mutating func place(
-        of frame: DiscoveryFrame, _ beacon: Beacon
+        of frame: DiscoveryFrame, _ beacon: Beacon, _ now: Instant
     ) -> (position: Int?, outputs: [Output]) {
         if let position = table.index(of: frame.peer) { return (position, []) }
         return admit(
-            PeerRecord(peer: frame.peer, run: frame.run, beacon: beacon, lastHeard: now))
+            PeerRecord(peer: frame.peer, run: frame.run, beacon: beacon, lastHeard: now), now)
     }
 
     /// `isChange` if it says something that we did not know.
@@ -112,7 +106,7 @@ extension DiscoveryMachine {
     /// ignored runs that once were current would let one replayed beacon of the past hide the peer
     /// for good. So a run is a hint, and costs the listener one `changed` a second at most.
     private mutating func update(
-        at position: Int, _ beacon: Beacon, run: RunID, endpoint: Endpoint
+        at position: Int, _ beacon: Beacon, run: RunID, endpoint: Endpoint, _ now: Instant
     ) -> (isChange: Bool, outputs: [Output]) {
         let isFirst = table[position].announcement == .unheard
         let isNewRun = table[position].run != run
@@ -120,26 +114,26 @@ extension DiscoveryMachine {
         let isNewDigest = isFirst || table[position].beacon.infoDigest != beacon.infoDigest
         table[position].heard(beacon, run: run, now: now)
         let candidate = table[position].candidates.heard(at: endpoint, run: run, now: now)
-        if isNewDigest { fetchInfo(at: position) }
+        if isNewDigest { fetchInfo(at: position, now) }
         if isFirst {
-            table[position].announcement = .waiting(until: grid(now + identity.infoTimeout))
+            table[position].announcement = .waiting(until: (now + identity.infoTimeout).onGrid)
         }
         let refused: [Output] = candidate == .refused ? [.drop(.beaconEndpointLimit)] : []
         return (isChange || candidate == .added, refused)
     }
 
     /// Says what is new: to the tie-break at once, to people with the info or not too often.
-    private mutating func emitNews(at position: Int) -> [Output] {
+    private mutating func emitNews(at position: Int, _ now: Instant) -> [Output] {
         let heard = Output.heard(table[position].sighting)
         switch table[position].announcement {
         case .waiting where table[position].infoFetch == .settled:
-            return [heard] + announce(at: position)
+            return [heard] + announce(at: position, now)
         case .waiting, .unheard: return [heard]
-        case .announced: return [heard] + emitChange(at: position)
+        case .announced: return [heard] + emitChange(at: position, now)
         }
     }
 
-    mutating func announce(at position: Int) -> [Output] {
+    mutating func announce(at position: Int, _ now: Instant) -> [Output] {
         table[position].announcement = .announced
         table[position].lastChange = now
         table[position].changeDue = nil
@@ -147,27 +141,20 @@ extension DiscoveryMachine {
     }
 
     /// `changed`, now or a second after the last time; with the info that is being asked for.
-    mutating func emitChange(at position: Int) -> [Output] {
+    mutating func emitChange(at position: Int, _ now: Instant) -> [Output] {
         guard table[position].isAnnounced else { return [] }
         let infoDeadline = table[position].infoMissing + identity.infoTimeout
         if case .requesting = table[position].infoFetch, now < infoDeadline {
-            table[position].changeDue = grid(infoDeadline)
+            table[position].changeDue = infoDeadline.onGrid
             return []
         }
         if let last = table[position].lastChange, now - last < Limits.changeInterval {
-            table[position].changeDue = grid(last + Limits.changeInterval)
+            table[position].changeDue = (last + Limits.changeInterval).onGrid
             return []
         }
         table[position].changeDue = nil
         table[position].lastChange = now
         return [.changed(table[position].sighting)]
-    }
-
-    /// Deadlines of peers that are not urgent fall on a 10 ms grid, so that a thousand of them cost
-    /// a hundred looks at the table a second.
-    func grid(_ time: Instant) -> Instant {
-        let step: Int64 = 10_000_000
-        return Instant(nanoseconds: (time.nanoseconds / step).addingSaturating(1) * step)
     }
 }
 
@@ -175,7 +162,8 @@ extension DiscoveryMachine {
 extension DiscoveryMachine {
     /// Answers a peer that is new, or at an address that is, if one of the two wants the other.
     private mutating func scheduleAnswer(
-        at position: Int, to endpoint: Endpoint, received: DiscoveryFrame, beaconServes: Bool
+        at position: Int, to endpoint: Endpoint, received: DiscoveryFrame, beaconServes: Bool,
+        _ now: Instant
     ) -> [Output] {
         let record = table[position]
         guard
@@ -201,21 +189,21 @@ extension DiscoveryMachine {
     var answersCallers: Bool { own.role == .collector && identity.proves }
 
     private mutating func answerInfoRequest(
-        _ request: DiscoveryFrame, digest: UInt64, from source: Endpoint
+        _ request: DiscoveryFrame, digest: UInt64, from source: Endpoint, _ now: Instant
     ) -> [Output] {
         guard digest == own.info.digest, !own.info.isEmpty else {
             return [.drop(.discoveryInfoDigest)]
         }
         let reply = frame(.infoReply(own.info))
         guard reply.byteCount + identity.proofByteCount <= request.byteCount,
-            take(.infoReply, to: source.address)
+            take(.infoReply, to: source.address, now)
         else { return [.drop(.beaconAnswerRate)] }
         // It knows us already.
         if let position = table.index(of: request.peer) { table[position].answer = nil }
         return [.unicast(reply, to: source)]
     }
 
-    private mutating func fetchInfo(at position: Int) {
+    private mutating func fetchInfo(at position: Int, _ now: Instant) {
         guard table[position].beacon.infoDigest != table[position].info.digest else {
             table[position].infoFetch = .settled
             return
@@ -231,7 +219,7 @@ extension DiscoveryMachine {
     }
 
     private mutating func receiveInfo(
-        _ info: DiscoveryInfo, from source: Endpoint, of peer: PeerID
+        _ info: DiscoveryInfo, from source: Endpoint, of peer: PeerID, _ now: Instant
     ) -> [Output] {
         guard let position = table.index(of: peer), table[position].infoFetch != .settled else {
             return [.drop(.discoveryInfoUnsolicited)]
@@ -243,11 +231,14 @@ extension DiscoveryMachine {
         table[position].infoFetch = .settled
         table[position].hasReplied = true
         table[position].candidates.markAnswered(source)
-        return table[position].isAnnounced ? emitChange(at: position) : announce(at: position)
+        return table[position].isAnnounced
+            ? emitChange(at: position, now) : announce(at: position, now)
     }
 
     /// A frame other than a beacon on a link may leave now.
-    mutating func take(_ kind: SendBudget.Kind, to address: TransportAddress) -> Bool {
+    mutating func take(
+        _ kind: SendBudget.Kind, to address: TransportAddress, _ now: Instant
+    ) -> Bool {
         let reserved = links.dueWithinASecond * identity.datagramsPerBeacon
         return budget.take(kind, to: address, reserved: reserved, now: now)
     }
@@ -259,4 +250,12 @@ extension Limits {
     static let answeredBeaconsMax = 4
     static let changeInterval: Duration = .seconds(1)
     static let suspicionInterval: Duration = .seconds(10)
+}
+
+extension Beacon {
+    /// Where its sender takes datagrams: a multicast leaves from another socket.
+    fileprivate func listeningEndpoint(from source: Endpoint, multicast: Bool) -> Endpoint {
+        guard multicast, dataPort != 0 else { return source }
+        return Endpoint(link: source.link, address: source.address.withPort(dataPort))
+    }
 }

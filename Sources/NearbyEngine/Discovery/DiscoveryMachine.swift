@@ -76,7 +76,6 @@ public struct DiscoveryMachine: Sendable {
     var nudgeShares = NudgeShares()
     var generator: SeededGenerator
     var lastSuspicion: Instant?
-    var now = Instant.zero
 
     public init(identity: Identity, own: OwnState, seed: UInt64) {
         self.identity = identity
@@ -93,29 +92,29 @@ public struct DiscoveryMachine: Sendable {
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
-        self.now = max(self.now, now)
         var outputs: [Output] = []
         switch input {
-        case .start: start()
+        case .start: start(now)
         case .stop: outputs = stop()
-        case .linkUp(let link, let hasBroadcast): outputs = linkUp(link, hasBroadcast: hasBroadcast)
-        case .linkDown(let link): outputs = linkDown(link)
+        case .linkUp(let link, let hasBroadcast):
+            outputs = linkUp(link, hasBroadcast: hasBroadcast, now)
+        case .linkDown(let link): outputs = linkDown(link, now)
         case .received(let frame, let source, let multicast):
-            if isRunning { outputs = receive(frame, from: source, multicast: multicast) }
-        case .ownChanged(let state): ownChanged(to: state)
-        case .content(let content): contentChanged(to: content)
-        case .inUse(let peer, let isInUse): outputs = setInUse(peer, isInUse)
+            if isRunning { outputs = receive(frame, from: source, multicast: multicast, now) }
+        case .ownChanged(let state): ownChanged(to: state, now)
+        case .content(let content): contentChanged(to: content, now)
+        case .inUse(let peer, let isInUse): outputs = setInUse(peer, isInUse, now)
         case .forget(let peer):
             if let position = table.index(of: peer) { outputs = remove(at: position) }
         case .staticPeers(let endpoints):
-            statics.setPeers(endpoints, kind: .configured, now: self.now)
+            statics.setPeers(endpoints, kind: .configured, now: now)
         case .advertisedPeers(let endpoints, let service):
-            statics.setPeers(endpoints, kind: .advertised(service), now: self.now)
+            statics.setPeers(endpoints, kind: .advertised(service), now: now)
         case .rememberedPeers(let endpoints):
-            statics.setPeers(endpoints, kind: .remembered, now: self.now)
+            statics.setPeers(endpoints, kind: .remembered, now: now)
         case .deadlineReached: break
         }
-        if isRunning { outputs += serviceDeadlines() }
+        if isRunning { outputs += serviceDeadlines(now) }
         return outputs
     }
 
@@ -126,8 +125,7 @@ public struct DiscoveryMachine: Sendable {
     public mutating func nudge(
         attempt: UInt16?, to endpoint: Endpoint, now: Instant
     ) -> DiscoveryFrame? {
-        self.now = max(self.now, now)
-        guard take(attempt == nil ? .unknownChannel : .nudge, to: endpoint.address) else {
+        guard take(attempt == nil ? .unknownChannel : .nudge, to: endpoint.address, now) else {
             return nil
         }
         return frame(.nudge(attempt: attempt ?? 0))
@@ -150,9 +148,6 @@ public struct DiscoveryMachine: Sendable {
         table.records.filter(\.isAnnounced).map(\.sighting).sorted { $0.peer < $1.peer }
     }
 
-    /// Links that sent beacons for 3 s and heard none: "multicast not heard on wlan0".
-    public var silentLinks: [LinkID] { links.silent(now: now) }
-
     func frame(_ body: DiscoveryFrame.Body) -> DiscoveryFrame {
         DiscoveryFrame(
             versions: identity.versions, network: identity.network, peer: identity.peer,
@@ -169,7 +164,7 @@ public struct DiscoveryMachine: Sendable {
 }
 
 extension DiscoveryMachine {
-    private mutating func start() {
+    private mutating func start(_ now: Instant) {
         guard !isRunning else { return }
         isRunning = true
         links.restart(now: now)
@@ -184,13 +179,15 @@ extension DiscoveryMachine {
         return links.broadcasting.map { .multicast(frame(.beacon(goodbye)), on: $0) }
     }
 
-    private mutating func linkUp(_ link: LinkID, hasBroadcast: Bool) -> [Output] {
+    private mutating func linkUp(
+        _ link: LinkID, hasBroadcast: Bool, _ now: Instant
+    ) -> [Output] {
         let hasPlace = links.add(link, hasBroadcast: hasBroadcast, now: now)
         statics.reset(on: link, now: now)
         return hasPlace ? [] : [.drop(.discoveryTableFull)]
     }
 
-    private mutating func linkDown(_ link: LinkID) -> [Output] {
+    private mutating func linkDown(_ link: LinkID, _ now: Instant) -> [Output] {
         links.remove(link)
         var outputs: [Output] = []
         // From the back: a removal moves the last record, which was looked at already, into the
@@ -201,13 +198,13 @@ extension DiscoveryMachine {
             if table[position].candidates.isEmpty, !table[position].isInUse {
                 outputs += remove(at: position)
             } else {
-                outputs += emitChange(at: position)
+                outputs += emitChange(at: position, now)
             }
         }
         return outputs
     }
 
-    private mutating func ownChanged(to state: OwnState) {
+    private mutating func ownChanged(to state: OwnState, _ now: Instant) {
         let isChange =
             state.role != own.role || state.flags != own.flags || state.dataPort != own.dataPort
             || state.info != own.info
@@ -215,12 +212,14 @@ extension DiscoveryMachine {
         if isChange { links.resetAll(now: now) }
     }
 
-    private mutating func contentChanged(to content: Bool) {
+    private mutating func contentChanged(to content: Bool, _ now: Instant) {
         if isContent, !content { links.resetAll(now: now) }
         isContent = content
     }
 
-    private mutating func setInUse(_ peer: PeerID, _ isInUse: Bool) -> [Output] {
+    private mutating func setInUse(
+        _ peer: PeerID, _ isInUse: Bool, _ now: Instant
+    ) -> [Output] {
         guard peer != identity.peer else { return [] }
         if let position = table.index(of: peer) {
             if table[position].isInUse, !isInUse {
@@ -238,11 +237,13 @@ extension DiscoveryMachine {
         var record = PeerRecord(
             peer: peer, run: RunID(value: 0), beacon: unheard, lastHeard: now)
         record.isInUse = true
-        return admit(record).outputs
+        return admit(record, now).outputs
     }
 
     /// No position, counted, if there is no room.
-    mutating func admit(_ record: PeerRecord) -> (position: Int?, outputs: [Output]) {
+    mutating func admit(
+        _ record: PeerRecord, _ now: Instant
+    ) -> (position: Int?, outputs: [Output]) {
         switch table.admit(record, now: now) {
         case .admitted(let position): (position, [])
         case .evicted(let evicted, let position): (position, evicted.goodbye)
