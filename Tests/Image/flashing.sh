@@ -92,9 +92,13 @@ case_flash_personalises() {
     printf '\n\n' | deploy/flash.sh "$FOLDER/small.img" "$CARD" --count 2 --name 'loop-{n}' --yes ||
         fail "two on a card"
     read_card "$CARD" rivulet.yaml | grep -qx 'name: "loop-2"' || fail "not the second"
-    # The second is mounted at first, as a desktop does it.
+    # The second is mounted at first, as a desktop does it. Not for long: what makes a namespace meanwhile, as other
+    # lanes do, keeps it mounted there, and its file system would be written to beneath the image.
     mkdir -p "$FOLDER/mounted"
-    { sleep 15; mkfs.ext4 -qF "$CARD"; mount "$CARD" "$FOLDER/mounted"; echo; sleep 5; umount "$CARD"; echo; } |
+    said() { until_true 60 grep -qs "$1" "$FOLDER/said"; }
+    : >"$FOLDER/said"
+    { said 'again-1 is ready'; mkfs.ext4 -qF "$CARD"; mount "$CARD" "$FOLDER/mounted"; echo
+        said 'in use: mounted'; umount "$CARD"; echo; } |
         deploy/flash.sh "$FOLDER/small.img" "$CARD" --count 2 --name 'again-{n}' --yes >"$FOLDER/said" 2>&1 ||
         fail "it gives up: $(cat "$FOLDER/said")"
     must "it says what is wrong" grep -q 'in use: mounted' "$FOLDER/said"
