@@ -2,7 +2,9 @@ import NearbyCore
 import NearbyWire
 
 /// One attempt at, or one instance of, a channel between this node and a peer: from the first
-/// handshake datagram until it is closed. `ChannelMachine` owns it and drives it.
+/// handshake datagram until it is closed. `ChannelMachine` owns it and drives its handshake and its
+/// admission; once it is open, `PeerMachine` says over which path it is used, and that another has
+/// replaced it.
 final class PeerChannel: Timed {
     enum Stage: Equatable {
         case handshaking

@@ -4,8 +4,8 @@ import NearbyWire
 /// What leaves a node: datagrams for the network, straight out or in packets through the mesh, and
 /// events for the program, in the order in which they happened. It counts what cannot leave.
 ///
-/// Frames for a neighbour wait in its queue until `seal` takes them, so that those for one next hop
-/// coalesce.
+/// Frames for a neighbour wait in its queue until `sendNext` takes them, so that those for one next
+/// hop coalesce.
 struct Outbox {
     /// What it sees of the rest of the node.
     struct View {

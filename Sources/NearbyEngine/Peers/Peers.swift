@@ -6,7 +6,8 @@ import NearbyWire
 /// Every neighbour has an association; `holders` has exactly the associated, by the first half of
 /// their PeerIDs. Numbers of reliable messages outlive associations.
 ///
-/// A class, so that looking at it costs nothing; only `PeerMachine` changes it.
+/// A class, so that looking at it costs nothing. Only `PeerMachine` changes who is in it; `Outbox`
+/// takes from neighbours' queues and says when a channel's keys are worn.
 final class Peers {
     private var associations: [PeerID: Association] = [:]
     private var holders: [ShortID: PeerID] = [:]
