@@ -18,10 +18,14 @@ report: {wait: 0s}'
     agent a
     must "readings over a relay" until_true 30 has_rows c a
     must "the agent knows both relays" until_true 30 knows_both
+    # On a busy machine a relay may have learnt of the collector from the agent, seconds before it met it itself.
+    must "both relays know the collector" until_true 30 both_know_collector
     sleep 1
 }
 
 knows_both() { [ "$(status a | tr '{' '\n' | grep -cE '"name":"r[12]"')" -ge 2 ]; }
+
+both_know_collector() { grep -q 'neighbour c at' "$LAB/agent_r1.err" && grep -q 'neighbour c at' "$LAB/agent_r2.err"; }
 
 # The relay that the agent's traffic to the collector goes through.
 active_relay() {

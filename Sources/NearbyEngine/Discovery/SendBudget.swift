@@ -1,14 +1,17 @@
 import NearbyCore
 
 extension Limits {
-    /// Discovery frames that a node sends in any second, beacons included.
+    /// Discovery frames that a node sends in any second, beacons included and nudges apart.
     public static let discoveryFramesPerSecond = 10
     /// Of these, requests and unicast beacons: fewer, so that a node that asks many still answers
     /// some.
     public static let discoveryRequestsPerSecond = 4
     /// What beacons may claim in advance; the rest serves answers even on a node of many links.
     static let discoveryBeaconReserve = 6
-    /// Of these, answers to frames of unknown channels: anybody can send such frames.
+    /// Apart from these, nudges: one to each neighbour that a node wants. The beacons of a start on
+    /// two links would fill the ten, and keep a relay from its collector for a second or two.
+    public static let nudgesPerSecond = neighboursWanted
+    /// Of the ten, answers to frames of unknown channels: anybody can send such frames.
     public static let unknownChannelAnswersPerSecond = 4
     /// Apart from these, answers of a collector to beacons that came to it alone, with the
     /// network's proof: a hall of boards may start at once.
@@ -25,26 +28,31 @@ public struct DiscoveryRate: Equatable, Sendable {
     public var frames: Int
     /// Of these, requests and unicast beacons.
     public var requests: Int
+    /// Apart from these.
+    public var nudges: Int
 
     public init(
         frames: Int = Limits.discoveryFramesPerSecond,
-        requests: Int = Limits.discoveryRequestsPerSecond
+        requests: Int = Limits.discoveryRequestsPerSecond,
+        nudges: Int = Limits.nudgesPerSecond
     ) {
         self.frames = frames
         self.requests = requests
+        self.nudges = nudges
     }
 
     /// People wait for a list of who is there, with what a hundred say of themselves.
-    static let ofApplications = DiscoveryRate(frames: 96, requests: 48)
+    static let ofApplications = DiscoveryRate(frames: 96, requests: 48, nudges: 96)
 }
 
 /// How much discovery may send: so many frames in any second, and of those to one address one of a
 /// kind.
 ///
-/// Beacons of the links are never held back; everything else leaves only where it still fits, with
-/// the beacons that are to come in the next second, and with one place for each other kind: so who
-/// provokes answers of one kind does not keep us from trying configured addresses, nor from nudging
-/// those whom we want. Keeps at most 22 entries more than frames may leave.
+/// Beacons of the links are never held back; nudges and answers to callers have limits of their
+/// own. Everything else leaves only where it still fits, with the beacons that are to come in the
+/// next second, and with one place for each other kind: so who provokes answers of one kind does
+/// not keep us from trying configured addresses. Keeps at most 22 entries more than frames may
+/// leave.
 struct SendBudget: Sendable {
     enum Kind: Equatable, Sendable {
         case beacon
@@ -67,11 +75,13 @@ struct SendBudget: Sendable {
 
     private let rate: DiscoveryRate
     private var sent: [Sent] = []
-    /// Answers to callers, which have a limit of their own: at most
-    /// `Limits.callerAnswersPerSecond`, oldest first.
-    private var callers: [(time: Instant, address: TransportAddress)] = []
+    private var callers = AddressBudget(perSecond: Limits.callerAnswersPerSecond)
+    private var nudges: AddressBudget
 
-    init(_ rate: DiscoveryRate = DiscoveryRate()) { self.rate = rate }
+    init(_ rate: DiscoveryRate = DiscoveryRate()) {
+        self.rate = rate
+        nudges = AddressBudget(perSecond: rate.nudges)
+    }
 
     /// True, and counted, if a frame may leave now. `reserved` is how many beacons are to come
     /// within a second.
@@ -79,18 +89,19 @@ struct SendBudget: Sendable {
         -> Bool
     {
         forgetOld(now: now)
-        if kind == .callerAnswer { return takeCaller(at: address, now: now) }
+        if kind == .callerAnswer { return callers.take(address, now: now) }
+        if kind == .nudge { return nudges.take(address, now: now) }
         let room = rate.frames - min(reserved, Limits.discoveryBeaconReserve)
         guard sent.count + keptForOthers(than: kind) < room else { return false }
         switch kind {
-        case .beacon, .callerAnswer: break
+        case .beacon, .callerAnswer, .nudge: break
         case .request:
             guard count([.request]) < rate.requests else { return false }
         case .unknownChannel:
             guard count([.unknownChannel]) < Limits.unknownChannelAnswersPerSecond,
                 !wasSent(kind, to: address)
             else { return false }
-        case .answer, .infoReply, .nudge:
+        case .answer, .infoReply:
             guard !wasSent(kind, to: address) else { return false }
         }
         sent.append(Sent(time: now, kind: kind, address: address))
@@ -105,15 +116,6 @@ struct SendBudget: Sendable {
         }
     }
 
-    private mutating func takeCaller(at address: TransportAddress, now: Instant) -> Bool {
-        callers.removeFirst(callers.prefix { now - $0.time >= .seconds(1) }.count)
-        guard callers.count < Limits.callerAnswersPerSecond,
-            !callers.contains(where: { $0.address == address })
-        else { return false }
-        callers.append((now, address))
-        return true
-    }
-
     /// A beacon in so many datagrams fits among what may leave in this second.
     mutating func hasRoom(forBeacon datagrams: Int, now: Instant) -> Bool {
         forgetOld(now: now)
@@ -121,9 +123,9 @@ struct SendBudget: Sendable {
             <= Limits.discoveryFramesPerSecond
     }
 
-    /// In each second a request, a nudge and an answer have their place.
+    /// In each second a request and an answer have their place.
     private func keptForOthers(than kind: Kind) -> Int {
-        let groups: [[Kind]] = [[.request], [.nudge], [.answer, .infoReply]]
+        let groups: [[Kind]] = [[.request], [.answer, .infoReply]]
         return groups.count { !$0.contains(kind) && count($0) == 0 }
     }
 
@@ -138,4 +140,21 @@ struct SendBudget: Sendable {
     }
 
     private var entriesMax: Int { rate.frames + 22 }
+}
+
+/// So many frames of one kind in any second, and one to an address.
+private struct AddressBudget: Sendable {
+    let perSecond: Int
+    /// At most `perSecond`, oldest first.
+    private var sent: [(time: Instant, address: TransportAddress)] = []
+
+    init(perSecond: Int) { self.perSecond = perSecond }
+
+    mutating func take(_ address: TransportAddress, now: Instant) -> Bool {
+        sent.removeFirst(sent.prefix { now - $0.time >= .seconds(1) }.count)
+        guard sent.count < perSecond, !sent.contains(where: { $0.address == address })
+        else { return false }
+        sent.append((now, address))
+        return true
+    }
 }
