@@ -106,7 +106,7 @@ struct OutputWork {
     mutating func advance(_ batch: UInt64) -> (OutputProgress, generation: UInt64)? {
         guard let page, let source else { return nil }
         progress?.cursor = page.cursor
-        progress?.lostCount += page.lostCount
+        progress?.lose(page.lostCount)
         let count = UInt64(clamping: page.batch.readings.count)
         waitingCount = waitingCount > count ? waitingCount - count : 0
         if !page.isMore { oldest = nil }

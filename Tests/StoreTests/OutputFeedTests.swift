@@ -45,7 +45,7 @@ final class Follower {
         redatings += page.batch.redatings
         if !page.batch.isEmpty { batches.append(page.batch) }
         progress.cursor = page.cursor
-        progress.lostCount += page.lostCount
+        progress.lose(page.lostCount)
     }
 }
 

@@ -31,7 +31,8 @@ struct Change: Hashable {
 /// The log of changes: written with each commit while there are outputs, and by nobody else.
 ///
 /// The total of an entry is that of the one before and its own count: where entries are gone, a
-/// reader sees by the totals how many readings it has missed.
+/// reader sees by the totals how many readings it has missed. The total of a damaged store may be
+/// any number, and ends at the largest one.
 final class ChangeLog {
     private let database: Database
     private let insertChange: Statement
@@ -50,7 +51,8 @@ final class ChangeLog {
             """
             INSERT INTO changes
             (run_id, kind, time, low, high, count, total, ranges, former_first, former_last)
-            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?6 + \(Self.totalSQL), ?7, ?8, ?9
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?6 + min(\(Self.totalSQL), \(Int64.max) - ?6),
+                ?7, ?8, ?9
             """)
         selectRuns = try database.prepare("SELECT id FROM runs WHERE boot = ?1 ORDER BY id")
         selectChannels = try database.prepare("SELECT number FROM channels WHERE run_id = ?1")

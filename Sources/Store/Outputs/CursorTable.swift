@@ -65,10 +65,19 @@ struct CursorTable {
         }
     }
 
+    /// One of a damaged store may lie behind the end of the log, where nothing would ever come.
+    func moveIntoLog() throws(StoreError) {
+        try database.execute(
+            "UPDATE cursors SET change = \(Self.lastSQL) WHERE change > \(Self.lastSQL)")
+    }
+
+    /// The last entry of the log that ever was.
+    private static let lastSQL =
+        "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0)"
+
     /// A cursor at the end of the log; with history, also all that the runs have settled so far.
     func add(_ output: OutputRegistration) throws(StoreError) {
-        let last = try database.integer(
-            "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0)")
+        let last = try database.integer("SELECT \(Self.lastSQL)")
         let total = try database.integer("SELECT \(ChangeLog.totalSQL)")
         let cursor = OutputCursor(change: last ?? 0, total: total ?? 0)
         try insert.bind(1, output.name).run()

@@ -43,6 +43,16 @@ public struct OutputProgress: Hashable, Sendable {
         self.name = name
         self.cursor = cursor
     }
+
+    /// So many more were deleted before they were delivered.
+    public mutating func lose(_ count: UInt64) { lostCount = lostCount.addingSaturating(count) }
+}
+
+extension UInt64 {
+    func addingSaturating(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
 }
 
 /// An output that the store is to keep a cursor for.

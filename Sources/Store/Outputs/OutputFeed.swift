@@ -22,6 +22,11 @@ public final class OutputFeed {
         public var waitingCount: UInt64 = 0
         /// When the oldest of them was committed, our UTC, nanoseconds; nil if none waits.
         public var oldest: Int64?
+
+        /// Totals of a damaged store may differ by any number.
+        fileprivate mutating func lose(_ count: Int64) {
+            lostCount = lostCount.addingSaturating(UInt64(clamping: count))
+        }
     }
 
     /// What was committed longer ago is no news.
@@ -113,7 +118,7 @@ public final class OutputFeed {
             return history.count
         }
         let sum = try database.prepare(
-            "SELECT sum(count) FROM output_history WHERE output = ?1 AND run_id >= ?2")
+            "SELECT total(count) FROM output_history WHERE output = ?1 AND run_id >= ?2")
         sum.bind(1, output).bind(2, cursor.historyRun)
         let count = try sum.step() ? sum.integer(0) : 0
         history = (count, utc)
@@ -172,7 +177,7 @@ public final class OutputFeed {
         if page.cursor.place.isStart {
             // Entries between were deleted, as their readings were.
             let before = change.total.subtractingSaturating(change.count)
-            page.lostCount += UInt64(clamping: before.subtractingSaturating(page.cursor.total))
+            page.lose(before.subtractingSaturating(page.cursor.total))
         }
         let run = try runs.run(change.runID)
         var isMissing = run == nil
@@ -192,8 +197,7 @@ public final class OutputFeed {
             isMissing = change.kind == .committed
         }
         if isMissing {
-            let lost = change.count.subtractingSaturating(page.cursor.place.count)
-            page.lostCount += UInt64(clamping: lost)
+            page.lose(change.count.subtractingSaturating(page.cursor.place.count))
         }
         page.cursor.change = change.id
         page.cursor.total = change.total
@@ -217,7 +221,7 @@ public final class OutputFeed {
         let rows = try readings.read(
             change.runID, change.ranges, after: place.sequence, limit: builder.room)
         builder.add(rows, of: source, &runs)
-        page.cursor.place.count += Int64(rows.count)
+        page.cursor.place.count = place.count.addingSaturating(Int64(rows.count))
         if let last = rows.last { page.cursor.place.sequence = last.reading.sequence }
         return builder.room > 0
     }
