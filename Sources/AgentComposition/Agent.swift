@@ -53,6 +53,9 @@ public final class Agent {
         case .measured(let sensor, let generation, let measurements, let time):
             let input = AgentSensors.Input.measured(sensor, generation, measurements, at: time)
             interpret(sensors.handle(input, now: now), now)
+            if let deadline = telemeter.openReportDeadline, !sensors.expectReading(by: deadline) {
+                tell(.nothingExpected, now)
+            }
         case .notAsked(let sensor): interpret(sensors.handle(.notAsked(sensor), now: now), now)
         case .reported(let sensor, let measurements):
             interpret(sensors.handle(.reported(sensor, measurements), now: now), now)
@@ -99,7 +102,7 @@ public final class Agent {
         }
     }
 
-    private func interpret(_ event: Node.Event, _ now: Instant) {
+    func interpret(_ event: Node.Event, _ now: Instant) {
         switch event {
         case .collector(let peer):
             if let collector { tell(.destinationDown(collector), now) }

@@ -71,6 +71,10 @@ public struct AgentSensors {
 
     var nextDeadline: Instant? { schedule.nextDeadline }
 
+    /// Whether a measurement is under way, or due by then. What sensors report on their own comes
+    /// when it comes.
+    func expectReading(by time: Instant) -> Bool { schedule.expectsSample(by: time) }
+
     /// How a sensor does, and whether it is still being read though it is due again; nil if there
     /// is no such sensor.
     public func status(of sensor: Int) -> (health: SensorHealth, isOverdue: Bool)? {

@@ -138,7 +138,8 @@ public struct Settings: Sendable {
                 "A report leaves when it has so many bytes."),
             Key(
                 "wait", .duration(.zero ... .seconds(60)), .value("250ms"),
-                "A report leaves when its oldest reading is so old."),
+                "A report leaves when its oldest reading is so old, or at once if no sensor is due "
+                    + "by then."),
         ])
 
     package static let journal = KeyTable(

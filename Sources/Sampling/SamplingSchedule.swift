@@ -21,6 +21,8 @@ public struct SamplingSchedule: Sendable {
         var period: Duration
         var due: Instant?
         var isBusy = false
+        /// It was due again while it was busy: it hangs.
+        var isOverdue = false
         var isFirst = true
     }
 
@@ -38,7 +40,10 @@ public struct SamplingSchedule: Sendable {
             for index in entries.indices { entries[index].due = now }
             return begin(now)
         case .completed(let index):
-            if entries.indices.contains(index) { entries[index].isBusy = false }
+            if entries.indices.contains(index) {
+                entries[index].isBusy = false
+                entries[index].isOverdue = false
+            }
             return []
         case .deadlineReached: return begin(now)
         }
@@ -46,12 +51,20 @@ public struct SamplingSchedule: Sendable {
 
     public var nextDeadline: Instant? { entries.compactMap(\.due).min() }
 
+    /// Whether a sensor is being read, or due by then. One that hangs does not count.
+    public func expectsSample(by time: Instant) -> Bool {
+        entries.contains { entry in
+            (entry.isBusy && !entry.isOverdue) || (entry.due ?? .distantFuture) <= time
+        }
+    }
+
     private mutating func begin(_ now: Instant) -> [Output] {
         var outputs: [Output] = []
         for index in entries.indices {
             guard let due = entries[index].due, due <= now else { continue }
             entries[index].due = next(after: due, index, now)
             outputs.append(entries[index].isBusy ? .overdue(index) : .sample(index))
+            entries[index].isOverdue = entries[index].isBusy
             entries[index].isBusy = true
         }
         return outputs

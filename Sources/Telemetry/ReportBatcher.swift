@@ -1,7 +1,7 @@
 import NearbyCore
 
-/// Gathers readings into reports: a report is complete when the next reading does not fit, or when
-/// its oldest reading is `wait` old.
+/// Gathers readings into reports: a report is complete when the next reading does not fit, when its
+/// oldest reading is `wait` old, or when it is flushed, because no other is expected by then.
 struct ReportBatcher: Sendable {
     enum Input: Sendable {
         case entry(Report.Entry)

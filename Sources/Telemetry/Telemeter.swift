@@ -51,6 +51,8 @@ public struct Telemeter: Sendable {
         case spoolFailed
         /// A block was read from disk; nil if it could not be.
         case fetched(RunRange, [UInt8]?)
+        /// Send the open report: no reading is expected before it would leave.
+        case nothingExpected
         /// Send what is open, and bring to disk what is not settled, as before the process ends.
         case flush
         case deadlineReached
@@ -142,6 +144,9 @@ public struct Telemeter: Sendable {
     /// Readings that no collector has settled.
     public var waitingCount: Int { journal.count }
 
+    /// When the open report leaves, full or not; nil if there is none.
+    public var openReportDeadline: Instant? { batcher.nextDeadline }
+
     /// Readings that are to be sent to the collector, now or when there is one.
     public var pendingCount: Int { journal.pendingCount }
 
@@ -174,6 +179,7 @@ public struct Telemeter: Sendable {
         case .fetched(let stretch, let bytes):
             spooling.fetched()
             journal.fetched(bytes, stretch)
+        case .nothingExpected: return batch(.flush, now: now)
         case .flush: return flush(now: now)
         case .deadlineReached: return batch(.deadlineReached, now: now)
         }

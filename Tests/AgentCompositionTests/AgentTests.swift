@@ -88,6 +88,50 @@ struct AgentTests {
         #expect(said(outputs) == said([.sample(0, generation: 1)]))
     }
 
+    /// How many readings are in each report among these.
+    private func reports(_ outputs: [Agent.Output]) throws -> [Int] {
+        try events(outputs).compactMap { event in
+            guard case .said(let bytes, _) = event,
+                case .report(let report) = try TelemetryMessage(parsing: bytes)
+            else { return nil }
+            return report.entries.count
+        }
+    }
+
+    @Test func aReportLeavesAtOnceIfNoSensorIsDueByThen() throws {
+        agent.interpret(.collector(PeerID(high: 2, low: 2)), now)
+        let plans = ["a", "b"].map { Agent.SensorPlan($0, period: .seconds(2)) }
+        _ = agent.handle(.configure(plans), now: now)
+        let first = agent.handle(.measured(0, generation: 1, [level(1)], at: now), now: now)
+        #expect(try reports(first) == [])
+        let last = agent.handle(.measured(1, generation: 1, [level(2)], at: now), now: now)
+        #expect(try reports(last) == [2])
+        // The other one is read half a second later, after `wait`.
+        let next = now + .milliseconds(1_500)
+        #expect(said(agent.handle(.deadlineReached, now: next)).contains("sample(1"))
+        let alone = agent.handle(.measured(1, generation: 1, [level(3)], at: next), now: next)
+        #expect(try reports(alone) == [1])
+        // What a sensor reports on its own waits for company.
+        #expect(try reports(agent.handle(.reported(0, [level(4)]), now: next)) == [])
+        let due = next + .milliseconds(250)
+        #expect(try reports(agent.handle(.deadlineReached, now: due)) == [1])
+    }
+
+    @Test func aReportWaitsForSensorsThatAreDueByThenAndForNoneThatHangs() throws {
+        agent.interpret(.collector(PeerID(high: 2, low: 2)), now)
+        let plans = ["a", "b"].map { Agent.SensorPlan($0, period: .milliseconds(400)) }
+        _ = agent.handle(.configure(plans), now: now)
+        let first = agent.handle(.measured(0, generation: 1, [level(1)], at: now), now: now)
+        #expect(try reports(first) == [])
+        // The second one is due again, and has not come back.
+        let overdue = now + .milliseconds(300)
+        #expect(try reports(agent.handle(.deadlineReached, now: overdue)) == [2])
+        let second = now + .milliseconds(400)
+        _ = agent.handle(.deadlineReached, now: second)
+        let input = Agent.Input.measured(0, generation: 1, [level(2)], at: second)
+        #expect(try reports(agent.handle(input, now: second)) == [1])
+    }
+
     @Test func aSpoolThatFailsIsToldOnceAndThatItWorksAgainToo() {
         let job = Agent.SpoolJob.append(birth: [], [])
         let fault = Agent.SpoolAnswer.failed(job, "full")

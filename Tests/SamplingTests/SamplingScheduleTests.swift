@@ -25,6 +25,25 @@ struct SamplingScheduleTests {
         #expect(times[3] == [625, 1_625, 2_625])
     }
 
+    @Test func whatIsReadOrDueIsExpectedAndWhatHangsIsNot() {
+        var schedule = SamplingSchedule(periods: [.seconds(1), .seconds(10)])
+        #expect(!schedule.expectsSample(by: at(9_000)))
+        _ = schedule.handle(.start, now: at(0))
+        #expect(schedule.expectsSample(by: at(1)))
+        _ = schedule.handle(.completed(1), now: at(1))
+        #expect(schedule.expectsSample(by: at(2)))
+        _ = schedule.handle(.completed(0), now: at(2))
+        #expect(!schedule.expectsSample(by: at(999)))
+        #expect(schedule.expectsSample(by: at(1_000)))
+        _ = schedule.handle(.deadlineReached, now: at(1_000))
+        #expect(schedule.expectsSample(by: at(1_001)))
+        #expect(schedule.handle(.deadlineReached, now: at(2_000)) == [.overdue(0)])
+        #expect(!schedule.expectsSample(by: at(2_001)))
+        _ = schedule.handle(.completed(0), now: at(2_500))
+        _ = schedule.handle(.deadlineReached, now: at(3_000))
+        #expect(schedule.expectsSample(by: at(3_001)))
+    }
+
     @Test func aSensorThatNeverComesBackIsOverdueOnceAPeriodAndDelaysNobody() {
         var schedule = SamplingSchedule(periods: [.seconds(1), .seconds(1)])
         _ = schedule.handle(.start, now: at(0))

@@ -140,6 +140,16 @@ import VectorFile
         #expect(telemeter.handle(.deadlineReached, now: at(2_000)).isEmpty)
     }
 
+    @Test func aReportThatNothingIsExpectedForLeaves() throws {
+        var telemeter = try telemeter(wait: .milliseconds(250))
+        _ = telemeter.handle(.collectorUp(collector), now: .zero)
+        #expect(telemeter.handle(.nothingExpected, now: at(900)).isEmpty)
+        _ = telemeter.handle(.sample(try sample("a", "1", at: 900)), now: at(1_000))
+        #expect(telemeter.openReportDeadline == at(1_150))
+        #expect(try reports(telemeter.handle(.nothingExpected, now: at(1_000))).count == 1)
+        #expect(telemeter.openReportDeadline == nil)
+    }
+
     @Test func reportsKeepWithinTheirSize() throws {
         var telemeter = try telemeter(wait: .seconds(10), bytes: 100)
         _ = telemeter.handle(.collectorUp(collector), now: .zero)
