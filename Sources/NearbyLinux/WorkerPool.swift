@@ -39,12 +39,18 @@ public final class WorkerPool: @unchecked Sendable {
 
     /// Runs the job on a worker; false if too many wait already.
     public func run(_ job: @escaping @Sendable () -> Void) -> Bool {
+        guard enqueue(job) else { return false }
+        // Not under the lock: who is woken would wait for it, and be woken again.
+        pthread_cond_signal(condition)
+        return true
+    }
+
+    private func enqueue(_ job: @escaping @Sendable () -> Void) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         guard jobs.count < Self.jobsMax else { return false }
         jobs.append(Job(body: job, since: Self.now()))
         startThreadIfNeeded()
-        pthread_cond_signal(condition)
         return true
     }
 
