@@ -15,8 +15,8 @@ struct SendBudgetTests {
     @Test func answersToUnknownChannelsLeaveTheOthersTheirPlaces() {
         var budget = SendBudget()
         #expect(flood(&budget, .unknownChannel) == Limits.unknownChannelAnswersPerSecond)
-        #expect(flood(&budget, .request) == 4)
-        #expect(flood(&budget, .nudge) == Limits.nudgesPerSecond)
+        #expect(flood(&budget, .request) == 3)
+        #expect(flood(&budget, .nudge) == 1)
         #expect(flood(&budget, .answer) == 1)
         let later = Instant.zero + .seconds(1)
         let again = (0..<3).count { _ in
@@ -37,14 +37,21 @@ struct SendBudgetTests {
     }
 
     /// A relay that starts sends three beacons in its first second, on each link two datagrams.
-    @Test func beaconsOfTwoLinksKeepNobodyFromNudging() {
+    @Test func beaconsOfTwoLinksKeepNobodyFromNudgingItsCollector() {
         var budget = SendBudget()
         for _ in 0..<6 { budget.countBeacons(2, now: .zero) }
-        let nudged = (0..<1_000).count {
-            budget.take(.nudge, to: address($0), reserved: 4, now: .zero)
+        let others = [SendBudget.Kind.nudge, .request].count {
+            budget.take($0, to: address(5_000), reserved: 4, now: .zero)
         }
-        #expect(nudged == Limits.nudgesPerSecond)
-        let hasRoom = budget.take(.request, to: address(5_000), reserved: 4, now: .zero)
-        #expect(!hasRoom)
+        #expect(others == 0)
+        let nudged = (0..<1_000).count {
+            budget.take(.collectorNudge, to: address($0 / 2), reserved: 4, now: .zero)
+        }
+        #expect(nudged == Limits.collectorNudgesPerSecond)
+        let later = Instant.zero + .milliseconds(1_500)
+        let again = (0..<3).count { _ in
+            budget.take(.collectorNudge, to: address(1), reserved: 4, now: later)
+        }
+        #expect(again == 1)
     }
 }

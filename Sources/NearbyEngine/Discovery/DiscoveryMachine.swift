@@ -123,11 +123,11 @@ public struct DiscoveryMachine: Sendable {
     /// - Parameter attempt: nil where it answers a frame of a channel that we do not have. Anybody
     ///   can send such frames: these answers are counted apart.
     public mutating func nudge(
-        attempt: UInt16?, to endpoint: Endpoint, now: Instant
+        attempt: UInt16?, to endpoint: Endpoint, isCollector: Bool = false, now: Instant
     ) -> DiscoveryFrame? {
-        guard take(attempt == nil ? .unknownChannel : .nudge, to: endpoint.address, now) else {
-            return nil
-        }
+        let wanted: SendBudget.Kind = isCollector ? .collectorNudge : .nudge
+        let kind = attempt == nil ? .unknownChannel : wanted
+        guard take(kind, to: endpoint.address, now) else { return nil }
         return frame(.nudge(attempt: attempt ?? 0))
     }
 

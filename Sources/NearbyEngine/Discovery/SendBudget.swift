@@ -1,21 +1,21 @@
 import NearbyCore
 
 extension Limits {
-    /// Discovery frames that a node sends in any second, beacons included and nudges apart.
+    /// Discovery frames that a node sends in any second, beacons included.
     public static let discoveryFramesPerSecond = 10
     /// Of these, requests and unicast beacons: fewer, so that a node that asks many still answers
     /// some.
     public static let discoveryRequestsPerSecond = 4
     /// What beacons may claim in advance; the rest serves answers even on a node of many links.
     static let discoveryBeaconReserve = 6
-    /// Apart from these, nudges: one to each neighbour that a node wants. The beacons of a start on
-    /// two links would fill the ten, and keep a relay from its collector for a second or two.
-    public static let nudgesPerSecond = neighboursWanted
-    /// Of the ten, answers to frames of unknown channels: anybody can send such frames.
+    /// Of these, answers to frames of unknown channels: anybody can send such frames.
     public static let unknownChannelAnswersPerSecond = 4
     /// Apart from these, answers of a collector to beacons that came to it alone, with the
     /// network's proof: a hall of boards may start at once.
     public static let callerAnswersPerSecond = 512
+    /// Apart from these, nudges to collectors: one to each neighbour that a node wants. The beacons
+    /// of a start on two links fill the ten, and kept a relay from its collector for seconds.
+    static let collectorNudgesPerSecond = neighboursWanted
     /// So many answers that wait on one link leave as one beacon, at a collector.
     static let batchBeaconAnswers = 4
     /// How long an answer of a collector to a beacon that all could hear waits for others.
@@ -28,31 +28,27 @@ public struct DiscoveryRate: Equatable, Sendable {
     public var frames: Int
     /// Of these, requests and unicast beacons.
     public var requests: Int
-    /// Apart from these.
-    public var nudges: Int
 
     public init(
         frames: Int = Limits.discoveryFramesPerSecond,
-        requests: Int = Limits.discoveryRequestsPerSecond,
-        nudges: Int = Limits.nudgesPerSecond
+        requests: Int = Limits.discoveryRequestsPerSecond
     ) {
         self.frames = frames
         self.requests = requests
-        self.nudges = nudges
     }
 
     /// People wait for a list of who is there, with what a hundred say of themselves.
-    static let ofApplications = DiscoveryRate(frames: 96, requests: 48, nudges: 96)
+    static let ofApplications = DiscoveryRate(frames: 96, requests: 48)
 }
 
 /// How much discovery may send: so many frames in any second, and of those to one address one of a
 /// kind.
 ///
-/// Beacons of the links are never held back; nudges and answers to callers have limits of their
-/// own. Everything else leaves only where it still fits, with the beacons that are to come in the
-/// next second, and with one place for each other kind: so who provokes answers of one kind does
-/// not keep us from trying configured addresses. Keeps at most 22 entries more than frames may
-/// leave.
+/// Beacons of the links are never held back; answers to callers and nudges to collectors have
+/// limits of their own; everything else leaves only where it still fits, with
+/// the beacons that are to come in the next second, and with one place for each other kind: so who
+/// provokes answers of one kind does not keep us from trying configured addresses, nor from nudging
+/// those whom we want. Keeps at most 22 entries more than frames may leave.
 struct SendBudget: Sendable {
     enum Kind: Equatable, Sendable {
         case beacon
@@ -63,6 +59,7 @@ struct SendBudget: Sendable {
         case infoReply
         /// The tie-break wants the peer.
         case nudge
+        case collectorNudge
         /// Nobody here has the channel of its frame.
         case unknownChannel
     }
@@ -76,12 +73,9 @@ struct SendBudget: Sendable {
     private let rate: DiscoveryRate
     private var sent: [Sent] = []
     private var callers = AddressBudget(perSecond: Limits.callerAnswersPerSecond)
-    private var nudges: AddressBudget
+    private var collectorNudges = AddressBudget(perSecond: Limits.collectorNudgesPerSecond)
 
-    init(_ rate: DiscoveryRate = DiscoveryRate()) {
-        self.rate = rate
-        nudges = AddressBudget(perSecond: rate.nudges)
-    }
+    init(_ rate: DiscoveryRate = DiscoveryRate()) { self.rate = rate }
 
     /// True, and counted, if a frame may leave now. `reserved` is how many beacons are to come
     /// within a second.
@@ -90,18 +84,18 @@ struct SendBudget: Sendable {
     {
         forgetOld(now: now)
         if kind == .callerAnswer { return callers.take(address, now: now) }
-        if kind == .nudge { return nudges.take(address, now: now) }
+        if kind == .collectorNudge { return collectorNudges.take(address, now: now) }
         let room = rate.frames - min(reserved, Limits.discoveryBeaconReserve)
         guard sent.count + keptForOthers(than: kind) < room else { return false }
         switch kind {
-        case .beacon, .callerAnswer, .nudge: break
+        case .beacon, .callerAnswer, .collectorNudge: break
         case .request:
             guard count([.request]) < rate.requests else { return false }
         case .unknownChannel:
             guard count([.unknownChannel]) < Limits.unknownChannelAnswersPerSecond,
                 !wasSent(kind, to: address)
             else { return false }
-        case .answer, .infoReply:
+        case .answer, .infoReply, .nudge:
             guard !wasSent(kind, to: address) else { return false }
         }
         sent.append(Sent(time: now, kind: kind, address: address))
@@ -123,9 +117,9 @@ struct SendBudget: Sendable {
             <= Limits.discoveryFramesPerSecond
     }
 
-    /// In each second a request and an answer have their place.
+    /// In each second a request, a nudge and an answer have their place.
     private func keptForOthers(than kind: Kind) -> Int {
-        let groups: [[Kind]] = [[.request], [.answer, .infoReply]]
+        let groups: [[Kind]] = [[.request], [.nudge], [.answer, .infoReply]]
         return groups.count { !$0.contains(kind) && count($0) == 0 }
     }
 

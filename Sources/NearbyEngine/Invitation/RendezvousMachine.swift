@@ -209,7 +209,10 @@ struct RendezvousMachine {
         case .nudge(let peer, let attempt):
             let reachable = view.links.reachable(endpoints(of: peer), attempt: attempt)
             guard let endpoint = reachable.first else { return [] }
-            if let nudge = nudge(attempt: attempt, to: endpoint, now) { return [nudge] }
+            let isCollector = discovery.sighting(of: peer)?.role == .collector
+            if let nudge = nudge(attempt: attempt, to: endpoint, isCollector: isCollector, now) {
+                return [nudge]
+            }
             return [.drop(.beaconAnswerRate)] + tell(.nudgeHeldBack(peer), view, now)
         case .abandon(let peer, let attempt): return [.abandon(peer, attempt: attempt)]
         case .use(let token, _): return [.use(token)]
@@ -248,9 +251,9 @@ struct RendezvousMachine {
     /// "I want you", or (`attempt` nil) "I know nothing of your channel"; nil where discovery's
     /// limits forbid it now.
     private mutating func nudge(
-        attempt: UInt16?, to endpoint: Endpoint, _ now: Instant
+        attempt: UInt16?, to endpoint: Endpoint, isCollector: Bool = false, _ now: Instant
     ) -> Output? {
-        discovery.nudge(attempt: attempt, to: endpoint, now: now).map {
+        discovery.nudge(attempt: attempt, to: endpoint, isCollector: isCollector, now: now).map {
             .transmit(.unicast(beacons.emit($0), to: endpoint))
         }
     }
