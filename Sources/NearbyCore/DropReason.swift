@@ -160,6 +160,7 @@ public enum DropReason: String, CaseIterable, Sendable {
     case socketSendNoBuffers = "socket-send-no-buffers"
     case socketReceiveTruncated = "socket-receive-truncated"
     case socketReceiveOverflow = "socket-receive-overflow"
+    case bulkQueueFull = "bulk-queue-full"
     // Bluetooth
     case advertisementMalformed = "advertisement-malformed"
     case advertisementForeignNetwork = "advertisement-strange-network"

@@ -39,6 +39,9 @@ public enum TransferInput: Sendable {
     case unreachable
     /// Messages take another path from now on.
     case pathChanged
+    /// A message came, goes or is passed on: for `Limits.messageMemory` bursts are small, so that
+    /// the next one does not wait for a long one.
+    case messagePassed
     /// Another run of the peer has the channel; nothing of the earlier one arrives any more.
     case restarted
     /// Nobody has anything to do with the peer for now: everything ends, on both sides. Packets,

@@ -36,6 +36,8 @@ extension Limits {
     static let bulkSkipsMax = 15
     /// Packets whose fate is awaited or remembered, of one priority.
     static let sentPacketsMax = 4_096
+    /// How long bursts stay small after a message.
+    public static let messageMemory = Duration.milliseconds(100)
     /// Ranges of packets that are told apart, of one priority, and those in one acknowledgement.
     static let packetRangesMax = 256
     /// Packets of one acknowledgement where they come fast, and the time between two of these.

@@ -62,6 +62,7 @@ extension TransferMachine {
     /// Sends what window and pace allow, and the acknowledgements that are due.
     mutating func transmit(_ now: Instant, _ outputs: inout [Output]) {
         guard isReachable else { return }
+        path.window.isShared = now < sharedUntil
         path.refill(now: now)
         var isHeldUp = true
         while path.mayTransmit, path.window.hasCredit, sent.allSatisfy(\.hasRoom) {

@@ -24,6 +24,8 @@ public struct TransferMachine: Sendable {
     /// Whether the node has a channel with the peer; without one nothing leaves.
     private(set) var isReachable = true
     var path = PathState()
+    /// Until then messages are taken to be under way.
+    var sharedUntil = Instant.zero
     /// By lane.
     var sent = TransferLane.allCases.map { _ in SentPackets() }
     var received = TransferLane.allCases.map { ReceivedPackets($0) }
@@ -50,6 +52,7 @@ public struct TransferMachine: Sendable {
             isReachable = false
             apply(incomingResources.flushAll(), &outputs)
         case .pathChanged: resetPath()
+        case .messagePassed: sharedUntil = now + Limits.messageMemory
         case .restarted: apply(beginAnew(), &outputs)
         case .endAll: apply(endAll(), &outputs)
         case .abandoned: apply(abandon(), &outputs)

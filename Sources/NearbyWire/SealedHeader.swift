@@ -47,10 +47,10 @@ public struct SealedHeader: Hashable, Sendable {
         }
     }
 
-    /// Whether a datagram is one of bulk priority, told by its first byte.
-    public static func isBulk(_ datagram: [UInt8]) -> Bool {
-        datagram.first.map { $0 & 0b1101_1000 == 0b1000_0000 | Priority.bulk.rawValue << 3 }
-            ?? false
+    /// The priority of a sealed datagram, told by its first byte; nil: it is another one.
+    public static func priority(of datagram: [UInt8]) -> Priority? {
+        guard let type = datagram.first, type & 0b1100_0111 == 0b1000_0000 else { return nil }
+        return Priority(rawValue: type >> 3 & 0b11)
     }
 
     public func emit(into writer: inout ByteWriter) {

@@ -51,6 +51,34 @@ import Testing
         #expect(use.wait < .milliseconds(2))
     }
 
+    /// While messages pass, and for a moment after; the link is used all the same.
+    @Test func besideMessagesBurstsAreSmall() {
+        let world = TransferWorld(.init(rate: 60_000_000, delay: .microseconds(100)))
+        let id = world.offer(1 << 40, at: 0)
+        world.run(for: .milliseconds(60))
+        let alone = phase(of: id, hasMessages: false, world)
+        #expect(alone.burst > 10)
+        let beside = phase(of: id, hasMessages: true, world)
+        #expect(beside.burst <= 5)
+        #expect(beside.bytes >= alone.bytes / 10 * 9)
+        world.run(for: Limits.messageMemory)
+        #expect(phase(of: id, hasMessages: false, world).burst > 10)
+    }
+
+    /// In 50 ms, with or without messages: bytes that arrived, and the most packets at once.
+    private func phase(
+        of id: ResourceID, hasMessages: Bool, _ world: TransferWorld
+    ) -> (bytes: Int64, burst: Int) {
+        let start = completed(id, 0, world)
+        if hasMessages { world.give(.messagePassed, at: 0) }
+        world.bulkBurstMost = 0
+        for _ in 0..<5 {
+            if hasMessages { world.give(.messagePassed, at: 0) }
+            world.run(for: .milliseconds(10))
+        }
+        return (completed(id, 0, world) - start, world.bulkBurstMost)
+    }
+
     @Test func aSlowLinkIsUsed() {
         let terms = SimulatedLink.Terms(rate: 20_000, delay: .milliseconds(200))
         let use = use(of: terms, after: .seconds(20), over: .seconds(60))

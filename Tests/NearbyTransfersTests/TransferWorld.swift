@@ -20,6 +20,8 @@ final class TransferWorld {
     var links: [SimulatedLink]
     private(set) var drops: [DropReason: Int] = [:]
     private(set) var sentCount: [Priority: Int] = [:]
+    /// The most packets of bulk that followed from one input.
+    var bulkBurstMost = 0
     /// What is on its way when a pair parts does not arrive.
     private var epochs: [Int]
     private var isUp: [Bool]
@@ -118,6 +120,8 @@ final class TransferWorld {
 
     func give(_ input: TransferInput, at index: Int) {
         let outputs = machines[index].handle(input, now: now)
+        let bulkCount = outputs.count { if case .send(_, .bulk) = $0 { true } else { false } }
+        bulkBurstMost = max(bulkBurstMost, bulkCount)
         plan(index)
         for output in outputs { carryOut(output, of: index) }
         for (name, count, limit) in machines[index].tableSizes where count > limit {

@@ -19,16 +19,16 @@ struct ChannelFrameTests {
         #expect(header.sequence == 2 << 40 | 0x01_0203_0405)
     }
 
-    @Test(arguments: Priority.allCases, [false, true]) func bulkIsToldByTheFirstByte(
+    @Test(arguments: Priority.allCases, [false, true]) func thePriorityIsToldByTheFirstByte(
         _ priority: Priority, _ isPlaintext: Bool
     ) {
         let header = SealedHeader(
             priority: priority, isPlaintext: isPlaintext, index: 1, counter: 2)
         var writer = ByteWriter()
         header.emit(into: &writer)
-        #expect(SealedHeader.isBulk(writer.bytes) == (priority == .bulk))
-        #expect(!SealedHeader.isBulk([writer.bytes[0] ^ 0b1000_0000]))
-        #expect(!SealedHeader.isBulk([]))
+        #expect(SealedHeader.priority(of: writer.bytes) == priority)
+        #expect(SealedHeader.priority(of: [writer.bytes[0] ^ 0b1000_0000]) == nil)
+        #expect(SealedHeader.priority(of: []) == nil)
     }
 
     @Test func handshakeEnvelope() throws {

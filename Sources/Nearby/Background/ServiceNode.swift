@@ -21,7 +21,7 @@ final class ServiceNode {
     var collector: PeerID?
     var viewers: [PeerID] = []
     private let loop: EventLoop
-    private let transport: UDPTransport
+    let sockets: DataSockets
     private let beacons: BeaconSocket?
     private let monitor: InterfaceMonitor
     private var timer: EventLoop.TimerID?
@@ -50,7 +50,7 @@ final class ServiceNode {
         self.preference = preference
         name = own.displayName
         do {
-            transport = try UDPTransport()
+            sockets = try DataSockets(loop)
             beacons = service.isDiscoverable ? try BeaconSocket() : nil
             monitor = try InterfaceMonitor(selection: Self.interfaces)
         } catch {
@@ -64,7 +64,7 @@ final class ServiceNode {
             seed: random.next())
         configuration.secrets = service.secrets
         configuration.preference = preference
-        configuration.dataPort = transport.port
+        configuration.dataPort = sockets.transport.port
         configuration.sendsBeacons = service.isDiscoverable
         configuration.application = ApplicationTerms()
         node = Node(configuration, cryptography: cryptography)
@@ -76,11 +76,8 @@ final class ServiceNode {
         advertised = info
         timer = loop.addTimer { [unowned self] now in give([.deadlineReached], now) }
         do throws(SystemError) {
-            for descriptor in transport.descriptors {
-                try loop.register(descriptor) { [unowned self] readiness in
-                    receiveData(from: descriptor, readiness)
-                }
-            }
+            sockets.onInputs = { [unowned self] in give($0, $1) }
+            try sockets.start()
             for descriptor in beacons?.descriptors ?? [] {
                 try loop.register(descriptor) { [unowned self] _ in receiveBeacons() }
             }
@@ -103,7 +100,7 @@ final class ServiceNode {
         avahi?.stop()
         bluetooth?.stop()
         (avahi, bluetooth) = (nil, nil)
-        for descriptor in transport.descriptors { loop.unregister(descriptor) }
+        sockets.stop()
         for descriptor in beacons?.descriptors ?? [] { loop.unregister(descriptor) }
         loop.unregister(monitor.descriptor)
         if let timer { loop.removeTimer(timer) }
@@ -152,22 +149,6 @@ final class ServiceNode {
 
     private func give(_ inputs: [Node.Input], _ now: Instant) { onInputs?(self, inputs, now) }
 
-    /// A message does not wait for what came of a resource before it.
-    private func receiveData(from descriptor: Int32, _ readiness: EventLoop.Readiness) {
-        var (inputs, bulk): ([Node.Input], [Node.Input]) = ([], [])
-        transport.receive(
-            from: descriptor, readiness: readiness,
-            { datagram in
-                if SealedHeader.isBulk(datagram.bytes) {
-                    bulk.append(Node.Input(datagram))
-                } else {
-                    inputs.append(Node.Input(datagram))
-                }
-            }, returned: { inputs.append(.returned($0.quote, of: $0.endpoint)) })
-        if !inputs.isEmpty { give(inputs, MonotonicClock.now()) }
-        if !bulk.isEmpty { give(bulk, MonotonicClock.now()) }
-    }
-
     private func receiveBeacons() {
         var inputs: [Node.Input] = []
         beacons?.receive { inputs.append(Node.Input($0)) }
@@ -182,7 +163,7 @@ final class ServiceNode {
 
     private func apply(_ events: [InterfaceEvent], _ now: Instant) {
         guard !events.isEmpty else { return }
-        transport.configuredLinks = monitor.configuredLinks
+        sockets.transport.configuredLinks = monitor.configuredLinks
         beacons?.configuredLinks = monitor.configuredLinks
         var inputs: [Node.Input] = []
         for event in events {
@@ -212,7 +193,7 @@ final class ServiceNode {
             case .event(let event): events.append(event)
             }
         }
-        transport.sendWaiting()
+        sockets.transport.sendWaiting()
         return events
     }
 
@@ -222,10 +203,10 @@ final class ServiceNode {
             if case .bluetooth = endpoint.address {
                 bluetooth?.send(bytes, to: endpoint, now: now)
             } else {
-                transport.sendSoon(bytes, to: endpoint)
+                sockets.transport.sendSoon(bytes, to: endpoint)
             }
-        case .multicast(let bytes, let link): transport.multicast(bytes, on: link)
-        case .broadcast(let bytes, let link): transport.broadcast(bytes, on: link)
+        case .multicast(let bytes, let link): sockets.transport.multicast(bytes, on: link)
+        case .broadcast(let bytes, let link): sockets.transport.broadcast(bytes, on: link)
         }
     }
 
@@ -240,7 +221,7 @@ final class ServiceNode {
 
     /// What connection data say of us; empty without a link.
     var ticket: Ticket {
-        let all = monitor.usable.flatMap(\.addresses).map { $0.with(port: transport.port) }
+        let all = monitor.usable.flatMap(\.addresses).map { $0.with(port: sockets.transport.port) }
         return Ticket(
             network: tag, peer: node.ownPeer, validUntil: 0,
             addresses: all.filter { !$0.isLinkScoped } + all.filter(\.isLinkScoped))
@@ -276,7 +257,8 @@ final class ServiceNode {
         avahi = nil
         guard service.isDiscoverable, variable("RIVULET_NEARBY_AVAHI") != "off" else { return }
         let record = ServiceRecord(
-            peer: node.ownPeer, role: .relay, port: transport.port, info: advertised ?? .empty)
+            peer: node.ownPeer, role: .relay, port: sockets.transport.port,
+            info: advertised ?? .empty)
         var advertisement = AvahiService.Advertisement(
             network: service.type, name: name, record: record)
         advertisement.isPublished = advertised != nil
@@ -319,12 +301,5 @@ final class ServiceNode {
     private static var interfaces: InterfaceSelection {
         let names = variable("RIVULET_NEARBY_INTERFACES")?.split(separator: ",").map(String.init)
         return InterfaceSelection(names: Set(names ?? []))
-    }
-}
-
-extension Node.Input {
-    fileprivate init(_ datagram: ReceivedDatagram) {
-        self = .datagram(
-            datagram.bytes, from: datagram.source, isMulticast: datagram.isMulticast)
     }
 }

@@ -27,6 +27,10 @@ final class ServiceNodes {
     private let loop: EventLoop
     /// With every batch of inputs of a node, and when it is due.
     var onInputs: ((ServiceNode, [Node.Input], Instant) -> Void)?
+    /// A message goes, or a fresh one came, perhaps to be passed on.
+    var onMessage: ((Instant) -> Void)?
+    /// Some bulk was opened, and others may have their turn; says whether messages pass.
+    var onBulk: ((Instant) -> Bool)?
     private(set) var all: [ServiceNode] = []
     private(set) var carriers: [PeerID: Carrier] = [:]
     /// For sessions.
@@ -60,6 +64,8 @@ final class ServiceNodes {
             usesBluetooth: usesBluetooth && service.isDiscoverable
                 && !all.contains { $0.service.isDiscoverable }, loop: loop)
         node.onInputs = { [unowned self] in onInputs?($0, $1, $2) }
+        node.sockets.onMessage = { [unowned self] in onMessage?($0) }
+        node.sockets.onBulk = { [unowned self] in onBulk?($0) ?? false }
         all.append(node)
         do throws(NearbyError) {
             try node.start(advertising: info, now)
@@ -125,6 +131,7 @@ final class ServiceNodes {
 
     /// Over the node that carries the peer; nowhere without one.
     func send(_ bytes: [UInt8], to peer: PeerID, isReliable: Bool, _ now: Instant) {
+        onMessage?(now)
         carriers[peer]?.node.send(bytes, to: peer, isReliable: isReliable, now)
     }
 

@@ -180,6 +180,7 @@ extension Station {
         _ bytes: [UInt8], from id: PeerID, _ number: SessionNumber, _ isReliable: Bool,
         _ now: Instant
     ) {
+        transfers.messagePassed(now)
         switch sessions[number]?.received(bytes, from: names.peer(id), isReliable) {
         case .slow: tellGroup(.hold(id, number, true), now)
         case .full: tellGroup(.expel(id, number), now)

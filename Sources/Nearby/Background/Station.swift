@@ -1,3 +1,4 @@
+import Glibc
 import NearbyCertificates
 import NearbyCore
 import NearbyDTLS
@@ -64,10 +65,13 @@ final class Station {
             for input in inputs { node.node.handle(input, now: now) }
             settle(now)
         }
+        nodes.onMessage = { [unowned self] in transfers.messagePassed($0) }
+        nodes.onBulk = { [unowned self] in giveWay($0) }
         timer = loop.addTimer { [unowned self] now in
             tellGroup(.deadlineReached, now)
             transfers.deadlineReached(now)
             settle(now)
+            giveWay(now)
         }
         fileTimer = loop.addTimer { [unowned self] now in
             transfers.workOnFiles(now)
@@ -137,6 +141,17 @@ final class Station {
     }
 
     func count(_ reason: DropReason) { drops.count(reason) }
+
+    /// While messages pass, resources leave the processor after each few packets to whoever waits
+    /// for it: to our own program, which may be the one with a message, or to a relay beside us.
+    ///
+    /// - Returns: whether messages pass.
+    @discardableResult
+    private func giveWay(_ now: Instant) -> Bool {
+        guard transfers.isShared(now) else { return false }
+        sched_yield()
+        return true
+    }
 
     // MARK: Nodes
 

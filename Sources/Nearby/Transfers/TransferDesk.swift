@@ -9,6 +9,7 @@ import NearbyWire
 final class TransferDesk {
     unowned let station: Station
     private(set) var peers: [PeerID: PeerTransfers] = [:]
+    private var messageToldAt: Instant?
 
     init(_ station: Station) { self.station = station }
 
@@ -139,6 +140,19 @@ final class TransferDesk {
     /// If there is anything with the peer.
     func tell(_ peer: PeerID, _ input: TransferInput, _ now: Instant) {
         if let transfers = peers[peer] { tell(transfers, input, now) }
+    }
+
+    /// A message came, goes or is passed on: what else is under way lets it pass, to whomever it
+    /// goes.
+    func messagePassed(_ now: Instant) {
+        if let messageToldAt, now - messageToldAt < Limits.messageMemory / 4 { return }
+        messageToldAt = now
+        for transfers in peers.values { tell(transfers, .messagePassed, now) }
+    }
+
+    /// Whether messages pass.
+    func isShared(_ now: Instant) -> Bool {
+        messageToldAt.map { now - $0 < Limits.messageMemory } ?? false
     }
 
     /// The peer has a channel again, perhaps with another run, or another of ours.

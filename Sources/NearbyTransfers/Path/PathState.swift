@@ -5,7 +5,7 @@ import NearbyEngine
 /// often it was probed in vain. Begins anew with each path.
 struct PathState: Sendable {
     private(set) var rtt = RTTEstimator()
-    private(set) var window = TransferWindow()
+    var window = TransferWindow()
     private var brakes = [DelayBrake](repeating: DelayBrake(), count: TransferLane.allCases.count)
     private(set) var probesInVain = 0
     private(set) var probedAt = Instant.zero

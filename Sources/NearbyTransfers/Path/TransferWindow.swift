@@ -23,6 +23,8 @@ struct TransferWindow: Sendable {
     private var clearCount = 0
     /// Whether the window, or the pace that follows from it, is what holds us up (RFC 9002 §7.8).
     var isLimiting = false
+    /// Messages are under way beside: bursts are small, so that none waits for a long one.
+    var isShared = false
     private var credit = Limits.transferBurst
     private var creditAt: Instant?
 
@@ -132,8 +134,10 @@ struct TransferWindow: Sendable {
     // MARK: The pace
 
     /// What may leave at once: ten packets (RFC 9002 §7.7), and on a fast path what the pace allows
-    /// in half a millisecond. Each burst wakes both sides once.
+    /// in half a millisecond. Each burst wakes both sides once; beside messages it is half of those
+    /// ten.
     func burst(smoothed: Duration) -> Int {
+        if isShared { return Limits.transferBurst / 2 }
         let quantum = Int64(size) * 500_000 / max(1, smoothed.nanoseconds / 5 * 4)
         return Int(min(max(quantum, Int64(Limits.transferBurst)), Int64(Limits.transferBurstMax)))
     }
