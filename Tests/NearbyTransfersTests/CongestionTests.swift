@@ -59,7 +59,7 @@ import Testing
         let alone = phase(of: id, hasMessages: false, world)
         #expect(alone.burst > 10)
         let beside = phase(of: id, hasMessages: true, world)
-        #expect(beside.burst <= 5)
+        #expect(beside.burst <= 3)
         #expect(beside.bytes >= alone.bytes / 10 * 9)
         world.run(for: Limits.messageMemory)
         #expect(phase(of: id, hasMessages: false, world).burst > 10)

@@ -3,8 +3,8 @@ import NearbyEngine
 
 extension Limits {
     /// Bulk datagrams that are opened before sockets and timers have their turn again, beside
-    /// messages, which then wait some tens of microseconds, and without any.
-    static let bulkQuantum = 4
+    /// messages, which then wait some 20 µs, and without any.
+    static let bulkQuantum = 2
     static let bulkQuantumMax = 64
     /// Bulk datagrams that wait: what one peer may have under way.
     static let bulkQueueMax = 1_024

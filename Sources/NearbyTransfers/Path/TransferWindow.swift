@@ -134,10 +134,9 @@ struct TransferWindow: Sendable {
     // MARK: The pace
 
     /// What may leave at once: ten packets (RFC 9002 §7.7), and on a fast path what the pace allows
-    /// in half a millisecond. Each burst wakes both sides once; beside messages it is half of those
-    /// ten.
+    /// in half a millisecond, since each burst wakes both sides once. Beside messages, three.
     func burst(smoothed: Duration) -> Int {
-        if isShared { return Limits.transferBurst / 2 }
+        if isShared { return Limits.transferBurstShared }
         let quantum = Int64(size) * 500_000 / max(1, smoothed.nanoseconds / 5 * 4)
         return Int(min(max(quantum, Int64(Limits.transferBurst)), Int64(Limits.transferBurstMax)))
     }
@@ -175,4 +174,6 @@ extension Limits {
     /// What may leave at once (RFC 9002 §7.7), and on a fast path.
     static let transferBurst = 10 * messageBytesMax
     static let transferBurstMax = 40 * messageBytesMax
+    /// The same while messages pass.
+    static let transferBurstShared = 3 * messageBytesMax
 }
