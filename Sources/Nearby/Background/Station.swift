@@ -45,6 +45,8 @@ final class Station {
     let loop: EventLoop
     /// A command is half done: what it needs is not yet known to be in use.
     var isCarryingOut = false
+    /// Before that the processor is not left to others again.
+    private var yieldsAt = Instant.zero
     private var timer: EventLoop.TimerID?
     /// For files that are read or hashed: others have their turn in between.
     private var fileTimer: EventLoop.TimerID?
@@ -144,12 +146,18 @@ final class Station {
 
     /// While messages pass, resources leave the processor after each few packets to whoever waits
     /// for it: to our own program, which may be the one with a message, or to a relay beside us.
+    /// Where others compute without end that would be most of the time, so they work for as long
+    /// as a third of their wait before they do it again.
     ///
     /// - Returns: whether messages pass.
     @discardableResult
     private func giveWay(_ now: Instant) -> Bool {
         guard transfers.isShared(now) else { return false }
+        let began = MonotonicClock.now()
+        guard began >= yieldsAt else { return true }
         sched_yield()
+        let ended = MonotonicClock.now()
+        yieldsAt = ended + (ended - began) / 3
         return true
     }
 
