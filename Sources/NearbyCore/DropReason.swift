@@ -2,12 +2,12 @@
 public enum DropReason: String, CaseIterable, Sendable {
     // Discovery
     case beaconMalformed = "beacon-malformed"
-    case beaconForeignNetwork = "beacon-strange-network"
+    case beaconForeignNetwork = "beacon-foreign-network"
     case beaconBadProof = "beacon-bad-proof"
     case beaconVersion = "beacon-version"
     case beaconEcho = "beacon-echo"
     /// A nudge from a neighbour that needs none.
-    case beaconUnneeded = "beacon-needless"
+    case beaconUnneeded = "beacon-unneeded"
     case beaconAnswerRate = "beacon-answer-rate"
     /// Nudges of one pair or one address came faster than they can mean anything.
     case beaconNudgeShare = "beacon-nudge-share"
@@ -16,7 +16,7 @@ public enum DropReason: String, CaseIterable, Sendable {
     case beaconEndpointLimit = "beacon-endpoint-limit"
     case discoveryTableFull = "discovery-table-full"
     case discoveryInfoDigest = "discovery-info-digest"
-    case discoveryInfoUnsolicited = "discovery-info-unasked"
+    case discoveryInfoUnsolicited = "discovery-info-unsolicited"
     /// DNS-SD named what is no node.
     case serviceMalformed = "service-malformed"
     case serviceTableFull = "service-table-full"
@@ -87,7 +87,7 @@ public enum DropReason: String, CaseIterable, Sendable {
     /// Echo questions of one source, or over one neighbour, beyond what is answered in a second.
     case echoRate = "echo-rate"
     /// An echo answer that nobody waits for, or not any more.
-    case echoUnsolicited = "echo-unasked"
+    case echoUnsolicited = "echo-unsolicited"
     case queueFullControl = "queue-full-control"
     case queueFullFresh = "queue-full-fresh"
     case queueFullReliable = "queue-full-reliable"
@@ -126,7 +126,7 @@ public enum DropReason: String, CaseIterable, Sendable {
     case readingUnknownChannel = "reading-unknown-channel"
     case readingOutsideWindows = "reading-outside-windows"
     /// Dated so far off that no clock explains it.
-    case readingTimeImplausible = "reading-time-absurd"
+    case readingTimeImplausible = "reading-time-implausible"
     /// One peer's share of readings a second, of window series, of births a minute, of bytes.
     case readingQuota = "reading-quota"
     case seriesQuota = "series-quota"
@@ -143,9 +143,9 @@ public enum DropReason: String, CaseIterable, Sendable {
     case telemetryUnknownType = "telemetry-unknown-type"
     case telemetryUnexpected = "telemetry-unexpected"
     /// An answer to a time request that was not made, or was answered already.
-    case timeAnswerUnsolicited = "time-answer-unasked"
+    case timeAnswerUnsolicited = "time-answer-unsolicited"
     /// Its round trip is negative or longer than any can be.
-    case timeAnswerImplausible = "time-answer-absurd"
+    case timeAnswerImplausible = "time-answer-implausible"
     case samplerQueueFull = "sampler-queue-full"
     /// A channel that the page and `rivulet top` have no room for; it is stored all the same.
     case fleetChannelTableFull = "fleet-channel-table-full"
@@ -163,7 +163,7 @@ public enum DropReason: String, CaseIterable, Sendable {
     case bulkQueueFull = "bulk-queue-full"
     // Bluetooth
     case advertisementMalformed = "advertisement-malformed"
-    case advertisementForeignNetwork = "advertisement-strange-network"
+    case advertisementForeignNetwork = "advertisement-foreign-network"
     case managementMalformed = "management-malformed"
     case bluetoothConnectFailed = "bluetooth-connect-failed"
     case bluetoothConnectionLimit = "bluetooth-connection-limit"

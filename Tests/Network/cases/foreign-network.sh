@@ -13,4 +13,4 @@ must "ours" until_true 30 has_rows c a
 must "theirs" until_true 30 has_rows d b
 must "not theirs at ours" [ "$(rows c b)" = 0 ]
 must "not ours at theirs" [ "$(rows d a)" = 0 ]
-must "strangers are counted" until_true 30 eval '[ "$(drops a beacon-strange-network)" -gt 0 ]'
+must "strangers are counted" until_true 30 eval '[ "$(drops a beacon-foreign-network)" -gt 0 ]'
