@@ -82,6 +82,15 @@ public struct OutputMachine: Sendable {
         case stopped
     }
 
+    /// How the other side does.
+    private enum Health: Sendable, Equatable {
+        /// Nobody knows so far.
+        case untried
+        case working
+        /// For so many attempts in a row; whether anything was told of it.
+        case failing(since: Instant, count: Int, wasTold: Bool)
+    }
+
     /// What an output that fails waits for, at first and at most.
     static let firstDelay: Duration = .seconds(1)
     static let lastDelay: Duration = .seconds(60)
@@ -100,13 +109,9 @@ public struct OutputMachine: Sendable {
     private var isStopping = false
     private var batch: UInt64 = 0
     private var keptBatch: UInt64 = 0
-    private var failureCount = 0
-    private var failingSince: Instant?
+    private var health = Health.untried
     private var lastFault: String?
-    private var wasTold = false
     private var told: [(text: String, time: Instant)] = []
-    private var hasWorked = false
-    private var isBehind = false
 
     /// - Parameter seed: for the jitter of repeated attempts.
     public init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
@@ -124,12 +129,18 @@ public struct OutputMachine: Sendable {
     }
 
     public var state: OutputStatus.Phase {
-        switch phase {
-        case .stopped: .stopped
-        case _ where failingSince != nil: .failing
-        case _ where !hasWorked: .starting
-        default: isBehind ? .behind : .current
+        switch (phase, health) {
+        case (.stopped, _): .stopped
+        case (_, .failing): .failing
+        case (_, .untried): .starting
+        case (_, .working): isBehind ? .behind : .current
         }
+    }
+
+    private var isBehind: Bool { fetched.lag.map { $0 > Self.behindLag } ?? false }
+
+    private var failingSince: Instant? {
+        if case .failing(let since, _, _) = health { since } else { nil }
     }
 
     /// The fault that holds now, and since when; else the last one.
@@ -162,7 +173,6 @@ public struct OutputMachine: Sendable {
         guard phase == .fetching else { return [] }
         if isStopping { return close() }
         self.fetched = fetched
-        isBehind = fetched.lag.map { $0 > Self.behindLag } ?? false
         if !fetched.isEmpty {
             phase = .delivering(fetched.readingCount)
             return [.deliver]
@@ -254,26 +264,27 @@ public struct OutputMachine: Sendable {
     }
 
     private mutating func recover(_ now: Instant) -> [Output] {
-        hasWorked = true
-        failureCount = 0
-        guard let since = failingSince else { return [] }
-        failingSince = nil
-        defer { wasTold = false }
-        return wasTold ? [.tell(.works(after: now - since))] : []
+        defer { health = .working }
+        guard case .failing(let since, _, true) = health else { return [] }
+        return [.tell(.works(after: now - since))]
     }
 
     private mutating func fail(_ text: String, _ now: Instant) -> [Output] {
         guard [.fetching, .idling].contains(phase) || isDelivering else { return [] }
-        var outputs: [Output] = []
-        let isKnown = failingSince != nil && text == lastFault
-        if failingSince == nil { failingSince = now }
+        var (since, count, wasTold) = (now, 0, false)
+        if case .failing(let first, let before, let isTold) = health {
+            (since, count, wasTold) = (first, before, isTold)
+        }
+        let isKnown = count > 0 && text == lastFault
         lastFault = text
+        var outputs: [Output] = []
         if !isKnown, mayTell(text, now) {
             wasTold = true
             outputs.append(.tell(.fault(text)))
         }
+        health = .failing(since: since, count: count + 1, wasTold: wasTold)
         if isStopping { return outputs + close() }
-        phase = .failing(until: now + delay())
+        phase = .failing(until: now + delay(after: count))
         return outputs
     }
 
@@ -282,9 +293,8 @@ public struct OutputMachine: Sendable {
     }
 
     /// Doubles from time to time, and is up to a fifth shorter, so that many do not come at once.
-    private mutating func delay() -> Duration {
+    private mutating func delay(after failureCount: Int) -> Duration {
         let doubled = Self.firstDelay * (1 << min(failureCount, 6))
-        failureCount += 1
         let whole = min(doubled, Self.lastDelay).nanoseconds
         return .nanoseconds(Int64.random(in: whole * 4 / 5...whole, using: &generator))
     }
