@@ -259,7 +259,7 @@ final class ServiceNode {
         let record = ServiceRecord(
             peer: node.ownPeer, role: .relay, port: sockets.transport.port,
             info: advertised ?? .empty)
-        var advertisement = AvahiService.Advertisement(
+        var advertisement = AvahiService.ServiceAdvertisement(
             network: service.type, name: name, record: record)
         advertisement.isPublished = advertised != nil
         let avahi = AvahiService(advertisement, loop: loop)

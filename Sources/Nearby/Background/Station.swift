@@ -1,4 +1,3 @@
-import Glibc
 import NearbyCertificates
 import NearbyCore
 import NearbyDTLS
@@ -45,8 +44,6 @@ final class Station {
     let loop: EventLoop
     /// A command is half done: what it needs is not yet known to be in use.
     var isCarryingOut = false
-    /// Before that the processor is not left to others again.
-    private var yieldsAt = Instant.zero
     private var timer: EventLoop.TimerID?
     /// For files that are read or hashed: others have their turn in between.
     private var fileTimer: EventLoop.TimerID?
@@ -68,12 +65,12 @@ final class Station {
             settle(now)
         }
         nodes.onMessage = { [unowned self] in transfers.messagePassed($0) }
-        nodes.onBulk = { [unowned self] in giveWay($0) }
+        nodes.onBulk = { [unowned self] in transfers.giveWay($0) }
         timer = loop.addTimer { [unowned self] now in
             tellGroup(.deadlineReached, now)
             transfers.deadlineReached(now)
             settle(now)
-            giveWay(now)
+            transfers.giveWay(now)
         }
         fileTimer = loop.addTimer { [unowned self] now in
             transfers.workOnFiles(now)
@@ -143,23 +140,6 @@ final class Station {
     }
 
     func count(_ reason: DropReason) { drops.count(reason) }
-
-    /// While messages pass, resources leave the processor after each few packets to whoever waits
-    /// for it: to our own program, which may be the one with a message, or to a relay beside us.
-    /// Where others compute without end that would be most of the time, so they work for as long
-    /// as a third of their wait before they do it again.
-    ///
-    /// - Returns: whether messages pass.
-    @discardableResult
-    private func giveWay(_ now: Instant) -> Bool {
-        guard transfers.isShared(now) else { return false }
-        let began = MonotonicClock.now()
-        guard began >= yieldsAt else { return true }
-        sched_yield()
-        let ended = MonotonicClock.now()
-        yieldsAt = ended + (ended - began) / 3
-        return true
-    }
 
     // MARK: Nodes
 

@@ -1,6 +1,8 @@
+import Glibc
 import NearbyCore
 import NearbyEngine
 import NearbyGroups
+import NearbyLinux
 import NearbyTransfers
 import NearbyWire
 
@@ -10,6 +12,8 @@ final class TransferDesk {
     unowned let station: Station
     private(set) var peers: [PeerID: PeerTransfers] = [:]
     private var messageToldAt: Instant?
+    /// Before that the processor is not left to others again.
+    private var yieldsAt = Instant.zero
 
     init(_ station: Station) { self.station = station }
 
@@ -151,8 +155,25 @@ final class TransferDesk {
     }
 
     /// Whether messages pass.
-    func isShared(_ now: Instant) -> Bool {
+    private func isShared(_ now: Instant) -> Bool {
         messageToldAt.map { now - $0 < Limits.messageMemory } ?? false
+    }
+
+    /// While messages pass, resources leave the processor after each few packets to whoever waits
+    /// for it: to our own program, which may be the one with a message, or to a relay beside us.
+    /// Where others compute without end that would be most of the time, so they work for as long
+    /// as a third of their wait before they do it again.
+    ///
+    /// - Returns: whether messages pass.
+    @discardableResult
+    func giveWay(_ now: Instant) -> Bool {
+        guard isShared(now) else { return false }
+        let began = MonotonicClock.now()
+        guard began >= yieldsAt else { return true }
+        sched_yield()
+        let ended = MonotonicClock.now()
+        yieldsAt = ended + (ended - began) / 3
+        return true
     }
 
     /// The peer has a channel again, perhaps with another run, or another of ours.
