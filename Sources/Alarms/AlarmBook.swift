@@ -15,7 +15,7 @@ public struct AlarmBook: Sendable {
 
     private var told: [Key: AlarmRecord.Alarm] = [:]
     /// Those whose silence is watched.
-    public var nodes: [AlarmRecord.Node] = [] {
+    public var nodes: [AlarmRecord.NamedNode] = [] {
         didSet { if nodes != oldValue { isDirty = true } }
     }
     /// Whether a write is under way.

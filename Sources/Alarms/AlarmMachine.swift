@@ -95,9 +95,9 @@ public struct AlarmMachine: Sendable {
     }
 
     /// Whose silence is watched, for the next start of the program.
-    public var knownNodes: [AlarmRecord.Node] {
+    public var knownNodes: [AlarmRecord.NamedNode] {
         nodes.filter { !$0.value.rules.isEmpty }
-            .map { AlarmRecord.Node(peer: $0.key, name: $0.value.name) }.sorted {
+            .map { AlarmRecord.NamedNode(peer: $0.key, name: $0.value.name) }.sorted {
                 $0.peer < $1.peer
             }
     }

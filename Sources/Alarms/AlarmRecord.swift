@@ -9,7 +9,7 @@ import NearbyCore
 ///     node <PeerID> <name>
 ///     alarm <since, nanoseconds since 1970> <PeerID> <alarm> <node> <channel> <unit>
 public struct AlarmRecord: Hashable, Sendable {
-    public struct Node: Hashable, Sendable {
+    public struct NamedNode: Hashable, Sendable {
         public var peer: PeerID
         public var name: String
     }
@@ -42,7 +42,7 @@ public struct AlarmRecord: Hashable, Sendable {
         }
     }
 
-    public var nodes: [Node] = []
+    public var nodes: [NamedNode] = []
     public var alarms: [Alarm] = []
 
     /// What a file may measure.
@@ -56,7 +56,7 @@ public struct AlarmRecord: Hashable, Sendable {
             let fields = line.split(separator: 0x09, omittingEmptySubsequences: false)
                 .map { Self.plain(String(decoding: $0, as: UTF8.self)) }
             if fields.count == 3, fields[0] == "node", let peer = PeerID(text: fields[1]) {
-                nodes.append(Node(peer: peer, name: fields[2]))
+                nodes.append(NamedNode(peer: peer, name: fields[2]))
             } else if fields.count == 7, fields[0] == "alarm", let since = Int64(fields[1]),
                 let peer = PeerID(text: fields[2])
             {

@@ -153,7 +153,7 @@ public final class CollectorNode {
         settle(now)
     }
 
-    private func storeAnswered(_ answer: StoreAnswer, _ now: Instant) {
+    private func storeAnswered(_ answer: StoreResult, _ now: Instant) {
         switch answer {
         case .opened(let runs, let clocks, let diagnostics):
             outputs += diagnostics.map { .event(.storeDiagnostic($0)) }

@@ -33,7 +33,7 @@ extension CollectorNode {
         /// What this machine knows of UTC: at the start, once a minute, and when it was set.
         case clock(ClockReading)
         /// What came of a job of the store.
-        case store(StoreAnswer)
+        case store(StoreResult)
         /// The process ends: the last windows close, nothing more is taken, and what waits goes to
         /// the store until `isSettled`.
         case finish
@@ -59,7 +59,7 @@ extension CollectorNode {
         case tidy(clock: ClockReading)
     }
 
-    public enum StoreAnswer: Sendable {
+    public enum StoreResult: Sendable {
         case opened([StoredRun], [ClockMapping], diagnostics: [String])
         /// Without these parts; and what the disk has left, bytes, if it can be known.
         case committed(without: [StoreBatch.Refusal], freeBytes: Int?)

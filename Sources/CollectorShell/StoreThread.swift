@@ -14,7 +14,7 @@ import Telemetry
 /// logic thread only posts batches and takes answers.
 final class StoreThread: @unchecked Sendable {
     enum Answer: Sendable {
-        case done(CollectorNode.StoreAnswer)
+        case done(CollectorNode.StoreResult)
         /// Windows or retention had to be left for later.
         case untidy(String)
         /// Readings that are left out, because they cannot be read any more.
@@ -226,5 +226,5 @@ final class StoreThread: @unchecked Sendable {
         return isPast ? nil : bytes
     }
 
-    private func answer(_ answer: CollectorNode.StoreAnswer) { _ = answers.post(.done(answer)) }
+    private func answer(_ answer: CollectorNode.StoreResult) { _ = answers.post(.done(answer)) }
 }

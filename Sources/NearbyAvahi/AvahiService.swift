@@ -12,7 +12,7 @@ import NearbyWire
 /// calls back is only queued, and handled once it has returned.
 public final class AvahiService {
     /// What the node tells about itself.
-    public struct Advertisement: Sendable {
+    public struct ServiceAdvertisement: Sendable {
         /// `greenhouse` becomes `_greenhouse._udp`.
         public var network: String
         public var name: String
@@ -34,7 +34,7 @@ public final class AvahiService {
     public var onWork: (() -> Void)?
     public private(set) var machine: AvahiMachine
     public private(set) var drops = DropCounters()
-    private let advertisement: Advertisement
+    private let advertisement: ServiceAdvertisement
     private let type: [CChar]
     private let loop: EventLoop
     private let poll: LoopPoll
@@ -48,7 +48,7 @@ public final class AvahiService {
     /// What the library told since the loop came by.
     private var queued: [AvahiMachine.Input] = []
 
-    public init(_ advertisement: Advertisement, loop: EventLoop) {
+    public init(_ advertisement: ServiceAdvertisement, loop: EventLoop) {
         self.advertisement = advertisement
         self.loop = loop
         type = Array("_\(advertisement.network)._udp".utf8CString)

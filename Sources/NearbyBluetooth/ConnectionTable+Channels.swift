@@ -15,7 +15,7 @@ extension ConnectionTable {
     /// Linux's EBUSY.
     private static let busy: Int32 = 16
 
-    static func deadline(of peer: Peer) -> Instant? {
+    static func deadline(of peer: PeerConnection) -> Instant? {
         var next = peer.attemptAt ?? .distantFuture
         for channel in peer.channels { next = min(next, channel.deadline) }
         if let heard = peer.heardAt, peer.channels.isEmpty { next = min(next, heard + lifetime) }
@@ -57,7 +57,7 @@ extension ConnectionTable {
     }
 
     /// The lower PeerID; where it is not known, the lower address.
-    private func connectsFirst(to peer: Peer) -> Bool {
+    private func connectsFirst(to peer: PeerConnection) -> Bool {
         if let prefix = peer.prefix, prefix != peerPrefix { return peerPrefix < prefix }
         return (own?.value ?? 0) < peer.address.value
     }
@@ -75,7 +75,7 @@ extension ConnectionTable {
         peers[index].attemptAt = nil
         let id = makeID()
         peers[index].channels.append(
-            Channel(id: id, state: .connecting(since: now), lastTraffic: now))
+            L2CAPChannel(id: id, state: .connecting(since: now), lastTraffic: now))
         return [.connect(id, to: address, psm: psm)]
     }
 
@@ -107,7 +107,7 @@ extension ConnectionTable {
         _ id: BluetoothChannelID, _ most: Int, _ index: Int, _ now: Instant
     ) -> [Output] {
         peers[index].channels.append(
-            Channel(
+            L2CAPChannel(
                 id: id, state: .open(messageBytesMax: most, isBlocked: false), lastTraffic: now))
         peers[index].attemptAt = nil
         peers[index].backoff.succeed()
@@ -193,7 +193,7 @@ extension ConnectionTable {
         return outputs
     }
 
-    private func isGone(_ peer: Peer, _ now: Instant) -> Bool {
+    private func isGone(_ peer: PeerConnection, _ now: Instant) -> Bool {
         peer.channels.isEmpty && !peer.wasHeard(now) && !configured.contains(peer.address)
     }
 
@@ -207,7 +207,7 @@ extension ConnectionTable {
     }
 }
 
-extension ConnectionTable.Channel {
+extension ConnectionTable.L2CAPChannel {
     /// When an attempt has taken too long, or nothing was heard for too long.
     var deadline: Instant {
         switch state {

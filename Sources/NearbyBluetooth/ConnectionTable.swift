@@ -52,7 +52,7 @@ struct ConnectionTable: Sendable {
         case drop(DropReason, count: Int = 1)
     }
 
-    struct Channel: Sendable {
+    struct L2CAPChannel: Sendable {
         enum State: Sendable {
             case connecting(since: Instant)
             case open(messageBytesMax: Int, isBlocked: Bool)
@@ -70,14 +70,14 @@ struct ConnectionTable: Sendable {
         var since: Instant
     }
 
-    struct Peer: Sendable {
+    struct PeerConnection: Sendable {
         let address: BluetoothAddress
         var psm: UInt16?
         /// Nil for whom no advertisement told it.
         var prefix: UInt64?
         var heardAt: Instant?
         /// Oldest first.
-        var channels: [Channel] = []
+        var channels: [L2CAPChannel] = []
         var queue: [Waiting] = []
         var attemptAt: Instant?
         var backoff = Backoff(first: .seconds(1), most: .seconds(60))
@@ -90,7 +90,7 @@ struct ConnectionTable: Sendable {
     let configured: [BluetoothAddress]
     var own: BluetoothAddress?
     /// By address. An array: there are few, and a dictionary's code is large.
-    var peers: [Peer] = []
+    var peers: [PeerConnection] = []
     var announced: [BluetoothAddress] = []
     var random: SeededGenerator
     private var lastID: UInt32 = 0
@@ -191,7 +191,7 @@ struct ConnectionTable: Sendable {
     mutating func insert(_ address: BluetoothAddress) -> Int {
         let index = peers.firstIndex { !($0.address < address) } ?? peers.count
         if index == peers.count || peers[index].address != address {
-            peers.insert(Peer(address), at: index)
+            peers.insert(PeerConnection(address), at: index)
         }
         return index
     }
@@ -232,7 +232,7 @@ struct ConnectionTable: Sendable {
     }
 
     /// Whom LE reaches is not tried over BR/EDR as well.
-    private func isPresent(_ peer: Peer, _ now: Instant) -> Bool {
+    private func isPresent(_ peer: PeerConnection, _ now: Instant) -> Bool {
         if peer.isConnected { return true }
         guard peer.address.kind == .classic else { return peer.wasHeard(now) }
         return configured.contains(peer.address) && !isReached(byLowEnergy: peer.address, now)
@@ -256,7 +256,7 @@ struct ConnectionTable: Sendable {
     static let classicPSM: UInt16 = 0x5269
 }
 
-extension ConnectionTable.Peer {
+extension ConnectionTable.PeerConnection {
     var isConnected: Bool { channels.contains { $0.isOpen } }
 
     var isConnecting: Bool { channels.contains { !$0.isOpen } }
@@ -266,6 +266,6 @@ extension ConnectionTable.Peer {
     }
 }
 
-extension ConnectionTable.Channel {
+extension ConnectionTable.L2CAPChannel {
     var isOpen: Bool { if case .open = state { true } else { false } }
 }

@@ -3,7 +3,7 @@ import Telemetry
 
 extension ClockReading {
     /// What this machine knows of UTC, in the words that nodes exchange.
-    package init(_ reading: WallClock.Reading) {
+    package init(_ reading: WallClock.BothClocks) {
         let rank: ClockRank =
             switch reading.rank {
             case .none: .none

@@ -23,7 +23,7 @@ public struct Sampler: Sendable {
         }
     }
 
-    fileprivate struct Channel: Sendable {
+    fileprivate struct SampledChannel: Sendable {
         var window: [DecimalValue] = []
         var last: (outcome: Outcome, time: Instant)?
         /// From the unit that the driver gives; nil: none, or not possible.
@@ -35,7 +35,7 @@ public struct Sampler: Sendable {
 
     private let shape: ChannelShape
     private let shapes: [String: ChannelShape]
-    private var channels: [String: Channel] = [:]
+    private var channels: [String: SampledChannel] = [:]
     private var refused: [RefusedUnit] = []
 
     /// - Parameter shapes: of channels that have one of their own, by the driver's name for them.
@@ -54,7 +54,7 @@ public struct Sampler: Sendable {
                 channels[measurement.channel] != nil
                     || channels.count < Limits.channelsPerSensorMax
             else { return measurement }
-            var channel = channels[measurement.channel] ?? Channel()
+            var channel = channels[measurement.channel] ?? SampledChannel()
             defer { channels[measurement.channel] = channel }
             if let unit = channel.refusal(measurement, shape) { refused.append(unit) }
             return channel.shape(measurement, shape, measurement.time ?? now)
@@ -68,7 +68,7 @@ public struct Sampler: Sendable {
     }
 }
 
-extension Sampler.Channel {
+extension Sampler.SampledChannel {
     /// A null may stand for a device of which no unit is known.
     fileprivate mutating func refusal(
         _ measurement: Measurement, _ shape: ChannelShape

@@ -26,7 +26,7 @@ struct SegmentScan {
         while true {
             let head = try files.read(file, at: offset, count: SpoolRecord.headerByteCount)
             if head.isEmpty { return }
-            guard let header = SpoolRecord.Header(head) else { break }
+            guard let header = SpoolRecord.RecordHeader(head) else { break }
             let body = try files.read(
                 file, at: offset + SpoolRecord.headerByteCount, count: header.length)
             guard body.count == header.length else { break }
@@ -40,7 +40,7 @@ struct SegmentScan {
     }
 
     private mutating func read(
-        _ body: [UInt8], _ header: SpoolRecord.Header, at place: SpoolPlace
+        _ body: [UInt8], _ header: SpoolRecord.RecordHeader, at place: SpoolPlace
     ) -> Bool {
         guard Checksum.crc32c(body) == header.checksum, let type = body.first,
             let record = SpoolRecord(type: type, body: body.dropFirst())

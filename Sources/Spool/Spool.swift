@@ -165,7 +165,7 @@ public final class Spool {
         let file = try files.open(path(place.segment), for: .reading)
         defer { files.close(file) }
         let bytes = try files.read(file, at: place.offset, count: place.byteCount)
-        guard let header = SpoolRecord.Header(bytes), bytes.count == place.byteCount,
+        guard let header = SpoolRecord.RecordHeader(bytes), bytes.count == place.byteCount,
             header.length == bytes.count - SpoolRecord.headerByteCount
         else { return nil }
         let body = bytes.dropFirst(SpoolRecord.headerByteCount)

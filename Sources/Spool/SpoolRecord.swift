@@ -21,7 +21,7 @@ enum SpoolRecord {
     static let bodyBytesMax = 1 << 20
 
     /// What stands before the body, checked for a length that can be.
-    struct Header {
+    struct RecordHeader {
         var length: Int
         var checksum: UInt32
 

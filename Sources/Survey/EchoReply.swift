@@ -78,7 +78,7 @@ extension EchoReply.Echo {
     func isOf(_ peer: PeerID) -> Bool { shortText == peer.shortText }
 
     /// Whom the map knows by this beginning.
-    func member(_ map: NetworkMap) -> NetworkMap.Member? {
+    func member(_ map: NetworkMap) -> NetworkMap.MappedNode? {
         isOf(map.own.peer) ? map.own : map.members.first { isOf($0.peer) }
     }
 

@@ -21,7 +21,7 @@ extension NetworkMap {
         return member.peer
     }
 
-    private func matches(_ text: String) -> [Member] {
+    private func matches(_ text: String) -> [MappedNode] {
         let everybody = [own] + members
         if let peer = PeerID(text: text) { return everybody.filter { $0.peer == peer } }
         let named = everybody.filter { $0.name == text }
@@ -40,7 +40,7 @@ extension NetworkMap {
     }
 
     /// In a few words, for a person.
-    public func reach(of member: Member) -> String {
+    public func reach(of member: MappedNode) -> String {
         if member.peer == own.peer { return "this node" }
         guard member.isOnline else {
             return "out of reach for " + AgeText.text(.seconds(member.ageSeconds))

@@ -4,7 +4,7 @@ import NodeShell
 /// What a running node knows of its network: its status, read.
 public struct NetworkMap: Sendable {
     /// A node of the network, in reach or gone.
-    public struct Member: Equatable, Sendable {
+    public struct MappedNode: Equatable, Sendable {
         public var peer: PeerID
         /// As it calls itself, not fit for a terminal; empty: not known.
         public var name: String
@@ -35,14 +35,14 @@ public struct NetworkMap: Sendable {
         public var lossPercent: Int?
     }
 
-    public var own: Member
+    public var own: MappedNode
     public var network: String
     /// All others, in the order of their PeerIDs.
-    public var members: [Member] = []
+    public var members: [MappedNode] = []
     /// Of neighbours.
     public var links: [PeerID: Link] = [:]
 
-    public init(own: Member, network: String) {
+    public init(own: MappedNode, network: String) {
         self.own = own
         self.network = network
     }
@@ -54,7 +54,7 @@ public struct NetworkMap: Sendable {
             let role = status["role"].string
         else { throw .tooOld }
         self.init(
-            own: Member(peer: peer, name: status["name"].string ?? "", role: role),
+            own: MappedNode(peer: peer, name: status["name"].string ?? "", role: role),
             network: status["network"].string ?? "")
         var costs: [PeerID: Int64] = [:]
         for route in status["routes"].items {
@@ -62,7 +62,7 @@ public struct NetworkMap: Sendable {
         }
         let channels = Set(status["peers"].items.compactMap { $0["peer"].peer })
         for node in status["nodes"].items {
-            guard var member = Member(node) else { continue }
+            guard var member = MappedNode(node) else { continue }
             member.cost = costs[member.peer].map { Int(clamping: $0) }
             member.hasChannel = channels.contains(member.peer)
             members.append(member)
@@ -73,12 +73,12 @@ public struct NetworkMap: Sendable {
         }
     }
 
-    public subscript(peer: PeerID) -> Member? {
+    public subscript(peer: PeerID) -> MappedNode? {
         peer == own.peer ? own : members.first { $0.peer == peer }
     }
 }
 
-extension NetworkMap.Member {
+extension NetworkMap.MappedNode {
     fileprivate init?(_ node: JSONValue) {
         guard let peer = node["peer"].peer else { return nil }
         self.init(peer: peer, name: node["name"].string ?? "", role: node["role"].string ?? "")

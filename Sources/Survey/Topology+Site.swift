@@ -11,7 +11,7 @@ extension Topology {
         var findings: [PeerID: Finding] = [:]
         let neighbours = own.node?.neighbourStatus ?? []
         for host in hosts where host !== own {
-            var member = NetworkMap.Member(host)
+            var member = NetworkMap.MappedNode(host)
             let path = run.path(from: host, to: own)
             member.isOnline = path != nil
             member.cost = own.node?.routes.first { $0.destination == host.peer }
@@ -38,7 +38,7 @@ extension Topology {
     }
 }
 
-extension NetworkMap.Member {
+extension NetworkMap.MappedNode {
     fileprivate init(_ host: Host) {
         self.init(peer: host.peer, name: "node\(host.number)", role: "\(host.role)")
     }

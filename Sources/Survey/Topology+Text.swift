@@ -95,7 +95,7 @@ extension Topology {
         return [own] + branch.children.flatMap { members($0, parent: member.peer) }
     }
 
-    private func member(_ member: NetworkMap.Member) -> JSONValue {
+    private func member(_ member: NetworkMap.MappedNode) -> JSONValue {
         .object([
             ("peer", .string(member.peer.description)),
             ("name", .shown(member.name)),

@@ -28,7 +28,7 @@ public struct Topology {
 
     /// A node in the tree.
     public struct Branch {
-        public var member: NetworkMap.Member
+        public var member: NetworkMap.MappedNode
         /// Whether it hangs on the very node before it.
         public var isCertain: Bool
         public var link: String?
@@ -45,7 +45,7 @@ public struct Topology {
     public let map: NetworkMap
     public let root: Branch
     /// Those out of reach, the last seen first.
-    public let gone: [NetworkMap.Member]
+    public let gone: [NetworkMap.MappedNode]
 
     public init(_ map: NetworkMap, findings: [PeerID: Finding]) {
         self.map = map
@@ -55,7 +55,7 @@ public struct Topology {
         let parents = Self.parents(map, findings)
         var children: [PeerID: [PeerID]] = [:]
         for (peer, parent) in parents { children[parent.peer, default: []].append(peer) }
-        func branch(_ member: NetworkMap.Member) -> Branch {
+        func branch(_ member: NetworkMap.MappedNode) -> Branch {
             let finding = findings[member.peer]
             let link = map.links[member.peer]
             let parent = parents[member.peer]
@@ -113,7 +113,8 @@ public struct Topology {
 
     /// The last hop of a route, and who is before it.
     private static func find(
-        _ member: NetworkMap.Member, _ map: NetworkMap, _ ask: (PeerID, Int?) throws -> EchoReply
+        _ member: NetworkMap.MappedNode, _ map: NetworkMap,
+        _ ask: (PeerID, Int?) throws -> EchoReply
     ) rethrows -> Finding? {
         guard let whole = try ask(member.peer, EchoReply.hopLimitMax).echo else { return nil }
         // The route back may differ from the route there.

@@ -22,7 +22,7 @@ extension Telemeter {
             return flushed + [.drop(.readingTableFull)]
         }
         let index = destinations.firstIndex { $0.peer > peer } ?? destinations.endIndex
-        destinations.insert(Destination(peer: peer), at: index)
+        destinations.insert(ReportDestination(peer: peer), at: index)
         return flushed + sendBirths(now: now)
     }
 

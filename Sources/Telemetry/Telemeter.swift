@@ -70,7 +70,7 @@ public struct Telemeter: Sendable {
         case drop(DropReason, count: Int = 1)
     }
 
-    struct Destination: Sendable {
+    struct ReportDestination: Sendable {
         var peer: PeerID
         /// The birth that it was sent last.
         var birthNumber: UInt16?
@@ -93,7 +93,7 @@ public struct Telemeter: Sendable {
     var pacer = ResendPacer()
     var spooling = SpoolSchedule()
     /// In ascending order of their PeerIDs, the collector of record among them.
-    var destinations: [Destination] = []
+    var destinations: [ReportDestination] = []
     var collector: PeerID?
     var nextGaps = Instant.zero
     /// Kept, since it is asked for after each datagram of the node.

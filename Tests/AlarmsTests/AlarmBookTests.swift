@@ -35,10 +35,10 @@ import Testing
 
     @Test func nodesAreWrittenWhenTheyChange() {
         var book = AlarmBook()
-        book.nodes = [AlarmRecord.Node(peer: AlarmWorld.peer, name: "a")]
+        book.nodes = [AlarmRecord.NamedNode(peer: AlarmWorld.peer, name: "a")]
         let first = book.toSave()
         book.isSaving = false
-        book.nodes = [AlarmRecord.Node(peer: AlarmWorld.peer, name: "a")]
+        book.nodes = [AlarmRecord.NamedNode(peer: AlarmWorld.peer, name: "a")]
         let second = book.toSave()
         #expect(first != nil && second == nil)
     }

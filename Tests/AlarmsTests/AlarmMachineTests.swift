@@ -174,7 +174,7 @@ import Testing
                 name: "a\tb", peer: AlarmWorld.peer, node: "n\n\\", channel: "\\t", unit: "Cel",
                 since: -5)
         ]
-        record.nodes = [AlarmRecord.Node(peer: AlarmWorld.peer, name: "\t\n\\n")]
+        record.nodes = [AlarmRecord.NamedNode(peer: AlarmWorld.peer, name: "\t\n\\n")]
         #expect(AlarmRecord(record.bytes) == record)
         #expect(AlarmRecord(Array("node\tx\ty\nalarm\t1\n\n\u{0}".utf8)) == AlarmRecord())
     }

@@ -45,7 +45,7 @@ struct CollectorNodeTests {
                 == said([.event(.storeFailed("full"))]))
         #expect(collector.handle(.store(.refused("full")), now: now).isEmpty)
         #expect(collector.storeFault == "full")
-        let committed = CollectorNode.StoreAnswer.committed(without: [], freeBytes: nil)
+        let committed = CollectorNode.StoreResult.committed(without: [], freeBytes: nil)
         #expect(said(collector.handle(.store(committed), now: now)) == said([.event(.storeWorks)]))
         #expect(collector.storeFault == nil)
     }
@@ -61,7 +61,7 @@ struct CollectorNodeTests {
             Issue.record("\(jobs)")
             return
         }
-        let committed = CollectorNode.StoreAnswer.committed(without: [], freeBytes: nil)
+        let committed = CollectorNode.StoreResult.committed(without: [], freeBytes: nil)
         #expect(collector.handle(.store(committed), now: now).isEmpty)
         #expect(collector.isSettled)
     }

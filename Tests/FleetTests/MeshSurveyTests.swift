@@ -15,7 +15,7 @@ struct MeshSurveyTests {
         var view = MeshView()
         view.own = own
         view.neighbours = [
-            MeshView.Neighbour(peer: a, link: "ethernet", cost: 100, lossPercent: 5)
+            MeshView.MeshNeighbour(peer: a, link: "ethernet", cost: 100, lossPercent: 5)
         ]
         view.costs = [a: 100, b: 250, c: 400, d: 180]
         view.ways = [a: a, b: a, c: a, d: a]

@@ -44,6 +44,18 @@ struct TidyTests {
         }
     }
 
+    /// So that what is nested hides nothing.
+    @Test func noNestedTypeHasTheNameOfAnOuterOne() {
+        let outer = Set(SourceFile.declaredTypes.map(\.name))
+        for type in SourceFile.nestedTypes
+        where outer.contains(type.name) && !TypeLimits.sharedNames.contains(type.name) {
+            Issue.record("\(type.name) in \(type.path) is also a type of its own")
+        }
+        for name in TypeLimits.sharedNames where !outer.contains(name) {
+            Issue.record("\(name) is shared no more")
+        }
+    }
+
     /// Over all its extensions within its target; those that are longer may only become shorter.
     @Test func noTypeIsLongerThan600Lines() {
         for (type, lineCount) in SourceFile.typeLengths {

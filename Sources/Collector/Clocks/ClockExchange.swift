@@ -35,7 +35,7 @@ struct ClockExchange: Sendable {
         case drop(DropReason, count: Int = 1)
     }
 
-    private struct Agent: Sendable {
+    private struct AskedAgent: Sendable {
         var filter: ClockFilter?
         /// When the waiting requests were made, oldest first.
         var asked: [Instant] = []
@@ -44,7 +44,7 @@ struct ClockExchange: Sendable {
     }
 
     /// At most `Limits.collectorPeersMax`; more are not asked.
-    private var agents: [PeerID: Agent] = [:]
+    private var agents: [PeerID: AskedAgent] = [:]
     private(set) var nextDeadline: Instant?
 
     init() {}
@@ -60,7 +60,7 @@ struct ClockExchange: Sendable {
             guard agents.count < Limits.collectorPeersMax else {
                 return [.drop(.readingTableFull)]
             }
-            agents[peer] = Agent(nextAsk: now)
+            agents[peer] = AskedAgent(nextAsk: now)
             return requestDue(now: now)
         case .disconnected(let peer):
             agents[peer] = nil

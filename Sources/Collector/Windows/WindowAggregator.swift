@@ -46,11 +46,11 @@ public struct WindowAggregator: Sendable {
         case drop(DropReason, count: Int = 1)
     }
 
-    private struct RunKey: Hashable, Comparable {
+    private struct PeerRun: Hashable, Comparable {
         var peer: PeerID
         var run: RunID
 
-        static func < (left: RunKey, right: RunKey) -> Bool {
+        static func < (left: PeerRun, right: PeerRun) -> Bool {
             (left.peer, left.run) < (right.peer, right.run)
         }
     }
@@ -59,7 +59,7 @@ public struct WindowAggregator: Sendable {
     private let width: Int64
     private var generator: SeededGenerator
     /// What there is of one agent. It has series, or is not there.
-    private struct Agent {
+    private struct AgentWindows {
         var seriesCount = 0
         /// The run whose readings are the newest, by the time at which they were measured: those of
         /// an ended run may come after the first of the run that followed it.
@@ -83,8 +83,8 @@ public struct WindowAggregator: Sendable {
         }
     }
 
-    private var runs: [RunKey: RunSeries] = [:]
-    private var agents: [PeerID: Agent] = [:]
+    private var runs: [PeerRun: RunSeries] = [:]
+    private var agents: [PeerID: AgentWindows] = [:]
     private var seriesCount = 0
     /// The number of the first open window; nil before the first delivery.
     private var firstOpen: Int64?
@@ -123,8 +123,8 @@ public struct WindowAggregator: Sendable {
     private mutating func add(_ delivery: Delivery) -> [Output] {
         let first = firstOpen ?? dueNumber(at: delivery.arrival)
         firstOpen = first
-        let key = RunKey(peer: delivery.peer, run: delivery.birth.run)
-        var agent = agents[key.peer] ?? Agent()
+        let key = PeerRun(peer: delivery.peer, run: delivery.birth.run)
+        var agent = agents[key.peer] ?? AgentWindows()
         var full = 0
         var beyondShare = 0
         var outside = 0

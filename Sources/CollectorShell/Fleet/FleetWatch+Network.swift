@@ -10,7 +10,7 @@ extension FleetWatch {
         var view = MeshView()
         view.own = node.ownPeer
         view.neighbours = node.neighbourStatus.map {
-            MeshView.Neighbour(
+            MeshView.MeshNeighbour(
                 peer: $0.peer, link: $0.linkClass.word, cost: UInt32($0.cost),
                 lossPercent: Double($0.lossPercent))
         }

@@ -4,7 +4,7 @@ import Telemetry
 
 /// What was heard of one agent: its newest run's channels.
 struct FleetAgent: Sendable {
-    struct Channel: Sendable {
+    struct ListedChannel: Sendable {
         var number: UInt16
         var isRetired: Bool
         var shown: FleetChannel
@@ -17,7 +17,7 @@ struct FleetAgent: Sendable {
     private var name = ""
     private var labels: [Label] = []
     /// By shown name.
-    private(set) var channels: [Channel] = []
+    private(set) var channels: [ListedChannel] = []
     /// Where in `channels` a number is.
     private var places: [UInt16: Int] = [:]
     /// What is wrong with the words for it.
@@ -51,13 +51,13 @@ struct FleetAgent: Sendable {
             lostBefore &+= lost
             lost = 0
         }
-        var known: [UInt16: Channel] = [:]
+        var known: [UInt16: ListedChannel] = [:]
         if birth.run == self.birth.run {
             for channel in channels { known[channel.number] = channel }
         }
         self.birth = birth
         channels = birth.channels.prefix(max(limit, 0)).map { channel in
-            var next = Channel(
+            var next = ListedChannel(
                 number: channel.number, isRetired: channel.isRetired,
                 shown: FleetChannel(
                     name: channel.name, unit: channel.unit, scale: channel.scale,

@@ -2,7 +2,7 @@ import NearbyCore
 
 /// What one node knows of its network without asking.
 public struct MeshView: Hashable, Sendable {
-    public struct Neighbour: Hashable, Sendable {
+    public struct MeshNeighbour: Hashable, Sendable {
         public var peer: PeerID
         /// As `FleetNode.link`.
         public var link: String
@@ -19,7 +19,7 @@ public struct MeshView: Hashable, Sendable {
 
     public var own = PeerID(high: 0, low: 0)
     /// In the order of their PeerIDs.
-    public var neighbours: [Neighbour] = []
+    public var neighbours: [MeshNeighbour] = []
     /// Of the routes to all that are in reach.
     public var costs: [PeerID: UInt32] = [:]
     /// The neighbour on the way to each of them; itself for a neighbour.

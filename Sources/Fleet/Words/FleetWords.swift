@@ -8,14 +8,14 @@ import Telemetry
 /// Of all entries that match a node, the first that says something holds: one may name a site by a
 /// pattern, and another rename a single board.
 public struct FleetWords: Hashable, Sendable {
-    private struct Agent: Hashable {
+    private struct NamedAgent: Hashable {
         var peer: PeerID?
         var node: Glob
         var rename: String?
         var labels: [Label]
         var channels: [(pattern: Glob, words: ChannelWords)]
 
-        static func == (left: Agent, right: Agent) -> Bool {
+        static func == (left: NamedAgent, right: NamedAgent) -> Bool {
             left.node == right.node && left.rename == right.rename && left.labels == right.labels
                 && left.channels.map(\.words) == right.channels.map(\.words)
         }
@@ -26,14 +26,14 @@ public struct FleetWords: Hashable, Sendable {
         }
     }
 
-    private let agents: [Agent]
+    private let agents: [NamedAgent]
 
     /// Everything as agents say it.
     public static let none = FleetWords([])
 
     public init(_ agents: [AgentWords]) {
         self.agents = agents.map { agent in
-            Agent(
+            NamedAgent(
                 peer: PeerID(text: agent.node), node: Glob(agent.node), rename: agent.rename,
                 labels: agent.labels,
                 channels: agent.channels.map { (Glob($0.channel), $0) })
@@ -80,7 +80,7 @@ public struct FleetWords: Hashable, Sendable {
             name: words.compactMap(\.rename).first ?? channel, map: map, scale: scale)
     }
 
-    private func matching(_ peer: PeerID, _ name: String) -> [Agent] {
+    private func matching(_ peer: PeerID, _ name: String) -> [NamedAgent] {
         agents.filter { agent in
             agent.peer.map { $0 == peer } ?? agent.node.matches(name)
         }

@@ -113,7 +113,7 @@ public struct InvitationMachine: Sendable, Hashable {
         case .handshakeSeen(let peer, _, _): pairs[peer]?.inboundSeen(now)
         case .progress(let peer, let attempt): pairs[peer]?.progressed(attempt)
         case .admitted(let token, let peer, let run, let attempt, let weAreClient):
-            let channel = InvitationPair.PeerChannel(
+            let channel = InvitationPair.KnownChannel(
                 token: token, run: run, attempt: attempt, weAreClient: weAreClient)
             outputs = admitted(channel, with: peer, now)
         case .failed(let peer, let attempt): failed(peer, attempt, now)
@@ -221,7 +221,7 @@ public struct InvitationMachine: Sendable, Hashable {
     }
 
     private mutating func admitted(
-        _ channel: InvitationPair.PeerChannel, with peer: PeerID, _ now: Instant
+        _ channel: InvitationPair.KnownChannel, with peer: PeerID, _ now: Instant
     ) -> [Output] {
         var outputs: [Output] = []
         var pair = pairs[peer] ?? InvitationPair()

@@ -2,13 +2,13 @@ import NearbyCore
 
 /// What goes on between this node and one other.
 struct InvitationPair: Sendable, Hashable {
-    struct Sighting: Sendable, Hashable {
+    struct SightedRun: Sendable, Hashable {
         var run: RunID
         var role: Role
         var costToCollector: UInt16?
     }
 
-    struct PeerChannel: Sendable, Hashable {
+    struct KnownChannel: Sendable, Hashable {
         var token: ChannelToken
         var run: RunID
         /// The client's number.
@@ -18,7 +18,7 @@ struct InvitationPair: Sendable, Hashable {
         /// Whether this channel stays in use beside another of the same two runs: by rules that
         /// both sides compute alike, in whatever order the channels were admitted. The lower
         /// PeerID's client goes first; of one client the later attempt.
-        func outranks(_ other: PeerChannel, isClientPreferred: Bool) -> Bool {
+        func outranks(_ other: KnownChannel, isClientPreferred: Bool) -> Bool {
             guard run == other.run else { return false }
             guard weAreClient == other.weAreClient else { return weAreClient == isClientPreferred }
             return Int16(bitPattern: attempt &- other.attempt) > 0
@@ -44,8 +44,8 @@ struct InvitationPair: Sendable, Hashable {
         case backingOff(until: Instant)
     }
 
-    var sighting: Sighting?
-    var channel: PeerChannel?
+    var sighting: SightedRun?
+    var channel: KnownChannel?
     var state = State.idle
     var failures = 0
     /// It nudged us.

@@ -9,7 +9,7 @@ import NearbyCore
 /// up and then answered late is given twice the time until that is forgotten, up to eight times:
 /// where a thousand wait for one that is busy, their probes would keep it so.
 struct AnswerTimes: Hashable, Sendable {
-    private struct Span: Hashable {
+    private struct AnswerSpan: Hashable {
         var shortest = Duration.seconds(1)
         var longest = Duration.zero
         var falseAlarms = 0
@@ -20,8 +20,8 @@ struct AnswerTimes: Hashable, Sendable {
         }
     }
 
-    private var current = Span()
-    private var former = Span()
+    private var current = AnswerSpan()
+    private var former = AnswerSpan()
     private var currentEnd: Instant
     private var count = 0
 
@@ -33,7 +33,7 @@ struct AnswerTimes: Hashable, Sendable {
         guard time <= .seconds(1) else { return }
         if now >= currentEnd {
             former = current
-            current = Span()
+            current = AnswerSpan()
             currentEnd = now + Self.spanLength
         }
         current.add(time)

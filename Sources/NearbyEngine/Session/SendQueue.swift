@@ -9,7 +9,7 @@ import NearbyWire
 /// nothing starves. Full: of fresh readings the oldest go, of others the newest.
 public struct SendQueue: Sendable {
     /// A frame ready to be sealed; `priority` is the highest of what it holds.
-    public struct Frame: Equatable, Sendable {
+    public struct QueuedFrame: Equatable, Sendable {
         public var payload: [UInt8]
         public var priority: Priority
     }
@@ -58,7 +58,7 @@ public struct SendQueue: Sendable {
 
     /// The next frame to seal: several as a bundle of at most `byteBudget` bytes where they fit.
     /// One that is larger leaves alone.
-    public mutating func popFrame(byteBudget: Int) -> Frame? {
+    public mutating func popFrame(byteBudget: Int) -> QueuedFrame? {
         guard let slot = nextSlot, let first = lanes[slot].takeFirst() else { return nil }
         var highest = slot
         var taken: UInt8 = 1 << slot
@@ -77,7 +77,7 @@ public struct SendQueue: Sendable {
             }
         }
         countSkips(taken: taken)
-        return Frame(
+        return QueuedFrame(
             payload: frames.isEmpty ? first : FrameBundle(frames: frames).bytes,
             priority: Priority.allCases[highest])
     }

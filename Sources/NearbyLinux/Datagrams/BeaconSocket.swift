@@ -9,7 +9,7 @@ import NearbyCore
 /// source is the data endpoint.
 public final class BeaconSocket {
     /// What became of a join on one link: whether each IP version hears.
-    public struct Membership: Hashable, Sendable {
+    public struct GroupMembership: Hashable, Sendable {
         public var ipv4: Bool
         public var ipv6: Bool
     }
@@ -17,7 +17,7 @@ public final class BeaconSocket {
     private let ipv4: FileDescriptor?
     private let ipv6: FileDescriptor?
     private let receivers: [DatagramReceiver]
-    private var joined: [LinkID: Membership] = [:]
+    private var joined: [LinkID: GroupMembership] = [:]
     /// As `UDPTransport.configuredLinks`: broadcasts arrive on links that were never joined.
     public var configuredLinks: [LinkID]? {
         didSet { for receiver in receivers { receiver.configuredLinks = configuredLinks } }
@@ -42,16 +42,16 @@ public final class BeaconSocket {
     }
 
     /// The links that were joined, in order.
-    public var links: [(link: LinkID, membership: Membership)] {
+    public var links: [(link: LinkID, membership: GroupMembership)] {
         joined.sorted { $0.key < $1.key }.map { (link: $0.key, membership: $0.value) }
     }
 
     /// Joins both groups on a link. Also right when the link was joined before: after its carrier
     /// or its addresses came back the kernel may have forgotten, so the join is made anew.
     @discardableResult
-    public func join(_ link: LinkID) -> Membership {
+    public func join(_ link: LinkID) -> GroupMembership {
         leave(link)
-        let membership = Membership(
+        let membership = GroupMembership(
             ipv4: ipv4.map { Self.member($0, IP_ADD_MEMBERSHIP, ipv4: link) } ?? false,
             ipv6: ipv6.map { Self.member($0, IPV6_ADD_MEMBERSHIP, ipv6: link) } ?? false)
         joined[link] = membership

@@ -20,7 +20,7 @@ public enum WallClock {
     }
 
     /// A reading of both clocks, taken together.
-    public struct Reading: Sendable {
+    public struct BothClocks: Sendable {
         public let monotonic: Instant
         /// Nanoseconds since 1970-01-01 UTC.
         public let unixNanoseconds: Int64
@@ -44,7 +44,7 @@ public enum WallClock {
     /// does no harm.
     ///
     /// - Parameter root: where /sys is found, for tests.
-    public static func read(root: String = "") -> Reading {
+    public static func read(root: String = "") -> BothClocks {
         var best: (gap: Duration, middle: Instant, wall: Int64)?
         for _ in 0..<Self.tries {
             let before = MonotonicClock.now()
@@ -56,7 +56,7 @@ public enum WallClock {
         let rank = rank(
             kernelClock(), setFromHardware: hardwareClockSetTheTime(root: root),
             unixNanoseconds: wall)
-        return Reading(monotonic: middle, unixNanoseconds: wall, rank: rank)
+        return BothClocks(monotonic: middle, unixNanoseconds: wall, rank: rank)
     }
 
     private static let tries = 4

@@ -16,7 +16,7 @@ final class AvahiLink {
             peer: runner.node.ownPeer, role: configuration.role, port: runner.transport.port,
             info: configuration.info)
         service = AvahiService(
-            AvahiService.Advertisement(
+            AvahiService.ServiceAdvertisement(
                 network: network, name: configuration.name, record: record),
             loop: runner.loop)
         service.onEndpoints = { [unowned self] in

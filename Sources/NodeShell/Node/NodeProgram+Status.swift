@@ -208,7 +208,7 @@ extension NodeProgram {
         ])
     }
 
-    private func interface(_ entry: (link: LinkID, membership: BeaconSocket.Membership))
+    private func interface(_ entry: (link: LinkID, membership: BeaconSocket.GroupMembership))
         -> JSONValue
     {
         .object([

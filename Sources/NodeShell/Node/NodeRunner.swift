@@ -152,7 +152,7 @@ public final class NodeRunner {
     }
 
     /// The links on which beacons are heard, with what each hears.
-    public var memberships: [(link: LinkID, membership: BeaconSocket.Membership)] {
+    public var memberships: [(link: LinkID, membership: BeaconSocket.GroupMembership)] {
         beaconSocket?.links ?? []
     }
 

@@ -10,7 +10,7 @@ final class SpoolQueue: @unchecked Sendable {
     typealias Job = Agent.SpoolJob
     typealias Answer = Agent.SpoolAnswer
 
-    struct Statistics: Sendable {
+    struct SpoolStatistics: Sendable {
         /// Bytes of the spool's files, and bytes written since the start.
         var onDisk = 0
         var written = 0
@@ -19,7 +19,7 @@ final class SpoolQueue: @unchecked Sendable {
     /// What a worker posts: an answer, and how large the spool was then.
     struct Message: Sendable {
         fileprivate let answer: Answer
-        fileprivate let statistics: Statistics
+        fileprivate let statistics: SpoolStatistics
     }
 
     let answers: Mailbox<Message>
@@ -60,7 +60,7 @@ final class SpoolQueue: @unchecked Sendable {
     var isIdle: Bool { !isBusy && waiting.isEmpty }
 
     /// As of the message that was taken last.
-    private(set) var statistics = Statistics()
+    private(set) var statistics = SpoolStatistics()
 
     /// Each message that comes out of `answers` goes through here.
     func receive(_ message: Message) -> Answer {
@@ -77,9 +77,11 @@ final class SpoolQueue: @unchecked Sendable {
     }
 
     private func send(_ answer: Answer) {
-        let statistics = spool.map { Statistics(onDisk: $0.byteCount, written: $0.bytesWritten) }
+        let statistics = spool.map {
+            SpoolStatistics(onDisk: $0.byteCount, written: $0.bytesWritten)
+        }
         // One job at a time: the mailbox is never full.
-        _ = answers.post(Message(answer: answer, statistics: statistics ?? Statistics()))
+        _ = answers.post(Message(answer: answer, statistics: statistics ?? SpoolStatistics()))
     }
 
     private func perform(_ job: Job) -> Answer {

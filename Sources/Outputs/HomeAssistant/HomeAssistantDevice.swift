@@ -24,7 +24,7 @@ struct HomeAssistantDevice: Sendable {
     /// `<prefix>/<network>/<node>`.
     var topic: String
 
-    struct Channel: Sendable {
+    struct SensorEntity: Sendable {
         var name: String
         var unit: Unit
         var scale: Int8
@@ -44,7 +44,7 @@ struct HomeAssistantDevice: Sendable {
     static func object(ofChannel name: String) -> String { "c-" + TopicSegment.identifier(name) }
 
     /// The configuration of a channel's entity.
-    func channelConfig(_ channel: Channel) -> MQTTMessage {
+    func channelConfig(_ channel: SensorEntity) -> MQTTMessage {
         let object = Self.object(ofChannel: channel.name)
         let kind = HomeAssistantClass(channel.unit, channel: channel.name)
         let payload = config(object, name: channel.name, isNodeNeeded: true) { json in

@@ -151,7 +151,7 @@ extension TopicPublisher {
         for (name, channel) in node.channels.sorted(by: { $0.key < $1.key })
         where channel.missingSince == nil {
             let config = device.channelConfig(
-                HomeAssistantDevice.Channel(
+                HomeAssistantDevice.SensorEntity(
                     name: name, unit: channel.unit, scale: channel.scale,
                     topic: topic(of: name, node), expireSeconds: channel.expiry.seconds))
             tell(config, as: HomeAssistantDevice.object(ofChannel: name), &node, &outputs)

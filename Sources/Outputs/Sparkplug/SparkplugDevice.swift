@@ -12,9 +12,9 @@ struct SparkplugDevice: Sendable {
     /// Whether its birth certificate names all its channels.
     var isBorn = false
     /// By name.
-    var channels: [String: Channel] = [:]
+    var channels: [String: MetricAlias] = [:]
 
-    struct Channel: Sendable {
+    struct MetricAlias: Sendable {
         var alias: UInt64
         var unit: Unit
         /// The newest reading; nil: none yet. Milliseconds since 1970.
@@ -34,7 +34,7 @@ struct SparkplugDevice: Sendable {
             return false
         }
         guard channels.count < Limits.channelsPerRunMax else { return false }
-        channels[name] = Channel(alias: alias, unit: unit)
+        channels[name] = MetricAlias(alias: alias, unit: unit)
         isBorn = false
         return true
     }

@@ -13,7 +13,7 @@ package struct AdvertisedDevice: Sendable {
     /// Devices that only speak when something happens may be silent for so long.
     static let triggeredSilence = Duration.seconds(86_400)
 
-    private struct Channel: Sendable {
+    private struct AdvertisedChannel: Sendable {
         let name: String
         let unit: String
         /// When and what was reported last; nil: nothing, or a null because it was silent.
@@ -30,7 +30,7 @@ package struct AdvertisedDevice: Sendable {
     /// When the counter of an earlier run was taken up.
     private var restored: Instant?
     private var last = SensorAdvertisement()
-    private var channels: [Channel] = []
+    private var channels: [AdvertisedChannel] = []
 
     package init(name: String, period: Duration, silentAfter: Duration) {
         self.name = name
@@ -164,7 +164,7 @@ package struct AdvertisedDevice: Sendable {
     private mutating func place(of value: SensorAdvertisement.Value) -> Int? {
         if let index = channels.firstIndex(where: { $0.name == value.name }) { return index }
         guard channels.count < Limits.channelsPerAdvertiserMax else { return nil }
-        channels.append(Channel(name: value.name, unit: value.unit))
+        channels.append(AdvertisedChannel(name: value.name, unit: value.unit))
         return channels.count - 1
     }
 }

@@ -19,7 +19,7 @@ struct BatchBuilder {
     private(set) var batch = OutputBatch()
     private let limit: Int
     private var indexes: [Key: Int] = [:]
-    private var maps: [OutputRuns.Series] = []
+    private var maps: [OutputRuns.KnownSeries] = []
     /// Rows that came, those of unknown channels included.
     private var rowCount = 0
     private var isBegun = false

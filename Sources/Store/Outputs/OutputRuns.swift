@@ -15,10 +15,10 @@ struct OutputRuns {
         /// As the store has it.
         fileprivate var birth: Birth
         fileprivate var birthBytes: [UInt8]
-        fileprivate var series: [UInt16: Series] = [:]
+        fileprivate var series: [UInt16: KnownSeries] = [:]
     }
 
-    struct Series {
+    struct KnownSeries {
         var series: OutputSeries
         var map: ValueMap
     }
@@ -72,13 +72,13 @@ struct OutputRuns {
     func layout(of boot: BootID) throws(StoreError) -> Stretches? { try clocks.layout(of: boot) }
 
     /// Nil for a channel that the run's birth does not list.
-    mutating func series(_ number: UInt16, of run: Run, _ id: Int64) -> Series? {
+    mutating func series(_ number: UInt16, of run: Run, _ id: Int64) -> KnownSeries? {
         if let known = runs[id]?.series[number] { return known }
         guard let channel = run.birth.channel(number) else { return nil }
         let shown = words.channel(
             of: run.node.peer, named: run.birth.node.name, channel.name, channel.unit,
             scale: channel.scale)
-        let series = Series(
+        let series = KnownSeries(
             series: OutputSeries(
                 node: run.node, number: number, channel: shown.name, unit: shown.unit,
                 scale: shown.scale),

@@ -5,14 +5,14 @@ import Telemetry
 
 /// What is wanted of a store.
 public struct StoreQuery: Sendable {
-    public enum Peer: Hashable, Sendable {
+    public enum PeerPattern: Hashable, Sendable {
         case id(PeerID)
         /// All peers that call themselves so.
         case name(Glob)
     }
 
     /// Any of these; empty: all.
-    public var peers: [Peer] = []
+    public var peers: [PeerPattern] = []
     /// Names of channels, any of these; empty: all.
     public var channels: [Glob] = []
     /// UTC, nanoseconds since 1970. With bounds, readings whose time is unknown are left out.

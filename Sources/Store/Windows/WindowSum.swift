@@ -4,7 +4,7 @@ import Telemetry
 
 /// Sums up the readings of one channel and window, given in order of time and sequence.
 struct WindowSum {
-    struct Window: Hashable {
+    struct SummedWindow: Hashable {
         var statistics: Statistics
         var last: Outcome
         /// Of the newest reading.
@@ -34,9 +34,9 @@ struct WindowSum {
     var total: Int { accumulator.count + accumulator.nullCount }
 
     /// Nil without a reading.
-    var window: Window? {
+    var window: SummedWindow? {
         accumulator.last.map {
-            Window(statistics: accumulator.statistics, last: $0.outcome, hops: hops)
+            SummedWindow(statistics: accumulator.statistics, last: $0.outcome, hops: hops)
         }
     }
 

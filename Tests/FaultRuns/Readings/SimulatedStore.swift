@@ -7,7 +7,7 @@ import Telemetry
 /// has it; a batch is durable as a whole or not at all.
 struct SimulatedStore {
     typealias Job = CollectorNode.StoreJob
-    typealias Answer = CollectorNode.StoreAnswer
+    typealias Answer = CollectorNode.StoreResult
 
     private let faults: ReadingFaults
     private let truth: ReadingsTruth

@@ -30,7 +30,7 @@ struct ReceptionWatchdog: Sendable {
         case receptionRestored
     }
 
-    private enum Reception: Sendable {
+    private enum Watch: Sendable {
         case unwatched
         /// Nobody was heard yet, so nobody is missed.
         case nobody
@@ -48,7 +48,7 @@ struct ReceptionWatchdog: Sendable {
         case over(since: Instant)
     }
 
-    private var reception = Reception.unwatched
+    private var reception = Watch.unwatched
     private var cycle = PowerCycle.never
     private(set) var isLinked = false
     /// How often reception began anew because nobody was heard any more.
