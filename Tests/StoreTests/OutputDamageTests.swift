@@ -29,6 +29,10 @@ import Testing
         "UPDATE cursors SET history_run = 1, history_sequence = 9223372036854775807",
         "UPDATE cursors SET history_run = -9223372036854775808",
         "UPDATE output_history SET count = 9223372036854775807",
+        "UPDATE output_history SET run_id = 9223372036854775807 WHERE run_id = 99",
+        "UPDATE cursors SET change = 9223372036854775807, sequence = 500, count = 300",
+        "UPDATE sqlite_sequence SET seq = 9223372036854775807 WHERE name = 'changes'",
+        "UPDATE changes SET id = 9223372036854775807 WHERE id = (SELECT max(id) FROM changes)",
     ]
 
     @Test(arguments: sets) func anOutputPassesOverAbsurdNumbers(_ damage: String) throws {

@@ -65,11 +65,27 @@ struct CursorTable {
         }
     }
 
-    /// One of a damaged store may lie behind the end of the log, where nothing would ever come.
-    func moveIntoLog() throws(StoreError) {
+    /// What a damaged store may have: entries whose numbers leave none for the next ones, and
+    /// cursors behind the end of the log, where nothing would ever come.
+    func mendLog() throws(StoreError) {
+        try database.execute("DELETE FROM changes WHERE id >= \(Self.numberEnd)")
         try database.execute(
-            "UPDATE cursors SET change = \(Self.lastSQL) WHERE change > \(Self.lastSQL)")
+            """
+            UPDATE sqlite_sequence SET seq = coalesce((SELECT max(id) FROM changes), 0)
+            WHERE name = 'changes' AND seq >= \(Self.numberEnd)
+            """)
+        let start = OutputCursor.Place()
+        try database.execute(
+            """
+            UPDATE cursors SET change = \(Self.lastSQL), channel = \(start.channel),
+                milliseconds = \(start.milliseconds), sequence = \(start.sequence),
+                count = \(start.count)
+            WHERE change > \(Self.lastSQL)
+            """)
     }
+
+    /// Beyond what any store could count.
+    private static let numberEnd = Int64(1) << 62
 
     /// The last entry of the log that ever was.
     private static let lastSQL =

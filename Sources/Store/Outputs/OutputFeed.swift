@@ -265,6 +265,8 @@ public final class OutputFeed {
             let id = selectHistory.integer(0)
             let ranges = try? NumberRanges(parsingStored: selectHistory.bytes(1))
             selectHistory.reset()
+            // No run has the last number of all, and the cursor could not leave it behind.
+            guard id < .max else { return }
             if id != page.cursor.historyRun {
                 page.cursor.historyRun = id
                 page.cursor.historySequence = 0
@@ -279,7 +281,7 @@ public final class OutputFeed {
                 page.isMore = true
                 if builder.room == 0 { return }
             }
-            page.cursor.historyRun = id.addingSaturating(1)
+            page.cursor.historyRun = id + 1
             page.cursor.historySequence = 0
         }
         page.isMore = true

@@ -20,7 +20,7 @@ extension Store {
                 result.removed.append(name)
             }
             for output in outputs where !known.contains(output.name) { try cursors.add(output) }
-            try cursors.moveIntoLog()
+            try cursors.mendLog()
             result.progress = try cursors.all()
         }
         changes.isKept = !outputs.isEmpty
