@@ -254,7 +254,7 @@ struct LivenessMachineTests {
     @Test func whoAnswersLateIsGivenTwiceTheTimeForHalfAMinute() throws {
         var side = Side()
         var now = converse(&side, times: 20, answer: .milliseconds(26))
-        for expected in [95, 452, 904, 1_808, 1_808] as [Int64] {
+        for expected in [95, 452, 904, 1_356, 1_356] as [Int64] {
             let silence = try fallSilent(
                 &side, for: .milliseconds(100), isLate: true, from: now)
             #expect(silence.time == .milliseconds(expected))
@@ -267,6 +267,38 @@ struct LivenessMachineTests {
             now = converse(&side, times: 20, answer: .milliseconds(26), from: now)
         }
         #expect(timeUntilSuspect(&side, from: now) == .milliseconds(95))
+    }
+
+    /// With little between its delays, too: otherwise no other way would be taken for 3 s.
+    @Test(arguments: [LinkClass.ethernet, .wifi, .bluetooth], [0, 1, 2, 3])
+    func whoIsGoneIsSuspectBeforeItIsLost(_ linkClass: LinkClass, _ delayCount: Int) throws {
+        var side = Side(linkClass: linkClass)
+        let answer = Duration.milliseconds(linkClass == .bluetooth ? 100 : 20)
+        var now = converse(&side, times: 20, answer: answer)
+        for _ in 0..<delayCount {
+            let silence = try fallSilent(
+                &side, for: .milliseconds(100), isLate: true, from: now)
+            now = converse(&side, times: 3, answer: answer, from: silence.end)
+        }
+        side.events = []
+        _ = side.feed(.frameSent(isData: true), now)
+        side.runAlone(to: now + .seconds(4))
+        let suspected = try #require(side.events.first { $0.output == .suspected })
+        #expect(suspected.at - now <= .milliseconds(1_600))
+    }
+
+    @Test func delaysAreForgottenOnAnIdleLinkToo() throws {
+        var side = Side()
+        let now = converse(&side, times: 20, answer: .milliseconds(26))
+        let silence = try fallSilent(&side, for: .milliseconds(100), isLate: true, from: now)
+        // Hellos alone.
+        var time = silence.end
+        while time < silence.end + .seconds(40) {
+            time = time + .seconds(1)
+            _ = side.feed(.frameReceived(isData: false), time)
+        }
+        let suspect = try #require(timeUntilSuspect(&side, from: time))
+        #expect(suspect < .milliseconds(300))
     }
 
     /// What was lost on the way says nothing of how busy it is.

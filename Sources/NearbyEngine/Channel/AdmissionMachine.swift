@@ -222,6 +222,6 @@ extension Limits {
     /// From the end of the handshake to the other side's proof.
     public static let admissionTimeout = Duration.seconds(10)
     /// The same where we are the client and repeat ours: who is silent for so long has perhaps made
-    /// room for others in our place, and only another handshake tells.
+    /// room for others in our place, and only another handshake tells. It follows after a second.
     static let admissionSilence = Duration.seconds(4)
 }

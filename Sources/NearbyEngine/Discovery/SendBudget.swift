@@ -45,10 +45,11 @@ public struct DiscoveryRate: Equatable, Sendable {
 /// kind.
 ///
 /// Beacons of the links are never held back; answers to callers and nudges to collectors have
-/// limits of their own; everything else leaves only where it still fits, with
-/// the beacons that are to come in the next second, and with one place for each other kind: so who
-/// provokes answers of one kind does not keep us from trying configured addresses, nor from nudging
-/// those whom we want. Keeps at most 22 entries more than frames may leave.
+/// limits of their own; everything else leaves only where it still fits, with the beacons that are
+/// to come in the next second, and with one place for each other kind: so who provokes answers of
+/// one kind does not keep us from trying configured addresses, nor from nudging those whom we want.
+/// Keeps at most 22 entries more than frames may leave, and for those two limits an entry for each
+/// of their places.
 struct SendBudget: Sendable {
     enum Kind: Equatable, Sendable {
         case beacon

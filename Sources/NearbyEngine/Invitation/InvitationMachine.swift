@@ -35,8 +35,8 @@ public struct InvitationMachine: Sendable, Hashable {
         case admitted(
             ChannelToken, peer: PeerID, run: RunID, attempt: UInt16, weAreClient: Bool)
         case failed(PeerID, UInt16)
-        /// The peer answered our handshake and then no more: it evicted us among many, or started
-        /// anew. Nothing is wrong between the two.
+        /// The peer answered our handshake and then no more, before there were keys: it evicted us
+        /// among many, or started anew. Who is silent after that has failed.
         case fellSilent(PeerID, UInt16)
         case declined(PeerID, UInt16, retryAfter: Duration)
         case channelClosed(ChannelToken)
@@ -248,7 +248,7 @@ public struct InvitationMachine: Sendable, Hashable {
         }
         pair.suspicion.dispel(now)
         pair.state = .idle
-        pair.failures = 0
+        (pair.failures, pair.silences) = (0, 0)
         pair.wantsUs = false
         pair.wakePause = GrowingPause(first: Limits.wakePauseFirst, longest: Limits.wakePauseMax)
         pairs[peer] = pair
@@ -267,11 +267,12 @@ public struct InvitationMachine: Sendable, Hashable {
         pairs[peer] = pair
     }
 
-    /// Tries again soon, however often.
+    /// Tries again soon, and later each time.
     private mutating func fellSilent(_ peer: PeerID, _ attempt: UInt16, _ now: Instant) {
         guard var pair = pairs[peer], case .inviting(attempt, _) = pair.state else { return }
-        pair.state = .backingOff(
-            until: now + Limits.silencePause + random.duration(below: Limits.silencePause))
+        let pause = min(Limits.silencePause * (1 << pair.silences), Limits.silencePauseMax)
+        pair.silences = min(pair.silences + 1, 8)
+        pair.state = .backingOff(until: now + pause + random.duration(below: pause))
         pair.suspicion.dispel(now)
         pairs[peer] = pair
     }
@@ -405,6 +406,9 @@ extension Limits {
     static let fullRetry = Duration.seconds(30)
     /// Before another handshake with a peer that fell silent in the last one; up to twice that.
     static let silencePause = Duration.milliseconds(100)
+    static let silencePauseMax = Duration.seconds(8)
+    /// Before others are preferred.
+    static let silencesTolerated = 3
     /// Peers that a program calls at once.
     static let dialedPeersMax = 512
     /// All that discovery knows.

@@ -48,6 +48,8 @@ struct InvitationPair: Sendable, Hashable {
     var channel: KnownChannel?
     var state = State.idle
     var failures = 0
+    /// Handshakes in a row that it answered, and then no more.
+    var silences = 0
     /// It nudged us.
     var wantsUs = false
     /// Between back-offs that its nudges ended.
@@ -83,9 +85,11 @@ struct InvitationPair: Sendable, Hashable {
         return sighting != nil && !isUnanswered
     }
 
-    /// For choosing: collectors are cheapest, those without a route dearest.
+    /// For choosing: collectors are cheapest, those without a route dearest, and behind them those
+    /// that fell silent again and again, who otherwise would hold their places for ever.
     var cost: UInt32 {
-        sighting?.role == .collector ? 0 : UInt32(sighting?.costToCollector ?? .max) + 1
+        if silences >= Limits.silencesTolerated { return .max }
+        return sighting?.role == .collector ? 0 : UInt32(sighting?.costToCollector ?? .max) + 1
     }
 
     /// Somebody who says that it is the peer has begun: give it its time. Anybody can say so, and

@@ -6,13 +6,12 @@ import NearbyCore
 /// As a retransmission timeout follows the round trip and its variation (RFC 6298), but from the
 /// longest time instead of a mean: a neighbour that was slow for a moment is not given up the next
 /// time that it is. A lossy link shows long times too, and is given more of it. And who was given
-/// up and then answered late is given twice the time until that is forgotten, up to eight times:
-/// where a thousand wait for one that is busy, their probes would keep it so.
+/// up and then answered late may have twice the time for half a minute, up to eight times: where a
+/// thousand wait for one that is busy, their probes would keep it so.
 struct AnswerTimes: Hashable, Sendable {
     private struct AnswerSpan: Hashable {
         var shortest = Duration.seconds(1)
         var longest = Duration.zero
-        var falseAlarms = 0
 
         mutating func add(_ time: Duration) {
             shortest = min(shortest, time)
@@ -24,6 +23,8 @@ struct AnswerTimes: Hashable, Sendable {
     private var former = AnswerSpan()
     private var currentEnd: Instant
     private var count = 0
+    private var falseAlarms = 0
+    private var falseAlarmsEnd = Instant.zero
 
     init(now: Instant) { currentEnd = now + Self.spanLength }
 
@@ -41,29 +42,26 @@ struct AnswerTimes: Hashable, Sendable {
     }
 
     /// It was given up, was there, and answered late.
-    mutating func addFalseAlarm() {
-        current.falseAlarms = min(current.falseAlarms + 1, Self.doublingsMax)
+    mutating func addFalseAlarm(now: Instant) {
+        falseAlarms = now < falseAlarmsEnd ? min(falseAlarms + 1, Self.doublingsMax) : 1
+        falseAlarmsEnd = now + Self.spanLength * 2
     }
 
-    /// When a frame with data counts as unanswered: from 35 ms on a wire where every answer came
-    /// in time to 75 ms, and later only where no answer is ever that fast, or after false alarms.
-    var answerTimeout: Duration { usualTimeout * forbearance }
+    /// How many times as long it may take, after false alarms.
+    func forbearance(now: Instant) -> Int { now < falseAlarmsEnd ? 1 << falseAlarms : 1 }
 
-    private var usualTimeout: Duration {
+    /// When a frame with data counts as unanswered: from 35 ms on a wire where every answer came
+    /// in time to 75 ms, and later only where no answer is ever that fast.
+    var answerTimeout: Duration {
         let most = max(Limits.answerTimeout, shortest + Limits.answerMargin)
         guard count >= Self.countUntilTrusted else { return most }
         return min(max(longest * 5 / 4, Limits.answerTimeoutMin), most)
     }
 
-    /// Between two probes while it does not answer: 20 to 50 ms, or more after false alarms. Probes
-    /// are answered at once.
+    /// Between two probes while it does not answer: 20 to 50 ms. Probes are answered at once.
     var probeInterval: Duration {
-        let usual = max(usualTimeout - Limits.answerDelay, Limits.probeIntervalMin)
-        return min(usual, Limits.probeInterval) * forbearance
-    }
-
-    private var forbearance: Int {
-        1 << min(current.falseAlarms + former.falseAlarms, Self.doublingsMax)
+        let usual = max(answerTimeout - Limits.answerDelay, Limits.probeIntervalMin)
+        return min(usual, Limits.probeInterval)
     }
 
     private var shortest: Duration {

@@ -78,6 +78,10 @@ struct HopMachine: Sendable {
         case .frameReceived(let isData): return live(.frameReceived(isData: isData), now)
         case .frameSent(let isData): return live(.frameSent(isData: isData), now)
         case .received(let frame, let path):
+            // Over another link it is a second answer to one probe, and not a late one.
+            if frame == .answer, path.endpoint != endpoint {
+                return live(.frameReceived(isData: false), now)
+            }
             let answer = frame == .probe ? probed(from: path, now) : []
             return answer + live(.received(frame), now)
         case .answered(let path): return choose(.answered(path), now)

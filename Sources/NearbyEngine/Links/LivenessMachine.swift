@@ -96,7 +96,7 @@ public struct LivenessMachine: Sendable, Hashable {
             lastSent = now
             answerDue = nil
             if isData, answerExpected == nil, state == .alive {
-                answerExpected = now + answerTimes.answerTimeout * slowness
+                answerExpected = now + answerTimes.answerTimeout * patience(now)
                 dataSentAt = now
             }
             return []
@@ -104,7 +104,7 @@ public struct LivenessMachine: Sendable, Hashable {
         case .received(.probe):
             return heard(isData: false, now) + [.send(LivenessFrame.answer.bytes)]
         case .received(.answer):
-            answered()
+            answered(now)
             return heard(isData: false, now)
         case .received: return heard(isData: false, now)
         case .unreachable: return suspect(now)
@@ -174,12 +174,14 @@ public struct LivenessMachine: Sendable, Hashable {
 
     /// More answers than probes: some are to earlier ones, which were late and not lost. So it was
     /// there all the time, and is behind with its work.
-    private mutating func answered() {
+    private mutating func answered(_ now: Instant) {
         guard case .suspect(var suspicion) = state else { return }
         suspicion.answersAtOnce += 1
         if suspicion.answersAtOnce > 1, !suspicion.isLate {
             suspicion.isLate = true
-            answerTimes.addFalseAlarm()
+            answerTimes.addFalseAlarm(now: now)
+            // What was late was not lost.
+            loss = usualLoss
         }
         state = .suspect(suspicion)
     }
@@ -221,7 +223,7 @@ public struct LivenessMachine: Sendable, Hashable {
         if count == 1 { usualLoss = loss }
         loss += (65_536 - loss) / 16
         guard count <= unansweredMax else { return suspect(now) }
-        state = .probing(unanswered: count, next: now + answerTimes.probeInterval * slowness)
+        state = .probing(unanswered: count, next: now + answerTimes.probeInterval * patience(now))
         return [.send(LivenessFrame.probe.bytes)]
     }
 
@@ -237,6 +239,15 @@ public struct LivenessMachine: Sendable, Hashable {
         state = .suspect(Suspicion(next: now + Limits.suspectProbeInterval * slowness))
         announcedCost = RoutingMessage.metricInfinite
         return [.suspected, .send(LivenessFrame.probe.bytes)]
+    }
+
+    /// Times as long as on a quick link. After false alarms too, but so that who is gone is suspect
+    /// long before it counts as lost, and another way is taken.
+    private func patience(_ now: Instant) -> Int {
+        let usual =
+            (answerTimes.answerTimeout + answerTimes.probeInterval * unansweredMax) * slowness
+        let most = Limits.suspicionMax.nanoseconds / max(1, usual.nanoseconds)
+        return slowness * max(1, min(answerTimes.forbearance(now: now), Int(most)))
     }
 
     /// Probes: three on a good link; more where frames are lost as a matter of course.
@@ -275,4 +286,6 @@ extension Limits {
     static let helloJitter = Duration.milliseconds(5)..<Duration.milliseconds(25)
     /// Three hellos, and what they take to come.
     public static let neighbourTimeout = Duration.milliseconds(3_100)
+    /// How long somebody who is not there may count as late at most.
+    static let suspicionMax = Duration.milliseconds(1_500)
 }
