@@ -108,6 +108,9 @@ public struct TransferMachine: Sendable {
     /// The stream that the next `openStream` opens.
     public var nextStream: StreamID { StreamID(isOwn: true, number: outgoingStreams.next) }
 
+    /// Whether there is a place for the stream that the next `openStream` opens.
+    public var mayOpenStream: Bool { outgoingStreams.mayOpen }
+
     /// The resource that the next `offer` offers.
     public var nextResource: ResourceID { ResourceID(isOwn: true, number: outgoingResources.next) }
 

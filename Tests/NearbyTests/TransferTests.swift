@@ -46,6 +46,57 @@ extension LoopbackTests {
         try await writing.value
     }
 
+    /// Only 256 are open at once: the others wait for some of these to end.
+    @Test func moreStreamsThanMayBeOpenAtOnceAllArrive() async throws {
+        let (anna, bert) = try await pair()
+        defer { for program in [anna, bert] { program.stop() } }
+        let count = 2 * Limits.streamsMax + 50
+        for number in 0..<count {
+            let stream = try anna.session.openStream(named: "\(number)", to: bert.peer)
+            #expect(try stream.writeNow([UInt8](repeating: 7, count: 2_000)[...]) == 2_000)
+            stream.finish()
+        }
+        let byteCounts = try await within(.seconds(60)) {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<count {
+                    let stream = try await bert.next { event -> IncomingStream? in
+                        guard case .stream(let stream, _, _) = event else { return nil }
+                        return stream
+                    }
+                    group.addTask {
+                        var byteCount = 0
+                        for try await part in stream { byteCount += part.count }
+                        return byteCount
+                    }
+                }
+                var all: [Int] = []
+                for try await byteCount in group { all.append(byteCount) }
+                return all
+            }
+        }
+        #expect(byteCounts.count == count && byteCounts.allSatisfy { $0 == 2_000 })
+    }
+
+    @Test func streamsThatWaitForOthersEndWithTheSession() async throws {
+        let (anna, bert) = try await pair()
+        defer { for program in [anna, bert] { program.stop() } }
+        var streams: [OutgoingStream] = []
+        for number in 0..<Limits.streamsMax + 5 {
+            let stream = try anna.session.openStream(named: "\(number)", to: bert.peer)
+            #expect(try stream.writeNow([1][...]) == 1)
+            streams.append(stream)
+        }
+        bert.session.disconnect()
+        let last = try #require(streams.last)
+        #expect(
+            try await eventually {
+                do {
+                    _ = try last.writeNow([1])
+                    return false
+                } catch { return true }
+            })
+    }
+
     @Test func aReaderThatStallsHoldsTheWriterBack() async throws {
         let (anna, bert) = try await pair()
         defer { for program in [anna, bert] { program.stop() } }

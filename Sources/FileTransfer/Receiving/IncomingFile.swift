@@ -39,8 +39,8 @@ struct IncomingFile: Sendable {
                 "there is no room for \(name): \(ByteText.text(total - there)) are needed, "
                 + "\(ByteText.text(free)) are free"
             let outcome = await refuse(TransferFault(.cannotCreate, text), say, tell)
-            // The sender leaves, and what is there stays for when there is room.
-            _ = try? await resource.file()
+            // What is there stays for when there is room, and nothing more comes.
+            resource.giveBack()
             return outcome
         }
         tell(.began(name: name.description, from: sender, byteCount: total, resumedAt: there))

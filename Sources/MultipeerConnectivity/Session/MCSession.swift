@@ -117,8 +117,8 @@ open class MCSession: NSObject, @unchecked Sendable {
     ///   - resourceName: What the receiver is told.
     ///   - peerID: A connected peer.
     ///   - completionHandler: Called once on a private queue: nil when the receiver has all of it.
-    /// - Returns: Counts bytes, and cancels it. Nil if it could not begin; the handler has the
-    ///   reason.
+    /// - Returns: Counts bytes, and cancels it. Nil where the peer is not connected or the scheme
+    ///   is another one; the handler has the reason then, too.
     @discardableResult
     open func sendResource(
         at resourceURL: URL, withName resourceName: String, toPeer peerID: MCPeerID,

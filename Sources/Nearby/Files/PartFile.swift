@@ -36,7 +36,7 @@ final class PartFile {
             if count == 0 { describe(offer, of: peer) }
             return
         }
-        throw NearbyError(.unavailable, "the same file comes too often at once")
+        throw NearbyError(.unavailable, "the same file comes too often at once", end: .full)
     }
 
     /// Puts it where the next transfer of the same content does not find it.
@@ -47,6 +47,12 @@ final class PartFile {
         let final = path + "-" + String(random.next(), radix: 36)
         unlink(path + Self.about)
         return rename(path, final) == 0 ? final : nil
+    }
+
+    /// To what was there before this transfer; gone if that was nothing.
+    func cutBack() {
+        guard byteCount > 0 else { return remove() }
+        ftruncate(file.raw, off_t(byteCount))
     }
 
     func remove() {

@@ -10,6 +10,10 @@ final class PeerTransfers {
     var runs: RunPair
     var machine = TransferMachine()
     var written: [StreamID: OutgoingPipe] = [:]
+    /// Streams of ours that are opened when others have ended, in order; what is written to them
+    /// waits in their pipes.
+    var unopened: [OutgoingPipe] = []
+    var isOpening = false
     /// Those that have ended, too, until the program has read all of them: that makes room for
     /// others.
     var read: [StreamID: IncomingPipe] = [:]
@@ -35,6 +39,14 @@ final class PeerTransfers {
     /// Files are to be read or hashed.
     var isBusy: Bool {
         sending.values.contains(where: \.isBusy) || receiving.values.contains(where: \.isBusy)
+    }
+
+    /// Those that were not opened so far never will be.
+    func endUnopened(
+        _ error: NearbyError, where isMeant: (OutgoingPipe) -> Bool = { _ in true }
+    ) {
+        for pipe in unopened where isMeant(pipe) { pipe.end(error) }
+        unopened.removeAll(where: isMeant)
     }
 
     /// The machine has none of the peer's streams any more. What the program has not read stays in
@@ -88,6 +100,8 @@ extension Limits {
     /// Streams and resources of one peer that wait for their session to be connected: as many as a
     /// peer may have open. Further ones are refused and counted.
     static let earlyTransfersMax = streamsMax + resourcesMax
+    /// Streams of ours that wait for others of the same peer to end.
+    static let unopenedStreamsMax = 4_096
     /// Peers without a channel whose packet numbers are remembered: as many as a session has
     /// members. Beyond that the one is forgotten that was idle for longest.
     static let idleTransfersMax = sessionMembersMax

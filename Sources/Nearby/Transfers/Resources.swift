@@ -85,6 +85,13 @@ public final class IncomingResource: Sendable {
         state.cancel()
     }
 
+    /// Ends it on both sides as well, and leaves what was here before for a later attempt, without
+    /// what came since: for want of room, for instance.
+    public func giveBack() {
+        outcome.resolve(.failure(.cancelled))
+        state.cancel(keepsPart: true)
+    }
+
     /// The path of the file, whole and checked. Ours to move away: it is removed when this object
     /// goes. For one task; cancelled, the file goes on.
     ///
@@ -107,6 +114,7 @@ final class TransferState: Sendable {
         var resumedAt: Int64?
         var isOver = false
         var isCancelled = false
+        var keepsPart = false
     }
 
     private let state: Mutex<State>
@@ -127,6 +135,9 @@ final class TransferState: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
+    /// What an earlier attempt left is to stay.
+    var keepsPart: Bool { state.withLock { $0.keepsPart } }
+
     func update(_ completed: Int64) {
         let news = state.withLock { state -> Progress? in
             guard completed != state.current.completed else { return nil }
@@ -136,9 +147,10 @@ final class TransferState: Sendable {
         if let news { progress.push(news, .news) }
     }
 
-    func cancel() {
+    func cancel(keepsPart: Bool = false) {
         let isNews = state.withLock { state in
             defer { state.isCancelled = true }
+            if !state.isCancelled { state.keepsPart = keepsPart }
             return !state.isOver && !state.isCancelled
         }
         if isNews { Background.shared.postIfRunning(.cancelTransfer(self)) }

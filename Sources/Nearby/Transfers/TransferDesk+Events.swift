@@ -21,6 +21,7 @@ extension TransferDesk {
         while let id = transfers.roomy.popLast() {
             if let pipe = transfers.written[id] { write(pipe, id, transfers, now) }
         }
+        openMore(transfers, now)
     }
 
     private func perform(
@@ -138,8 +139,9 @@ extension TransferDesk {
             if !file.outcome.resolve(.success(path)) { removeFile(path) }
         case .failure(let reason):
             switch reason {
-            case .restarted, .abandoned, .readFailed, .writeFailed, .unknownGroup, .full: break
-            case .cancelled, .refused, .sizeMismatch, .digestMismatch, .violation:
+            case .restarted, .abandoned, .writeFailed, .unknownGroup, .full: break
+            // What cannot be read, or has changed, does not come again under the same key.
+            case .cancelled, .refused, .readFailed, .sizeMismatch, .digestMismatch, .violation:
                 file.part.remove()
             }
             file.outcome.resolve(.failure(NearbyError(reason, of: station.names.peer(peer))))

@@ -78,7 +78,7 @@ extension TransferDesk {
             part = try PartFile(of: peer, offer, in: session.folder)
         } catch {
             session.events.push(.failure(peer, error), .news)
-            return tell(transfers, .cancel(id, .writeFailed), now)
+            return tell(transfers, .cancel(id, error.end ?? .writeFailed), now)
         }
         let (state, outcome) = (TransferState(byteCount: offer.byteCount), Reply<String>())
         state.begin(at: part.byteCount)
@@ -118,6 +118,7 @@ extension TransferDesk {
         guard let transfers = peers[peer] else { return }
         let error = NearbyError(.notConnected, "\(station.names.peer(peer)) has left the session")
         for new in takeEarly(of: number, transfers) { refuse(new, .unknownGroup, transfers, now) }
+        transfers.endUnopened(error) { $0.session.number == number }
         for (id, pipe) in transfers.written.sorted(by: { $0.key < $1.key })
         where pipe.session.number == number {
             transfers.written[id] = nil

@@ -29,12 +29,41 @@ final class TransferDesk {
 
     // MARK: The program
 
+    /// At once, or when others have ended.
     func openStream(_ pipe: OutgoingPipe, _ now: Instant) throws(NearbyError) {
         let (transfers, group) = try transfers(with: pipe.peer, in: pipe.session)
+        if transfers.unopened.isEmpty, transfers.machine.mayOpenStream {
+            return open(pipe, group, transfers, now)
+        }
+        guard transfers.unopened.count < Limits.unopenedStreamsMax else {
+            throw NearbyError(.full, of: pipe.peer)
+        }
+        transfers.unopened.append(pipe)
+    }
+
+    private func open(
+        _ pipe: OutgoingPipe, _ group: UInt16, _ transfers: PeerTransfers, _ now: Instant
+    ) {
         let id = transfers.machine.nextStream
         transfers.written[id] = pipe
         tell(transfers, .openStream(name: pipe.name, group: group), now)
-        write(pipe, now)
+        write(pipe, id, transfers, now)
+    }
+
+    /// As many as have a place now. A session that the peer has left has ended its own before.
+    func openMore(_ transfers: PeerTransfers, _ now: Instant) {
+        guard !transfers.isOpening else { return }
+        transfers.isOpening = true
+        defer { transfers.isOpening = false }
+        while let pipe = transfers.unopened.first, transfers.machine.mayOpenStream {
+            transfers.unopened.removeFirst()
+            let status = station.group.status
+            if let group = status.theirNumber(of: transfers.peer, in: pipe.session.number) {
+                open(pipe, group, transfers, now)
+            } else {
+                pipe.end(NearbyError(.abandoned, of: pipe.peer))
+            }
+        }
     }
 
     func write(_ pipe: OutgoingPipe, _ now: Instant) {
@@ -102,7 +131,7 @@ final class TransferDesk {
             if let (id, file) = transfers.receiving.first(where: { $0.value.state === state }) {
                 transfers.receiving[id] = nil
                 file.outcome.resolve(.failure(.cancelled))
-                file.part.remove()
+                state.keepsPart ? file.part.cutBack() : file.part.remove()
                 tell(transfers, .cancel(id, .cancelled), now)
             }
         }
@@ -181,6 +210,7 @@ final class TransferDesk {
         guard let transfers = peers[peer] else { return }
         if transfers.runs == runs { return tell(transfers, .reachable, now) }
         transfers.runs = runs
+        transfers.endUnopened(NearbyError(.restarted, of: station.names.peer(peer)))
         tell(transfers, .restarted, now)
         transfers.forgetIncoming()
     }
@@ -204,6 +234,7 @@ final class TransferDesk {
     }
 
     private func endAll(with transfers: PeerTransfers, _ now: Instant) {
+        transfers.endUnopened(NearbyError(.abandoned, of: station.names.peer(transfers.peer)))
         tell(transfers, .endAll, now)
         transfers.forgetIncoming()
     }
@@ -223,6 +254,7 @@ final class TransferDesk {
 
     private func abandon(with peer: PeerID, _ now: Instant) {
         guard let transfers = peers[peer] else { return }
+        transfers.endUnopened(NearbyError(.abandoned, of: station.names.peer(peer)))
         tell(transfers, .abandoned, now)
         peers[peer] = nil
     }

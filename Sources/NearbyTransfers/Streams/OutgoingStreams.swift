@@ -30,6 +30,10 @@ struct OutgoingStreams: Sendable {
 
     var count: Int { streams.count }
 
+    var mayOpen: Bool {
+        streams.count < Limits.streamsMax && numbers.waitingCount < Limits.streamsMax
+    }
+
     var hasReady: Bool { !ready.isEmpty }
 
     /// What may be written now, bytes; nil: there is no such stream.
@@ -41,9 +45,7 @@ struct OutgoingStreams: Sendable {
         defer { next += 1 }
         let id = StreamID(isOwn: true, number: next)
         let isLegal = name.utf8.count <= Limits.transferNameBytesMax
-        guard isLegal, streams.count < Limits.streamsMax,
-            numbers.waitingCount < Limits.streamsMax
-        else {
+        guard isLegal, mayOpen else {
             let reason: TransferEnd = isLegal ? .full : .violation
             return TransferEffects(outputs: [.wasReset(id, reason)])
         }
