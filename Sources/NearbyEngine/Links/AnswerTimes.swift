@@ -8,8 +8,8 @@ import NearbyCore
 /// time that it is. A lossy link shows long times too, and is given more of it. And who was given
 /// up and then answered late may have twice the time for half a minute, up to eight times: where a
 /// thousand wait for one that is busy, their probes would keep it so.
-struct AnswerTimes: Hashable, Sendable {
-    private struct AnswerSpan: Hashable {
+struct AnswerTimes: Sendable {
+    private struct AnswerSpan {
         var shortest = Duration.seconds(1)
         var longest = Duration.zero
 

@@ -8,7 +8,7 @@ import NearbyWire
 /// suspect; how soon follows its answers so far (`AnswerTimes`).
 /// Idle: a hello a second in each direction, and three that did not come are the end. Where an ICMP
 /// error says that nobody is there, and that is proved, the neighbour is suspect at once.
-public struct LivenessMachine: Sendable, Hashable {
+public struct LivenessMachine: Sendable {
     public enum Input: Equatable, Sendable {
         case frameSent(isData: Bool)
         case frameReceived(isData: Bool)
@@ -28,7 +28,7 @@ public struct LivenessMachine: Sendable, Hashable {
         case lost
     }
 
-    private enum State: Hashable {
+    private enum State: Equatable {
         case alive
         /// So many frames in a row were not answered.
         case probing(unanswered: Int, next: Instant)
@@ -38,7 +38,7 @@ public struct LivenessMachine: Sendable, Hashable {
     /// What a suspect has shown since. Probes go out one at a time. While none is answered though
     /// the link loses few frames, they become rarer: it may be there and behind with its work, of
     /// which they are more.
-    private struct Suspicion: Hashable {
+    private struct Suspicion: Equatable {
         /// Probes in a row that were answered, and that were not.
         var answers = 0
         var missed = 0
