@@ -6,7 +6,8 @@ import NodeShell
 /// Names of nodes: how people write them, and how they are shown.
 extension NetworkMap {
     /// The node that is meant: by its name, by its PeerID, or by how that begins (two groups at
-    /// least). A PeerID that is not known here is taken as it is.
+    /// least). A PeerID that is not known here is taken as it is. Of several with one name those
+    /// that are out of reach are not meant, if one is in reach.
     public func peer(named text: String) throws(SurveyError) -> PeerID {
         let found = matches(text)
         if found.count > 1 {
@@ -25,7 +26,8 @@ extension NetworkMap {
         let everybody = [own] + members
         if let peer = PeerID(text: text) { return everybody.filter { $0.peer == peer } }
         let named = everybody.filter { $0.name == text }
-        if !named.isEmpty { return named }
+        let inReach = named.filter { $0.isOnline || $0.peer == own.peer }
+        if !named.isEmpty { return inReach.isEmpty ? named : inReach }
         let begin = text.lowercased()
         guard begin.utf8.count >= 11 else { return [] }
         return everybody.filter { $0.peer.description.hasPrefix(begin) }

@@ -48,6 +48,14 @@ struct NamesTests {
         #expect(twins.label(of: Fixtures.north) == "relay (\(Fixtures.short(Fixtures.north)))")
     }
 
+    /// `rivulet send` beside a node has its name, and is gone afterwards.
+    @Test func whoIsOutOfReachIsNotMeantWhereAnotherIsThere() throws {
+        let twins = try Fixtures.map(names: [Fixtures.west: "relay"])
+        #expect(try twins.peer(named: "relay") == Fixtures.relay)
+        let gone = try Fixtures.map(names: [Fixtures.west: "away"])
+        #expect(try gone.peer(named: "away") == Fixtures.west)
+    }
+
     @Test func theNodeItselfIsNoTarget() {
         #expect(throws: SurveyError.own("south")) { try map.peer(named: "south") }
     }

@@ -64,10 +64,15 @@ extension NodeProgram {
                     ("role", .string("\(runner.node.role(of: sighting.peer) ?? sighting.role)")),
                     ("interfaces", .array(links.map { .string(runner.name(of: $0)) })),
                     ("sinceSeconds", .integer((now - sighting.since).milliseconds / 1_000)),
-                    ("connected", .flag(runner.node.name(of: sighting.peer) != nil)),
+                    ("connected", .flag(isConnected(sighting.peer))),
                     ("info", .object(sighting.info.pairs.map { ($0.key, .string($0.value)) })),
                 ])
             })
+    }
+
+    /// A channel outlasts its peer for a while, which may come back to it.
+    private func isConnected(_ peer: PeerID) -> Bool {
+        runner.node.name(of: peer) != nil && runner.node.knownNode(peer)?.isReachable == true
     }
 
     /// One line.
