@@ -32,27 +32,6 @@ struct HopMachineTests {
         #expect(hop.cost == RoutingMessage.metricInfinite)
     }
 
-    /// One probe has two answers where the sides use different links.
-    @Test func anAnswerOverAnotherLinkIsNoLateOne() {
-        var (once, twice) = (hop(wifi), hop(wifi))
-        for second in [false, true] {
-            _ = suspect(&once)
-            let answer = HopMachine.Input.received(.answer, from: wifi)
-            _ = once.handle(answer, now: .zero + .seconds(1))
-            if second { continue }
-            _ = suspect(&twice)
-            _ = twice.handle(answer, now: .zero + .seconds(1))
-            _ = twice.handle(.received(.answer, from: bluetooth), now: .zero + .seconds(1))
-        }
-        #expect(once.lossPercent == twice.lossPercent)
-        var late = hop(wifi)
-        _ = suspect(&late)
-        for _ in 0..<2 {
-            _ = late.handle(.received(.answer, from: wifi), now: .zero + .seconds(1))
-        }
-        #expect(late.lossPercent < once.lossPercent)
-    }
-
     @Test func aStandbyTakesOverAtItsOwnCost() {
         var hop = hop(wifi)
         #expect(hop.handle(.answered(bluetooth), now: .zero) == [])

@@ -180,8 +180,6 @@ public struct LivenessMachine: Sendable {
         if suspicion.answersAtOnce > 1, !suspicion.isLate {
             suspicion.isLate = true
             answerTimes.addFalseAlarm(now: now)
-            // What was late was not lost.
-            loss = usualLoss
         }
         state = .suspect(suspicion)
     }
