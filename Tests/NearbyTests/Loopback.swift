@@ -84,6 +84,14 @@ final class Program: Sendable {
         }
     }
 
+    /// The next stream that a peer opens.
+    func stream() async throws -> IncomingStream {
+        try await next { event in
+            guard case .stream(let stream, _, _) = event else { return nil }
+            return stream
+        }
+    }
+
     func message() async throws -> String {
         try await next { event in
             guard case .message(let bytes, _, _) = event else { return nil }

@@ -59,10 +59,7 @@ extension LoopbackTests {
         let byteCounts = try await within(.seconds(60)) {
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<count {
-                    let stream = try await bert.next { event -> IncomingStream? in
-                        guard case .stream(let stream, _, _) = event else { return nil }
-                        return stream
-                    }
+                    let stream = try await bert.stream()
                     group.addTask {
                         var byteCount = 0
                         for try await part in stream { byteCount += part.count }
@@ -89,12 +86,7 @@ extension LoopbackTests {
         bert.session.disconnect()
         let last = try #require(streams.last)
         #expect(
-            try await eventually {
-                do {
-                    _ = try last.writeNow([1])
-                    return false
-                } catch { return true }
-            })
+            try await eventually { (try? last.writeNow([1])) == nil })
     }
 
     @Test func aReaderThatStallsHoldsTheWriterBack() async throws {
@@ -111,19 +103,11 @@ extension LoopbackTests {
         #expect(count < 4 << 20)
         // Others go on.
         try await anna.session.send(Array("still here".utf8), to: [bert.peer])
-        let reader = try await bert.next { event -> IncomingStream? in
-            guard case .stream(let stream, _, _) = event else { return nil }
-            return stream
-        }
+        let reader = try await bert.stream()
         #expect(try await bert.message() == "still here")
         reader.reset()
         #expect(
-            try await eventually {
-                do {
-                    _ = try stream.writeNow([1])
-                    return false
-                } catch { return true }
-            })
+            try await eventually { (try? stream.writeNow([1])) == nil })
     }
 
     @Test func aWriterThatResetsIsAnErrorToTheReader() async throws {
@@ -131,10 +115,7 @@ extension LoopbackTests {
         defer { for program in [anna, bert] { program.stop() } }
         let stream = try anna.session.openStream(named: "short", to: bert.peer)
         try await stream.write([1, 2, 3])
-        let reader = try await bert.next { event -> IncomingStream? in
-            guard case .stream(let stream, _, _) = event else { return nil }
-            return stream
-        }
+        let reader = try await bert.stream()
         stream.reset()
         let error = await failure {
             try await within(.seconds(5)) { for try await _ in reader {} }

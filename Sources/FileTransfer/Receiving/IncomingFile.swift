@@ -40,7 +40,7 @@ struct IncomingFile: Sendable {
                 + "\(ByteText.text(free)) are free"
             let outcome = await refuse(TransferFault(.cannotCreate, text), say, tell)
             // What is there stays for when there is room, and nothing more comes.
-            resource.giveBack()
+            resource.cancel(keepingPart: true)
             return outcome
         }
         tell(.began(name: name.description, from: sender, byteCount: total, resumedAt: there))

@@ -50,7 +50,7 @@ final class PartFile {
     }
 
     /// To what was there before this transfer; gone if that was nothing.
-    func cutBack() {
+    func truncate() {
         guard byteCount > 0 else { return remove() }
         ftruncate(file.raw, off_t(byteCount))
     }

@@ -80,16 +80,12 @@ public final class IncomingResource: Sendable {
     public var resumedAt: Int64 { state.resumedAt ?? 0 }
 
     /// Ends it on both sides: `.cancelled`.
-    public func cancel() {
+    ///
+    /// - Parameter keepingPart: what an earlier attempt left here stays for a later one, without
+    ///   what came since. Otherwise it is removed.
+    public func cancel(keepingPart: Bool = false) {
         outcome.resolve(.failure(.cancelled))
-        state.cancel()
-    }
-
-    /// Ends it on both sides as well, and leaves what was here before for a later attempt, without
-    /// what came since: for want of room, for instance.
-    public func giveBack() {
-        outcome.resolve(.failure(.cancelled))
-        state.cancel(keepsPart: true)
+        state.cancel(keepingPart: keepingPart)
     }
 
     /// The path of the file, whole and checked. Ours to move away: it is removed when this object
@@ -147,10 +143,10 @@ final class TransferState: Sendable {
         if let news { progress.push(news, .news) }
     }
 
-    func cancel(keepsPart: Bool = false) {
+    func cancel(keepingPart: Bool = false) {
         let isNews = state.withLock { state in
             defer { state.isCancelled = true }
-            if !state.isCancelled { state.keepsPart = keepsPart }
+            if !state.isCancelled { state.keepsPart = keepingPart }
             return !state.isOver && !state.isCancelled
         }
         if isNews { Background.shared.postIfRunning(.cancelTransfer(self)) }

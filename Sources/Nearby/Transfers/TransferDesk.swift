@@ -131,7 +131,7 @@ final class TransferDesk {
             if let (id, file) = transfers.receiving.first(where: { $0.value.state === state }) {
                 transfers.receiving[id] = nil
                 file.outcome.resolve(.failure(.cancelled))
-                state.keepsPart ? file.part.cutBack() : file.part.remove()
+                state.keepsPart ? file.part.truncate() : file.part.remove()
                 tell(transfers, .cancel(id, .cancelled), now)
             }
         }
