@@ -116,7 +116,9 @@ extension GroupMachine {
     mutating func connectReceived(
         _ connect: GroupConnect, from peer: PeerID, _ now: Instant
     ) -> [Output] {
-        guard peers.mayConnect(peer, now) else { return [.drop(.groupConnectRate)] }
+        guard peers.mayConnect(peer, now) else {
+            return [.drop(.groupConnectRate)] + refuseBusily(connect, from: peer)
+        }
         guard let number = sessions.number(named: connect.pair.to), let session = sessions[number]
         else {
             return [.drop(.groupUnknownSession), connect.refusal(.unknownSession, to: peer)]
@@ -133,6 +135,14 @@ extension GroupMachine {
         return placed + answer + judge(connect, from: peer, number)
     }
 
+    /// Aloud, so that nobody waits for an answer; a member that says it too often is one no more.
+    private mutating func refuseBusily(_ connect: GroupConnect, from peer: PeerID) -> [Output] {
+        guard let (number, _) = sessions.member(named: connect.pair, of: peer) else {
+            return [connect.refusal(.busy, to: peer)]
+        }
+        return end(peer, number, .busy, .ended(.busy))
+    }
+
     /// What the other side shows for itself.
     private mutating func judge(
         _ connect: GroupConnect, from peer: PeerID, _ number: SessionNumber
@@ -141,14 +151,15 @@ extension GroupMachine {
         guard case .connecting(var connecting) = member.phase else {
             // It lost us, and we did not notice.
             sessions[peer, number]?.phase = .connected(theirNumber: connect.number)
-            return sayReady(peer, number) + introduce(session.connected, in: number, to: peer)
+            return sessions.sayReady(peer, number)
+                + sessions.introduce(session.connected, in: number, to: peer)
         }
         let isKnown = connecting.theirNumber != nil
         connecting.theirNumber = connect.number
         if isKnown {
             // What it shows counts once.
             sessions[peer, number]?.phase = .connecting(connecting)
-            return connecting.isAccepted ? sayReady(peer, number) : []
+            return connecting.isAccepted ? sessions.sayReady(peer, number) : []
         }
         guard connect.isProved(from: peer, to: own, by: verifier) else {
             return end(peer, number, .certificate, .ended(.certificate))
@@ -180,12 +191,12 @@ extension GroupMachine {
         var state = state
         state.isAccepted = true
         sessions[peer, number]?.phase = .connecting(state)
-        return sayReady(peer, number) + connectIfReady(peer, number)
+        return sessions.sayReady(peer, number) + connectIfReady(peer, number)
     }
 
     mutating func readyReceived(_ pair: SessionPair, from peer: PeerID) -> [Output] {
-        guard let number = sessions.number(named: pair.to), let member = sessions[peer, number],
-            member.session == pair.from, case .connecting(var connecting) = member.phase
+        guard let (number, member) = sessions.member(named: pair, of: peer),
+            case .connecting(var connecting) = member.phase
         else { return [] }
         connecting.isReady = true
         sessions[peer, number]?.phase = .connecting(connecting)
@@ -193,20 +204,19 @@ extension GroupMachine {
     }
 
     private mutating func connectIfReady(_ peer: PeerID, _ number: SessionNumber) -> [Output] {
-        guard let session = sessions[number], let member = session.members[peer],
-            case .connecting(let connecting) = member.phase, peers.isReachable(peer),
-            connecting.isAccepted, connecting.isReady, let theirNumber = connecting.theirNumber
-        else { return [] }
-        sessions[peer, number]?.phase = .connected(theirNumber: theirNumber)
+        let connected = sessions[number]?.connected ?? []
+        guard peers.isReachable(peer), sessions[peer, number]?.connectIfAgreed() == true else {
+            return []
+        }
         return [.event(.state(peer, number, .connected))]
-            + introduce(session.connected, in: number, to: peer)
+            + sessions.introduce(connected, in: number, to: peer)
     }
 
     mutating func introduced(
         _ members: [GroupMember], _ pair: SessionPair, by peer: PeerID, _ now: Instant
     ) -> [Output] {
-        guard let number = sessions.number(named: pair.to), let introducer = sessions[peer, number],
-            introducer.session == pair.from, introducer.isConnected
+        guard let (number, introducer) = sessions.member(named: pair, of: peer),
+            introducer.isConnected
         else { return [.drop(.groupUnexpected)] }
         var outputs: [Output] = []
         for member in members where member.peer != own && member.peer != peer {
@@ -226,24 +236,9 @@ extension GroupMachine {
     mutating func endReceived(
         _ pair: SessionPair, _ reason: GroupEnd, from peer: PeerID, _ now: Instant
     ) -> [Output] {
-        guard let number = sessions.number(named: pair.to), let member = sessions[peer, number],
-            member.session == pair.from
-        else { return [] }
+        guard let (number, member) = sessions.member(named: pair, of: peer) else { return [] }
         if reason == .timedOut, let outputs = rest(peer, number, now) { return outputs }
         remove(peer, from: number)
         return member.toldOfEnd(reason, peer, number)
-    }
-
-    private func sayReady(_ peer: PeerID, _ number: SessionNumber) -> [Output] {
-        let pair = sessions[number]?.pair(with: peer)
-        return pair.map { [.sendReliable(GroupMessage.ready($0).bytes, to: peer)] } ?? []
-    }
-
-    /// Tells a new member of the others.
-    private func introduce(_ others: [GroupMember], in number: SessionNumber, to peer: PeerID)
-        -> [Output]
-    {
-        let messages = sessions[number]?.introductions(of: others, to: peer) ?? []
-        return messages.map { .sendReliable($0.bytes, to: peer) }
     }
 }

@@ -58,6 +58,31 @@ struct ResourceTests {
         #expect(seen.with { $0.count } == 2)
     }
 
+    @Test func schemesAreOfAnyCase() async throws {
+        let server = try WebServer(status: "200 OK", body: "hello")
+        let address = server.url.absoluteString.replacingOccurrences(of: "http:", with: "HTTP:")
+        let file = try await LocalFile(of: try #require(URL(string: address)))
+        #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "hello")
+        withExtendedLifetime(server) {}
+    }
+
+    @Test func aFileOfNothingIsCompleteInTheEnd() {
+        let progress = Progress.discreteProgress(totalUnitCount: 0)
+        progress.complete()
+        #expect(progress.isFinished && progress.fractionCompleted == 1)
+    }
+
+    @Test func whatIsFetchedForAPeerThatLeavesIsFetchedNoMore() async throws {
+        let (gabe, jeff) = await Person.connectedPair()
+        defer { for person in [gabe, jeff] { person.session.disconnect() } }
+        // A server that takes the connection, and says nothing.
+        let server = try WebServer(status: "200 OK", body: "late", after: 60)
+        let told = gabe.sends(server.url, as: "page", to: jeff)
+        jeff.session.disconnect()
+        await gabe.waits { _ in !told.with { $0.isEmpty } }
+        #expect(told.with { $0.map { $0?.code } } == [.notConnected])
+    }
+
     private static func failure(of url: URL) async -> MCError? {
         do {
             _ = try await LocalFile(of: url)
@@ -73,7 +98,8 @@ final class WebServer: Sendable {
     let url: URL
     private let listener: Int32
 
-    init(status: String, body: String) throws {
+    /// - Parameter pause: Before it answers, seconds.
+    init(status: String, body: String, after pause: TimeInterval = 0) throws {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -93,6 +119,7 @@ final class WebServer: Sendable {
             let connection = accept(listener, nil, nil)
             var request = [UInt8](repeating: 0, count: 4_096)
             _ = recv(connection, &request, request.count, 0)
+            Thread.sleep(forTimeInterval: pause)
             let head = "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n"
             let answer = Array((head + "Connection: close\r\n\r\n" + body).utf8)
             _ = send(connection, answer, answer.count, Int32(MSG_NOSIGNAL))

@@ -101,7 +101,7 @@ import Testing
 }
 
 extension Person {
-    fileprivate static func connectedPair() async -> (Person, Person) {
+    static func connectedPair() async -> (Person, Person) {
         let service = Person.someService
         let (gabe, jeff) = (Person("Gabe", service: service), Person("Jeff", service: service))
         await gabe.joins(jeff)

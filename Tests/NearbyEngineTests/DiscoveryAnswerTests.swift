@@ -49,6 +49,25 @@ import Testing
         #expect(answers == 4)
     }
 
+    /// A program that was killed and comes back: its browser finds us by a beacon only.
+    @Test func whoRestartsBesideAProgramIsAnsweredThoughItIsInUse() {
+        for (patience, isAnswered) in [(Duration.seconds(5), true), (nil, false)]
+            as [(Duration?, Bool)]
+        {
+            var machine = Base.settled(lostPeerTime: patience)
+            func hear(run: UInt64, _ now: Instant) -> [DiscoveryMachine.Output] {
+                let frame = Base.frame(.beacon(Base.beacon()), run: run)
+                let source = Base.at(7, port: UInt16(1_000 * run))
+                return machine.handle(.received(frame, from: source, multicast: true), now: now)
+                    + machine.handle(.inUse(Base.stranger, true), now: now)
+                    + machine.handle(.deadlineReached, now: now + .seconds(1))
+            }
+            _ = hear(run: 1, Base.late)
+            let outputs = hear(run: 2, Base.late + .seconds(5))
+            #expect(unicasts(outputs).isEmpty == !isAnswered)
+        }
+    }
+
     @Test func oneAddressIsAnsweredOnceASecond() {
         var machine = Base.settled()
         var answers: [DiscoveryFrame] = []

@@ -14,12 +14,12 @@ struct LinkTableTests {
         return links
     }
 
-    @Test func theCheapestLinkIsTriedFirstAndEveryThirdAttemptBeginsWithTheNext() {
+    @Test func theCheapestLinkIsTriedFirstAndEveryThirdTryBeginsWithTheNext() {
         let endpoints = [bluetooth.endpoint, wifi.endpoint]
         #expect(both.reachable(endpoints) == [wifi.endpoint, bluetooth.endpoint])
-        #expect(both.reachable(endpoints, attempt: 2).first == wifi.endpoint)
-        #expect(both.reachable(endpoints, attempt: 3).first == bluetooth.endpoint)
-        #expect(both.reachable(endpoints, attempt: 6).first == wifi.endpoint)
+        #expect(both.reachable(endpoints, tries: 2).first == wifi.endpoint)
+        #expect(both.reachable(endpoints, tries: 3).first == bluetooth.endpoint)
+        #expect(both.reachable(endpoints, tries: 6).first == wifi.endpoint)
     }
 
     @Test func whatIsOnALinkThatIsDownCannotBeReached() {

@@ -74,6 +74,35 @@ struct RendezvousMachineTests {
         #expect(machine.endpoints(of: PeerID(high: 2, low: 0)) == [Self.endpoint(2)])
     }
 
+    /// However many others were invited before.
+    @Test(arguments: 2...8 as ClosedRange<UInt64>)
+    func whoRestartedIsInvitedAtItsNewAddress(_ others: UInt64) {
+        var machine = Self.machine(1)
+        var invited: [Endpoint] = []
+        // Nobody answers.
+        func take(_ outputs: [RendezvousMachine.Output], _ now: Instant) {
+            for case .invite(let peer, let endpoint, let attempt) in outputs {
+                if peer.high == 50 { invited.append(endpoint) }
+                let failed = InvitationMachine.Input.failed(peer, attempt)
+                _ = machine.handle(.invitation(failed), seeing: Self.view, now: now)
+            }
+        }
+        func hear(_ node: UInt64, run: UInt64, at endpoint: Endpoint) {
+            var sender = Self.machine(node, run: run)
+            for (bytes, time) in Self.beacons(of: &sender).prefix(1) {
+                let input = RendezvousMachine.Input.datagram(
+                    bytes, from: endpoint, isMulticast: false)
+                take(machine.handle(input, seeing: Self.view, now: time), time)
+            }
+        }
+        for node in 2...others { hear(node, run: 1, at: Self.endpoint(node)) }
+        hear(50, run: 1, at: Self.endpoint(100))
+        hear(50, run: 2, at: Self.endpoint(101))
+        let later = Instant.zero + .seconds(3)
+        take(machine.handle(.deadlineReached, seeing: Self.view, now: later), later)
+        #expect(invited == [Self.endpoint(100), Self.endpoint(101)])
+    }
+
     @Test func anInvitationWithoutALinkFails() {
         var machine = Self.machine(1)
         var other = Self.machine(2)

@@ -140,6 +140,10 @@ import Testing
             world.give(.received(bytes, from: GroupWorld.peer(1), isReliable: true), at: 0)
         }
         #expect(world.drops[.groupConnectRate] ?? 0 > 800)
+        // Aloud: neither of the two goes on as if they were connected.
+        world.run(for: .seconds(1))
+        #expect(world.state(of: 1, at: 0) == .notConnected)
+        #expect(world.state(of: 0, at: 1) == .notConnected)
         // And again after a while.
         world.run(for: Limits.connectsTime)
         let before = world.drops[.groupConnectRate]

@@ -68,6 +68,8 @@ extension Foundation.Progress {
     }
 
     func complete() {
+        // Of nothing, nothing would ever be complete.
+        if totalUnitCount == 0 { totalUnitCount = 1 }
         if completedUnitCount != totalUnitCount { completedUnitCount = totalUnitCount }
     }
 }

@@ -3,7 +3,10 @@ import FoundationNetworking
 
 /// A file to send: one that is here, or a copy of what is on the web, which goes with this object.
 final class LocalFile: Sendable {
-    static let schemes: Set<String> = ["file", "http", "https"]
+    /// Whether a URL's scheme is one of those, in whatever case (RFC 3986, section 3.1).
+    static func isSupported(_ url: URL) -> Bool {
+        ["file", "http", "https"].contains(url.scheme?.lowercased())
+    }
 
     let path: String
     private let isOurs: Bool
@@ -11,14 +14,17 @@ final class LocalFile: Sendable {
     /// Throws `MCError` for a file that is not there, and for an answer of the server that is no
     /// success.
     init(of url: URL) async throws {
-        if url.isFileURL {
+        if url.scheme?.lowercased() == "file" {
             path = url.path
             isOurs = false
             guard FileManager.default.isReadableFile(atPath: path) else {
                 throw MCError(.unavailable, "\(path) cannot be read.")
             }
         } else {
-            path = try await Self.fetch(url)
+            // FoundationNetworking knows its schemes in small letters only.
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+            components?.scheme = url.scheme?.lowercased()
+            path = try await Self.fetch(components?.url ?? url)
             isOurs = true
         }
     }

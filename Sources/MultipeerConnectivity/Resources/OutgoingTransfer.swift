@@ -8,13 +8,15 @@ final class OutgoingTransfer: Sendable {
     let progress: Foundation.Progress
     private let task = Guarded<Task<Void, Never>?>(nil)
     private let sending = Guarded<OutgoingResource?>(nil)
+    /// Whether the peer left the session before there was anything to send.
+    private let isAbandoned = Guarded(false)
 
     /// Throws `MCError` for what cannot begin.
     init(of url: URL, to peer: MCPeerID, in session: Session) throws {
         guard session.connectedPeers.contains(peer.peer) else {
             throw MCError(.notConnected, "\(peer.displayName) is not connected.")
         }
-        guard LocalFile.schemes.contains(url.scheme?.lowercased() ?? "") else {
+        guard LocalFile.isSupported(url) else {
             throw MCError(.unsupported, "\(url) is no file:, http: or https: URL.")
         }
         progress = .discreteProgress(totalUnitCount: -1)
@@ -23,22 +25,31 @@ final class OutgoingTransfer: Sendable {
 
     /// - Parameter completion: Called once, on any thread.
     func begin(
-        _ url: URL, named name: String, to peer: MCPeerID, in session: Session,
+        _ url: URL, named name: String, to peer: MCPeerID, in session: Session, link: SessionLink,
         completion: @escaping @Sendable ((any Error)?) async -> Void
     ) {
         progress.cancellationHandler = { [weak self] in self?.cancel() }
+        let observer = link.observe { [weak self] changed, state in
+            if changed == peer, state == .notConnected { self?.abandon() }
+        }
         let work = Task {
+            defer { link.removeObserver(observer) }
             do {
                 try await run(url, named: name, to: peer, in: session)
                 await completion(nil)
             } catch {
-                await completion(
-                    progress.isCancelled
-                        ? MCError(.cancelled, "Sending “\(name)” was cancelled.")
-                        : MCError(describing: error))
+                await completion(failure(error, named: name, to: peer))
             }
         }
         task.with { $0 = work }
+        // Either may have come before there was a task.
+        if progress.isCancelled || isAbandoned.with({ $0 }) { work.cancel() }
+    }
+
+    private func failure(_ error: any Error, named name: String, to peer: MCPeerID) -> MCError {
+        if progress.isCancelled { return MCError(.cancelled, "Sending “\(name)” was cancelled.") }
+        guard isAbandoned.with({ $0 }) else { return MCError(describing: error) }
+        return MCError(.notConnected, "\(peer.displayName) has left while \(name) was fetched.")
     }
 
     private func run(
@@ -60,6 +71,13 @@ final class OutgoingTransfer: Sendable {
 
     private func checkCancellation() throws {
         if progress.isCancelled { throw CancellationError() }
+    }
+
+    /// What is being fetched is of no use without the peer.
+    private func abandon() {
+        guard sending.with({ $0 }) == nil else { return }
+        isAbandoned.with { $0 = true }
+        task.with { $0 }?.cancel()
     }
 
     private func cancel() {

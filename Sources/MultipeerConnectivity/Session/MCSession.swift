@@ -132,7 +132,8 @@ open class MCSession: NSObject, @unchecked Sendable {
             let session = try open()
             let transfer = try OutgoingTransfer(of: resourceURL, to: peerID, in: session)
             transfer.begin(
-                resourceURL, named: resourceName, to: peerID, in: session, completion: complete)
+                resourceURL, named: resourceName, to: peerID, in: session, link: link,
+                completion: complete)
             return transfer.progress
         } catch {
             let failure = MCError(describing: error)

@@ -17,6 +17,12 @@ struct OpenedFile: Sendable {
         guard let count = file.byteCount else {
             throw NearbyError(.invalidParameter, "\(path) is no ordinary file")
         }
+        var first: UInt8 = 0
+        if count == 0, pread(file.raw, &first, 1, 0) > 0 {
+            throw NearbyError(
+                .invalidParameter,
+                "\(path) has no size, and yet bytes, as files of /proc and /sys do: send a copy")
+        }
         (descriptor, byteCount) = (file, count)
     }
 

@@ -19,6 +19,11 @@ extension NearbyError {
             case .ended(.certificate):
                 NearbyError(.unavailable, "\(peer): the certificates were refused")
             case .ended(.full): NearbyError(.unavailable, "\(peer) has no place in its session")
+            case .ended(.busy):
+                NearbyError(
+                    .unavailable,
+                    "connecting with \(peer) was tried too often within ten seconds; "
+                        + "try again later")
             case .ended(.timedOut): NearbyError(.timedOut, late)
             case .ended(.left), .ended(.unknownSession), .ended(.alreadyMember):
                 NearbyError(.unavailable, "\(peer) has left the session")

@@ -87,7 +87,7 @@ extension DiscoveryMachine {
         guard let position = table.index(of: frame.peer), table[position].run == frame.run
         else { return [] }
         guard table[position].isInUse else { return remove(at: position) }
-        if identity.lostPeerTime != nil { table[position].goodbyeHeard = now }
+        if identity.showsPeers { table[position].goodbyeHeard = now }
         return []
     }
 
@@ -167,7 +167,8 @@ extension DiscoveryMachine {
     ) -> [Output] {
         let record = table[position]
         guard
-            record.isAnswerDue(at: endpoint, beaconServes: beaconServes),
+            record.isAnswerDue(
+                at: endpoint, beaconServes: beaconServes, showsPeers: identity.showsPeers),
             record.isInUse || own.isWorthAnswering(record.beacon)
         else { return [] }
         let size = frame(.answer(ownBeacon)).byteCount + identity.proofByteCount

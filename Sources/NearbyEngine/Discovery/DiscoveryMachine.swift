@@ -226,8 +226,8 @@ extension DiscoveryMachine {
                 table[position].released(now, remembering: identity.lostPeerTime)
             }
             table[position].isInUse = isInUse
-            // A channel or an invitation is better than an answer.
-            if isInUse { table[position].answer = nil }
+            // A channel or an invitation is better than an answer, but to people.
+            if isInUse, !identity.showsPeers { table[position].answer = nil }
             let isGone = table[position].candidates.isEmpty || table[position].hasLeft(now)
             return !isInUse && isGone ? remove(at: position) : []
         }

@@ -81,9 +81,12 @@ struct PeerRecord: Sendable {
 
     /// Whether what it says from there is new: a run that got few answers, or, while it is in use,
     /// an address that it did not have.
-    func isAnswerDue(at endpoint: Endpoint, beaconServes: Bool) -> Bool {
+    ///
+    /// - Parameter showsPeers: people see who is near by beacons alone, so that a channel is no
+    ///   answer: whoever restarts beside us would wait for our next beacon.
+    func isAnswerDue(at endpoint: Endpoint, beaconServes: Bool, showsPeers: Bool) -> Bool {
         guard answer == nil else { return false }
-        guard isInUse else { return answeredSinceUse < Limits.answeredBeaconsMax }
+        guard isInUse, !showsPeers else { return answeredSinceUse < Limits.answeredBeaconsMax }
         return !beaconServes && candidates.heardCount(at: endpoint) <= Limits.answeredBeaconsMax
     }
 

@@ -148,6 +148,9 @@ public struct InvitationMachine: Sendable, Hashable {
     /// The channel in use with a peer.
     public func channel(with peer: PeerID) -> ChannelToken? { pairs[peer]?.channel?.token }
 
+    /// How often we have invited or nudged the peer since it was last admitted.
+    func tries(of peer: PeerID) -> UInt16 { pairs[peer]?.tries ?? 0 }
+
     /// What to answer an admitted peer that invites us. A full node makes room for one that has no
     /// route to a collector, or fewer than two neighbours, if one of its own neighbours can do
     /// without it: one that reaches at least three others by other routes, and those that lead us
@@ -248,7 +251,7 @@ public struct InvitationMachine: Sendable, Hashable {
         }
         pair.suspicion.dispel(now)
         pair.state = .idle
-        (pair.failures, pair.silences) = (0, 0)
+        (pair.failures, pair.silences, pair.tries) = (0, 0, 0)
         pair.wantsUs = false
         pair.wakePause = GrowingPause(first: Limits.wakePauseFirst, longest: Limits.wakePauseMax)
         pairs[peer] = pair
@@ -316,6 +319,7 @@ public struct InvitationMachine: Sendable, Hashable {
             pairs[peer]?.state = .nudging(
                 until: now + Limits.nudgeTimeout + random.duration(below: .seconds(1)),
                 sentAt: now)
+            pairs[peer]?.tries &+= 1
             return [.nudge(peer, attempt: nextAttempt)]
         case .idle, .overdue:
             let most =
@@ -340,6 +344,7 @@ public struct InvitationMachine: Sendable, Hashable {
         pair.state = .inviting(
             attempt: attempt, .awaited(until: now + Limits.invitationPatience))
         pair.wantsUs = false
+        pair.tries &+= 1
         pairs[peer] = pair
         return [.invite(peer, attempt: attempt)]
     }

@@ -48,6 +48,8 @@ struct InvitationPair: Sendable, Hashable {
     var channel: KnownChannel?
     var state = State.idle
     var failures = 0
+    /// Invitations and nudges since it was last admitted: which address is tried first.
+    var tries: UInt16 = 0
     /// Handshakes in a row that it answered, and then no more.
     var silences = 0
     /// It nudged us.

@@ -163,6 +163,11 @@ struct RendezvousMachine {
         discovery.sighting(of: peer)?.endpoints ?? []
     }
 
+    /// Where to try first: the best address; where that has not helped, each in its turn.
+    private func firstEndpoint(of peer: PeerID, _ links: LinkTable) -> Endpoint? {
+        links.reachable(endpoints(of: peer), tries: invitation.tries(of: peer)).first
+    }
+
     // MARK: The parts and what they say
 
     @inline(never)
@@ -207,8 +212,7 @@ struct RendezvousMachine {
         switch output {
         case .invite(let peer, let attempt): return invite(peer, attempt, view, now)
         case .nudge(let peer, let attempt):
-            let reachable = view.links.reachable(endpoints(of: peer), attempt: attempt)
-            guard let endpoint = reachable.first else { return [] }
+            guard let endpoint = firstEndpoint(of: peer, view.links) else { return [] }
             let isCollector = discovery.sighting(of: peer)?.role == .collector
             if let nudge = nudge(attempt: attempt, to: endpoint, isCollector: isCollector, now) {
                 return [nudge]
@@ -273,8 +277,7 @@ struct RendezvousMachine {
     private mutating func invite(
         _ peer: PeerID, _ attempt: UInt16, _ view: View, _ now: Instant
     ) -> [Output] {
-        let reachable = view.links.reachable(endpoints(of: peer), attempt: attempt)
-        guard let endpoint = reachable.first else {
+        guard let endpoint = firstEndpoint(of: peer, view.links) else {
             return [.unreachable(peer, attempt: attempt)]
         }
         if attempt % 2 == 1, view.peers[peer] != nil, !view.peers.isNeighbour(peer),

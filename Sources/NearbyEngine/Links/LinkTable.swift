@@ -25,14 +25,14 @@ struct LinkTable {
     }
 
     /// Where to try to reach a peer: the cheapest links first, and in each class in the given
-    /// order. Every third attempt begins with the next.
-    func reachable(_ endpoints: [Endpoint], attempt: UInt16 = 0) -> [Endpoint] {
+    /// order. Every third try begins with the next.
+    func reachable(_ endpoints: [Endpoint], tries: UInt16 = 0) -> [Endpoint] {
         let endpoints = endpoints.filter(reaches)
         let ordered = LinkClass.allCases.flatMap { linkClass in
             endpoints.filter { path(to: $0).linkClass == linkClass }
         }
         guard !ordered.isEmpty else { return [] }
-        let first = Int(attempt) / 3 % ordered.count
+        let first = Int(tries) / 3 % ordered.count
         return Array(ordered[first...] + ordered[..<first])
     }
 }

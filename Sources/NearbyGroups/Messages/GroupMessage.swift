@@ -200,4 +200,6 @@ public enum GroupEnd: UInt8, CaseIterable, Sendable {
     /// The peer is in the session already, with another one of its sessions.
     case alreadyMember = 5
     case timedOut = 6
+    /// The peer was asked to connect too often in a short time.
+    case busy = 7
 }

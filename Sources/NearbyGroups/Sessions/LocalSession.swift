@@ -170,6 +170,17 @@ struct Member: Sendable {
         }
     }
 
+    /// Both sides take each other.
+    ///
+    /// - Returns: false if they do not, or did before.
+    mutating func connectIfAgreed() -> Bool {
+        guard case .connecting(let connecting) = phase, connecting.isAccepted, connecting.isReady,
+            let theirNumber = connecting.theirNumber
+        else { return false }
+        phase = .connected(theirNumber: theirNumber)
+        return true
+    }
+
     var isConnected: Bool {
         if case .connected = phase { return true }
         return false

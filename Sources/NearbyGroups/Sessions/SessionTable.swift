@@ -27,6 +27,14 @@ struct SessionTable: Sendable {
 
     func number(named name: SessionID) -> SessionNumber? { named[name] }
 
+    /// Of the two sessions that a peer names: ours, and its own where that is a member.
+    func member(named pair: SessionPair, of peer: PeerID) -> (SessionNumber, Member)? {
+        guard let number = named[pair.to], let member = self[peer, number],
+            member.session == pair.from
+        else { return nil }
+        return (number, member)
+    }
+
     /// The session that data with this number are for, if the peer is a connected member of it.
     func connected(_ dataNumber: UInt16, of peer: PeerID) -> SessionNumber? {
         guard let target = targets[dataNumber], target.peer == peer,
@@ -98,5 +106,23 @@ struct SessionTable: Sendable {
         all.values.reduce(.distantFuture) { first, session in
             session.members.values.reduce(first) { min($0, $1.deadline ?? .distantFuture) }
         }
+    }
+}
+
+// MARK: What members are told
+
+extension SessionTable {
+    /// That their side is accepted.
+    func sayReady(_ peer: PeerID, _ number: SessionNumber) -> [GroupOutput] {
+        let pair = all[number]?.pair(with: peer)
+        return pair.map { [.sendReliable(GroupMessage.ready($0).bytes, to: peer)] } ?? []
+    }
+
+    /// Tells a new member of the others.
+    func introduce(
+        _ others: [GroupMember], in number: SessionNumber, to peer: PeerID
+    ) -> [GroupOutput] {
+        let messages = all[number]?.introductions(of: others, to: peer) ?? []
+        return messages.map { .sendReliable($0.bytes, to: peer) }
     }
 }
