@@ -114,6 +114,9 @@ public struct TransferMachine: Sendable {
     /// The resource that the next `offer` offers.
     public var nextResource: ResourceID { ResourceID(isOwn: true, number: outgoingResources.next) }
 
+    /// Whether there is a place for it.
+    public var mayOffer: Bool { outgoingResources.mayOffer }
+
     /// What can be written to one of our own streams now: 0–`Limits.streamSendBytesMax` bytes; nil:
     /// there is no such stream (any more).
     public func room(of id: StreamID) -> Int? {

@@ -13,11 +13,13 @@ import Testing
     static let stranger = PeerID(high: 9, low: 9)
 
     static func machine(
-        _ own: DiscoveryMachine.OwnState = .wanting(), lostPeerTime: Duration? = nil
+        _ own: DiscoveryMachine.OwnState = .wanting(), lostPeerTime: Duration? = nil,
+        proves: Bool = false
     ) -> DiscoveryMachine {
         var identity = DiscoveryMachine.Identity(
             peer: Self.own, run: RunID(value: 50), network: network)
         identity.lostPeerTime = lostPeerTime
+        identity.proves = proves
         var machine = DiscoveryMachine(identity: identity, own: own, seed: 3)
         _ = machine.handle(.linkUp(link, hasBroadcast: true), now: .zero)
         _ = machine.handle(.linkUp(otherLink, hasBroadcast: true), now: .zero)
@@ -49,9 +51,10 @@ import Testing
 
     /// A machine past its opening, with nothing due at `late`.
     static func settled(
-        _ own: DiscoveryMachine.OwnState = .wanting(), lostPeerTime: Duration? = nil
+        _ own: DiscoveryMachine.OwnState = .wanting(), lostPeerTime: Duration? = nil,
+        proves: Bool = false
     ) -> DiscoveryMachine {
-        var machine = machine(own, lostPeerTime: lostPeerTime)
+        var machine = machine(own, lostPeerTime: lostPeerTime, proves: proves)
         while let deadline = machine.nextDeadline, deadline <= late {
             _ = machine.handle(.deadlineReached, now: deadline)
         }
@@ -268,11 +271,12 @@ import Testing
 
     @Test func farewellOfAPeerInUseCountsForPeopleWhenItsChannelEnds() {
         let goodbye = Self.frame(.beacon(Self.beacon(flags: .leaving)))
-        for (patience, wait, isLost) in [
-            (Duration.seconds(5), Duration.seconds(1), true), (.seconds(5), .seconds(4), false),
-            (nil, .seconds(1), false),
-        ] as [(Duration?, Duration, Bool)] {
-            var machine = Self.settled(lostPeerTime: patience)
+        for (patience, proves, wait, isLost) in [
+            (Duration.seconds(5), false, Duration.seconds(1), true),
+            (.seconds(5), false, .seconds(4), false), (nil, false, .seconds(1), false),
+            (nil, true, .seconds(1), true),
+        ] as [(Duration?, Bool, Duration, Bool)] {
+            var machine = Self.settled(lostPeerTime: patience, proves: proves)
             let frame = Self.frame(.beacon(Self.beacon()))
             _ = machine.handle(
                 .received(frame, from: Self.at(7), multicast: true), now: Self.late)

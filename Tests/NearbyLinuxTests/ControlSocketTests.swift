@@ -38,7 +38,7 @@ import Testing
 
     @Test func whatIsNoSocketIsCalledThat() {
         for path in ["/etc/hostname", "/tmp"] {
-            #expect(throws: ControlError.notASocket(path: path)) { try ControlClient(path: path) }
+            #expect(throws: ControlError.noSocket(path: path)) { try ControlClient(path: path) }
         }
     }
 

@@ -192,6 +192,36 @@ extension LoopbackTests {
     }
 
     /// What was there of it is not sent again.
+    /// Programs send a folder of pictures in one loop.
+    @Test func filesBeyondThoseThatMayBeUnderWayWaitForOthers() async throws {
+        let folder = try temporaryFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (anna, bert) = try await pair()
+        defer { for program in [anna, bert] { program.stop() } }
+        let count = 3 * Limits.resourcesMax
+        var sending: [OutgoingResource] = []
+        for number in 0..<count {
+            let path = "\(folder)/\(number)"
+            try Data("picture \(number)".utf8).write(to: URL(fileURLWithPath: path))
+            sending.append(
+                try anna.session.sendResource(file: path, named: "\(number)", to: bert.peer))
+        }
+        // The last one is not wanted after all.
+        try #require(sending.last).cancel()
+        #expect(await failure { try await sending.removeLast().finished() }?.code == .cancelled)
+        for _ in 1..<count {
+            let resource = try await bert.next { event -> IncomingResource? in
+                guard case .resource(let resource) = event else { return nil }
+                return resource
+            }
+            let file = try await within(.seconds(20)) { try await resource.file() }
+            let content = FileManager.default.contents(atPath: file)
+            #expect(content == Data("picture \(resource.name)".utf8))
+        }
+        for resource in sending { try await within(.seconds(20)) { try await resource.finished() } }
+        bert.session.disconnect()
+    }
+
     @Test func aFileGoesOnWhereItEnded() async throws {
         let folder = try temporaryFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -13,6 +13,9 @@ final class PeerTransfers {
     /// Streams of ours that are opened when others have ended, in order; what is written to them
     /// waits in their pipes.
     var unopened: [OutgoingPipe] = []
+    /// Files of ours that are offered when others have arrived, in order.
+    var unsent: [FileToSend] = []
+    /// Those that waited are being opened and offered.
     var isOpening = false
     /// Those that have ended, too, until the program has read all of them: that makes room for
     /// others.
@@ -41,12 +44,20 @@ final class PeerTransfers {
         sending.values.contains(where: \.isBusy) || receiving.values.contains(where: \.isBusy)
     }
 
-    /// Those that were not opened so far never will be.
-    func endUnopened(
-        _ error: NearbyError, where isMeant: (OutgoingPipe) -> Bool = { _ in true }
-    ) {
-        for pipe in unopened where isMeant(pipe) { pipe.end(error) }
-        unopened.removeAll(where: isMeant)
+    /// What waits so far, of one session or of all, is neither opened nor offered any more.
+    func endWaiting(_ error: NearbyError, of session: SessionNumber? = nil) {
+        endUnopened(error, of: session)
+        for file in unsent where session == nil || file.session.number == session {
+            file.end(error)
+        }
+        unsent.removeAll { session == nil || $0.session.number == session }
+    }
+
+    func endUnopened(_ error: NearbyError, of session: SessionNumber? = nil) {
+        for pipe in unopened where session == nil || pipe.session.number == session {
+            pipe.end(error)
+        }
+        unopened.removeAll { session == nil || $0.session.number == session }
     }
 
     /// The machine has none of the peer's streams any more. What the program has not read stays in
@@ -94,6 +105,11 @@ struct FileToSend: Sendable {
     let file: OpenedFile
     let state: TransferState
     let outcome: Reply<Void>
+
+    func end(_ error: NearbyError) {
+        outcome.resolve(.failure(error))
+        state.end()
+    }
 }
 
 extension Limits {
@@ -102,6 +118,8 @@ extension Limits {
     static let earlyTransfersMax = streamsMax + resourcesMax
     /// Streams of ours that wait for others of the same peer to end.
     static let unopenedStreamsMax = 4_096
+    /// Files of ours that wait for others to the same peer; each is open.
+    public static let unsentFilesMax = 512
     /// Peers without a channel whose packet numbers are remembered: as many as a session has
     /// members. Beyond that the one is forgotten that was idle for longest.
     static let idleTransfersMax = sessionMembersMax

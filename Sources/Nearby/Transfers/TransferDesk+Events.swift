@@ -21,7 +21,7 @@ extension TransferDesk {
         while let id = transfers.roomy.popLast() {
             if let pipe = transfers.written[id] { write(pipe, id, transfers, now) }
         }
-        openMore(transfers, now)
+        beginMore(transfers, now)
     }
 
     private func perform(

@@ -103,6 +103,7 @@ extension TransferDesk {
         where file.isInterrupted && file.session.number == number {
             tell(transfers, .offerAgain(id, group: group), now)
         }
+        beginMore(transfers, now)
     }
 
     private func takeEarly(
@@ -118,7 +119,7 @@ extension TransferDesk {
         guard let transfers = peers[peer] else { return }
         let error = NearbyError(.notConnected, "\(station.names.peer(peer)) has left the session")
         for new in takeEarly(of: number, transfers) { refuse(new, .unknownGroup, transfers, now) }
-        transfers.endUnopened(error) { $0.session.number == number }
+        transfers.endWaiting(error, of: number)
         for (id, pipe) in transfers.written.sorted(by: { $0.key < $1.key })
         where pipe.session.number == number {
             transfers.written[id] = nil

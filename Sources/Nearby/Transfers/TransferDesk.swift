@@ -50,20 +50,37 @@ final class TransferDesk {
         write(pipe, id, transfers, now)
     }
 
-    /// As many as have a place now. A session that the peer has left has ended its own before.
-    func openMore(_ transfers: PeerTransfers, _ now: Instant) {
+    /// As many streams and files as have a place now. A session that the peer has left has ended
+    /// its own before.
+    func beginMore(_ transfers: PeerTransfers, _ now: Instant) {
         guard !transfers.isOpening else { return }
         transfers.isOpening = true
         defer { transfers.isOpening = false }
         while let pipe = transfers.unopened.first, transfers.machine.mayOpenStream {
             transfers.unopened.removeFirst()
-            let status = station.group.status
-            if let group = status.theirNumber(of: transfers.peer, in: pipe.session.number) {
+            if let group = theirNumber(of: transfers.peer, in: pipe.session) {
                 open(pipe, group, transfers, now)
             } else {
                 pipe.end(NearbyError(.abandoned, of: pipe.peer))
             }
         }
+        while transfers.machine.mayOffer, let (file, group) = nextUnsent(of: transfers) {
+            offer(file, group, transfers, now)
+        }
+    }
+
+    /// Those of a session that is being connected again wait on.
+    private func nextUnsent(of transfers: PeerTransfers) -> (FileToSend, UInt16)? {
+        for (index, file) in transfers.unsent.enumerated() {
+            guard let group = theirNumber(of: transfers.peer, in: file.session) else { continue }
+            return (transfers.unsent.remove(at: index), group)
+        }
+        return nil
+    }
+
+    /// What the peer's session calls ours.
+    private func theirNumber(of peer: PeerID, in session: OpenedSession) -> UInt16? {
+        station.group.status.theirNumber(of: peer, in: session.number)
     }
 
     func write(_ pipe: OutgoingPipe, _ now: Instant) {
@@ -110,12 +127,25 @@ final class TransferDesk {
         transfers.sessions[id] = nil
     }
 
+    /// At once, or when others have arrived.
     func offer(_ file: FileToSend, _ now: Instant) throws(NearbyError) {
         let (transfers, group) = try transfers(with: file.peer, in: file.session)
+        guard !file.state.isCancelled else { return file.state.end() }
+        if transfers.unsent.isEmpty, transfers.machine.mayOffer {
+            return offer(file, group, transfers, now)
+        }
+        guard transfers.unsent.count < Limits.unsentFilesMax else {
+            throw NearbyError(.full, of: file.peer)
+        }
+        transfers.unsent.append(file)
+    }
+
+    private func offer(
+        _ file: FileToSend, _ group: UInt16, _ transfers: PeerTransfers, _ now: Instant
+    ) {
         let offer = ResourceOffer(
             name: file.name, group: group, byteCount: file.file.byteCount,
             key: file.file.key)
-        guard !file.state.isCancelled else { return file.state.end() }
         transfers.sending[transfers.machine.nextResource] = SendingFile(
             file.file.descriptor, offer, in: file.session, file.state, file.outcome)
         tell(transfers, .offer(offer), now)
@@ -123,6 +153,9 @@ final class TransferDesk {
 
     func cancel(_ state: TransferState, _ now: Instant) {
         for transfers in peers.values {
+            if let index = transfers.unsent.firstIndex(where: { $0.state === state }) {
+                transfers.unsent.remove(at: index).end(.cancelled)
+            }
             if let (id, file) = transfers.sending.first(where: { $0.value.state === state }) {
                 transfers.sending[id] = nil
                 file.outcome.resolve(.failure(.cancelled))
@@ -144,7 +177,7 @@ final class TransferDesk {
     private func transfers(
         with peer: Peer, in session: OpenedSession
     ) throws(NearbyError) -> (PeerTransfers, UInt16) {
-        guard let number = station.group.status.theirNumber(of: peer.id, in: session.number),
+        guard let number = theirNumber(of: peer.id, in: session),
             let transfers = transfers(with: peer.id)
         else { throw NearbyError(.notConnected, "\(peer) is not connected in this session") }
         return (transfers, number)
@@ -234,7 +267,7 @@ final class TransferDesk {
     }
 
     private func endAll(with transfers: PeerTransfers, _ now: Instant) {
-        transfers.endUnopened(NearbyError(.abandoned, of: station.names.peer(transfers.peer)))
+        transfers.endWaiting(NearbyError(.abandoned, of: station.names.peer(transfers.peer)))
         tell(transfers, .endAll, now)
         transfers.forgetIncoming()
     }
@@ -254,7 +287,7 @@ final class TransferDesk {
 
     private func abandon(with peer: PeerID, _ now: Instant) {
         guard let transfers = peers[peer] else { return }
-        transfers.endUnopened(NearbyError(.abandoned, of: station.names.peer(peer)))
+        transfers.endWaiting(NearbyError(.abandoned, of: station.names.peer(peer)))
         tell(transfers, .abandoned, now)
         peers[peer] = nil
     }

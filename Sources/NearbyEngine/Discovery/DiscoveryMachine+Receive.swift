@@ -82,12 +82,13 @@ extension DiscoveryMachine {
     }
 
     /// Believed of the present run only, and not of a peer in use: a goodbye may be forged. Where
-    /// people wait to see who has gone, it is remembered until the peer is in use no more.
+    /// people wait to see who has gone, or only members of the network can say it, it is remembered
+    /// until the peer is in use no more.
     private mutating func receiveGoodbye(_ frame: DiscoveryFrame, _ now: Instant) -> [Output] {
         guard let position = table.index(of: frame.peer), table[position].run == frame.run
         else { return [] }
         guard table[position].isInUse else { return remove(at: position) }
-        if identity.showsPeers { table[position].goodbyeHeard = now }
+        if identity.showsPeers || identity.proves { table[position].goodbyeHeard = now }
         return []
     }
 

@@ -8,8 +8,10 @@ public enum ControlError: Error, Hashable, Sendable, CustomStringConvertible {
     case notPermitted(path: String)
     /// Another agent serves this path.
     case alreadyServed(path: String)
-    /// Something that is not a socket is in the way.
+    /// Something that is not a socket is in the way of ours.
     case notASocket(path: String)
+    /// What we were to ask at is not a socket.
+    case noSocket(path: String)
     case badPath(String)
     /// The directory that a socket is to be made in is missing, and we may not make it.
     case noDirectory(path: String, SystemError)
@@ -29,6 +31,8 @@ public enum ControlError: Error, Hashable, Sendable, CustomStringConvertible {
             "another node serves \(path): stop it, or give this one a control socket of its own"
         case .notASocket(let path):
             "\(path) is not a socket: remove it, or choose another path"
+        case .noSocket(let path):
+            "\(path) is not a socket: name the one of a node that runs, its `control:`"
         case .badPath(let path): "'\(path)' cannot be a socket's path: it must have 1–107 bytes"
         case .noDirectory(_, let error): "no control socket there: \(error)"
         case .timedOut(let path, let limit):
@@ -73,7 +77,7 @@ public final class ControlClient {
         let descriptor = file.raw
         guard address.withSockaddr({ connect(descriptor, $0, $1) }) == 0 else {
             switch errno {
-            case ECONNREFUSED where !Self.isSocket(path): throw .notASocket(path: path)
+            case ECONNREFUSED where !Self.isSocket(path): throw .noSocket(path: path)
             case ENOENT, ECONNREFUSED: throw .noAgent(path: path)
             case EACCES, EPERM: throw .notPermitted(path: path)
             case EAGAIN: throw .timedOut(path: path, .zero)

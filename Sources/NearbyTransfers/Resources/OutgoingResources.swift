@@ -93,13 +93,15 @@ struct OutgoingResources: Sendable {
         resources[own].map { (Int64($0.bytes.start), $0.offer.byteCount) }
     }
 
+    var mayOffer: Bool {
+        resources.count < Limits.resourcesMax && numbers.waitingCount < Limits.resourcesMax
+    }
+
     // MARK: The program
 
     mutating func offer(_ offer: ResourceOffer) -> TransferEffects {
         defer { next += 1 }
-        guard offer.isLegal, resources.count < Limits.resourcesMax,
-            numbers.waitingCount < Limits.resourcesMax
-        else {
+        guard offer.isLegal, mayOffer else {
             let reason: TransferEnd = offer.isLegal ? .full : .violation
             let id = ResourceID(isOwn: true, number: next)
             return TransferEffects(outputs: [.finished(id, .failure(reason))])

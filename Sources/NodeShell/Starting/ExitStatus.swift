@@ -66,7 +66,7 @@ public enum ExitStatus: Int32, Sendable {
         switch error {
         case .noAgent, .alreadyServed: self = .unavailable
         case .notPermitted: self = .notPermitted
-        case .notASocket, .badPath: self = .usage
+        case .notASocket, .noSocket, .badPath: self = .usage
         case .timedOut, .connectionClosed: self = .tryAgain
         case .replyTooLong: self = .data
         case .system(let error), .noDirectory(_, let error): self.init(code: error.code)

@@ -35,6 +35,10 @@ struct ReceiveFiles: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Print paths only, and what went wrong.") var quiet = false
     @OptionGroup var choice: ServiceChoice
 
+    func validate() throws {
+        if from.contains("") { throw ValidationError("--from wants a sender's name or PeerID") }
+    }
+
     func run() throws {
         let (service, name) = try choice.made()
         let kept = try choice.peer(name, role: "receive")
