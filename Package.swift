@@ -152,7 +152,7 @@ let package = Package(
                 "NearbyCertificates", "DurableFiles", "CLinux",
             ]),
         // Apple's framework on top of Nearby: the one library that uses Foundation.
-        library("MultipeerConnectivity", ["NearbyCore", "Nearby"]),
+        library("MultipeerConnectivity", ["NearbyCore", "Nearby", "CCurl"]),
         .executableTarget(
             name: "nearby-hello", dependencies: ["Nearby"], path: "Examples/hello",
             swiftSettings: settings),

@@ -1,46 +1,67 @@
 import NearbyCore
 
-/// What was told of alarms, and whether it is on disk. An alarm stands here from when all were told
-/// of its beginning until all were told of its end: what a crash interrupts is told again.
+/// What holds, who was told so, and what has still to be told; and whether it is on disk. An alarm
+/// stands here from its beginning to its end, and what waits until it was told: what a crash
+/// interrupts is told again.
 public struct AlarmBook: Sendable {
     private struct Key: Hashable, Comparable {
         var name: String
         var peer: PeerID
         var channel: String
 
+        init(_ change: AlarmChange) {
+            (name, peer, channel) = (change.name, change.peer, change.channel)
+        }
+
+        init(_ notice: AlarmRecord.Notice) {
+            (name, peer, channel) = (notice.name, notice.peer, notice.channel)
+        }
+
         static func < (left: Key, right: Key) -> Bool {
             (left.name, left.peer, left.channel) < (right.name, right.peer, right.channel)
         }
     }
 
-    private var told: [Key: AlarmRecord.Alarm] = [:]
+    private var alarms: [Key: AlarmRecord.Alarm] = [:]
+    /// What has still to be told.
+    public var waiting: [AlarmRecord.Waiting] = [] {
+        didSet { if waiting != oldValue { isDirty = true } }
+    }
     /// Those whose silence is watched.
     public var nodes: [AlarmRecord.NamedNode] = [] {
         didSet { if nodes != oldValue { isDirty = true } }
     }
-    /// Whether a write is under way.
-    public var isSaving = false
+    private var isSaving = false
     private var isDirty = false
 
     public init(_ record: AlarmRecord = AlarmRecord()) {
         nodes = record.nodes
+        waiting = record.waiting
         for alarm in record.alarms.prefix(Limits.alarmStatesMax) {
-            told[Key(name: alarm.name, peer: alarm.peer, channel: alarm.channel)] = alarm
+            alarms[Key(alarm.notice)] = alarm
         }
     }
 
     public var record: AlarmRecord {
         var record = AlarmRecord()
         record.nodes = nodes
-        record.alarms = told.sorted { $0.key < $1.key }.map(\.value)
+        record.alarms = alarms.sorted { $0.key < $1.key }.map(\.value)
+        record.waiting = waiting
         return record
     }
 
-    /// All were told of this change.
-    public mutating func note(_ change: AlarmChange, unixOffset: Duration) {
-        let key = Key(name: change.name, peer: change.peer, channel: change.channel)
-        told[key] = change.isActive ? AlarmRecord.Alarm(change, unixOffset: unixOffset) : nil
+    /// Notes a change, and says who is to be told: of a beginning those of the alarm's rule, of its
+    /// end whoever was told of its beginning.
+    public mutating func note(
+        _ change: AlarmChange, targets: [String], unixOffset: Duration
+    ) -> [String] {
+        let key = Key(change)
         isDirty = true
+        guard change.isActive else {
+            return alarms.removeValue(forKey: key)?.targets ?? targets
+        }
+        alarms[key] = AlarmRecord.Alarm(change, targets: targets, unixOffset: unixOffset)
+        return targets
     }
 
     /// The whole file, if it is to be written now; then a write is under way.
@@ -49,5 +70,11 @@ public struct AlarmBook: Sendable {
         isDirty = false
         isSaving = true
         return record.bytes
+    }
+
+    /// The write has ended. One that failed is to be tried again.
+    public mutating func saved(_ isWritten: Bool) {
+        isSaving = false
+        isDirty = isDirty || !isWritten
     }
 }

@@ -4,8 +4,8 @@ import Telemetry
 
 /// An alarm that begins to hold, or no longer does.
 public struct AlarmChange: Hashable, Sendable {
-    /// Among the rules.
-    public var rule: Int
+    /// Among the rules; nil: it is configured no more.
+    public var rule: Int?
     /// As configured.
     public var name: String
     public var peer: PeerID

@@ -9,39 +9,29 @@ extension Limits {
 /// is tried again with growing intervals.
 public struct AlarmDispatch: Sendable {
     public enum Input: Hashable, Sendable {
-        /// To these targets; none: then it is settled at once.
-        case change(AlarmChange, targets: [Int])
+        case change(AlarmChange, targets: [String])
         /// Nil: it was told.
-        case finished(target: Int, fault: String?)
+        case finished(target: String, fault: String?)
+        /// There are these targets now, and no others.
+        case targets(Set<String>)
         case deadlineReached
     }
 
     public enum Output: Hashable, Sendable {
-        case send(AlarmChange, target: Int)
-        /// Every target was told, or will never be.
-        case settled(AlarmChange)
+        case send(AlarmChange, target: String)
         /// For the log: that it does not work, or works again; once each.
         case warn(String)
     }
 
-    private struct Waiting {
-        var change: AlarmChange
-        /// Tells changes apart.
-        var number: UInt64
-    }
-
     private struct Target {
-        var queue: [Waiting] = []
+        var queue: [AlarmChange] = []
         var isBusy = false
         /// Not before then.
         var pause: (length: Duration, until: Instant)?
         var fault: String?
     }
 
-    private var targets: [Int: Target] = [:]
-    /// How many targets have still to be told.
-    private var open: [UInt64: Int] = [:]
-    private var lastNumber: UInt64 = 0
+    private var targets: [String: Target] = [:]
     private static let pauseMax = Duration.seconds(60)
 
     public init() {}
@@ -52,15 +42,20 @@ public struct AlarmDispatch: Sendable {
             .min()
     }
 
+    /// What has still to be told, each target's in order.
+    public var waiting: [(target: String, change: AlarmChange)] {
+        targets.sorted { $0.key < $1.key }.flatMap { name, target in
+            target.queue.map { (name, $0) }
+        }
+    }
+
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
         var outputs: [Output] = []
         switch input {
         case .change(let change, let wanted):
-            lastNumber += 1
-            open[lastNumber] = wanted.count
             for target in wanted { enqueue(change, target, &outputs) }
-            if wanted.isEmpty { settle(Waiting(change: change, number: lastNumber), &outputs) }
         case .finished(let target, let fault): finish(target, fault, now, &outputs)
+        case .targets(let names): setTargets(names, &outputs)
         case .deadlineReached: break
         }
         for target in targets.keys.sorted() { send(target, now, &outputs) }
@@ -69,55 +64,56 @@ public struct AlarmDispatch: Sendable {
 
     // MARK: Parts
 
+    private mutating func setTargets(_ names: Set<String>, _ outputs: inout [Output]) {
+        let lost = targets.filter { !names.contains($0.key) }.map(\.value.queue.count).reduce(0, +)
+        if lost > 0 {
+            outputs.append(
+                .warn("alarms: \(lost) notifications were for targets that are configured no more"))
+        }
+        targets = targets.filter { names.contains($0.key) }
+        for name in names where targets[name] == nil { targets[name] = Target() }
+    }
+
     private mutating func enqueue(
-        _ change: AlarmChange, _ index: Int, _ outputs: inout [Output]
+        _ change: AlarmChange, _ name: String, _ outputs: inout [Output]
     ) {
-        var target = targets[index] ?? Target()
-        target.queue.append(Waiting(change: change, number: lastNumber))
+        guard var target = targets[name] else { return }
+        target.queue.append(change)
         if target.queue.count > Limits.alarmWaitingMax {
             // The first one may be on its way.
-            let dropped = target.queue.remove(at: target.isBusy ? 1 : 0)
+            target.queue.remove(at: target.isBusy ? 1 : 0)
             outputs.append(
                 .warn(
                     "alarms: \(Limits.alarmWaitingMax) notifications wait; the oldest is dropped"))
-            settle(dropped, &outputs)
         }
-        targets[index] = target
+        targets[name] = target
     }
 
     private mutating func finish(
-        _ index: Int, _ fault: String?, _ now: Instant, _ outputs: inout [Output]
+        _ name: String, _ fault: String?, _ now: Instant, _ outputs: inout [Output]
     ) {
-        guard var target = targets[index], target.isBusy else { return }
+        guard var target = targets[name], target.isBusy else { return }
+        defer { targets[name] = target }
         target.isBusy = false
         if let fault {
             let length = min((target.pause?.length ?? .milliseconds(500)) * 2, Self.pauseMax)
             target.pause = (length, now + length)
             if target.fault != fault { outputs.append(.warn("alarms: " + fault)) }
             target.fault = fault
-            targets[index] = target
             return
         }
         if target.fault != nil { outputs.append(.warn("alarms: notifications are sent again")) }
         target.fault = nil
         target.pause = nil
-        let told = target.queue.removeFirst()
-        targets[index] = target
-        settle(told, &outputs)
+        target.queue.removeFirst()
     }
 
-    private mutating func settle(_ waiting: Waiting, _ outputs: inout [Output]) {
-        let left = (open[waiting.number] ?? 1) - 1
-        open[waiting.number] = left > 0 ? left : nil
-        if left <= 0 { outputs.append(.settled(waiting.change)) }
-    }
-
-    private mutating func send(_ index: Int, _ now: Instant, _ outputs: inout [Output]) {
-        guard var target = targets[index], !target.isBusy, let first = target.queue.first,
+    private mutating func send(_ name: String, _ now: Instant, _ outputs: inout [Output]) {
+        guard var target = targets[name], !target.isBusy, let first = target.queue.first,
             target.pause.map({ now >= $0.until }) ?? true
         else { return }
         target.isBusy = true
-        targets[index] = target
-        outputs.append(.send(first.change, target: index))
+        targets[name] = target
+        outputs.append(.send(first, target: name))
     }
 }

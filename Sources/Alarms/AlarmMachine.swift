@@ -63,10 +63,10 @@ public struct AlarmMachine: Sendable {
         if nextTick == nil { nextTick = now + Self.tick }
         switch input {
         case .born(let peer, let birth):
-            adopt(birth, of: peer, now)
+            adopt(birth, of: peer, now, &outputs)
             hear(peer, now, &outputs)
         case .delivered(let delivery):
-            adopt(delivery.birth, of: delivery.peer, now)
+            adopt(delivery.birth, of: delivery.peer, now, &outputs)
             hear(delivery.peer, now, &outputs)
             for reading in delivery.readings { measure(reading, of: delivery, now, &outputs) }
         case .reachable(let peers):
@@ -104,25 +104,40 @@ public struct AlarmMachine: Sendable {
 
     /// What held when the program, or the rules before these, ended: it is not told again. Nodes
     /// that are known have from now on to be heard.
-    public mutating func restore(_ record: AlarmRecord, unixOffset: Duration, now: Instant) {
+    ///
+    /// - Returns: the end of those that no rule is about any more.
+    public mutating func restore(
+        _ record: AlarmRecord, unixOffset: Duration, now: Instant
+    ) -> [Output] {
+        var outputs: [Output] = []
         for node in record.nodes.prefix(Limits.alarmNodesMax) where nodes[node.peer] == nil {
             nodes[node.peer] = AlarmNode(name: node.name, peer: node.peer, rules: rules, now: now)
         }
-        for alarm in record.alarms where states.count < Limits.alarmStatesMax {
-            guard let rule = rules.firstIndex(where: { $0.name == alarm.name }) else { continue }
-            let isSilence = rules[rule].condition == .silent
-            guard isSilence == alarm.channel.isEmpty else { continue }
+        for alarm in record.alarms.map(\.notice) where states.count < Limits.alarmStatesMax {
+            let index = rules.firstIndex { $0.name == alarm.name }
+            guard let index, rules[index].isMeant(for: alarm.peer, named: alarm.node),
+                rules[index].isAbout(alarm.channel)
+            else {
+                let end = AlarmChange(
+                    alarm, rule: index, isActive: false, value: "", time: now,
+                    unixOffset: unixOffset)
+                outputs.append(.changed(end))
+                continue
+            }
             let since = Instant(
                 nanoseconds: alarm.since.subtractingSaturating(unixOffset.nanoseconds))
-            states[AlarmKey(rule: rule, peer: alarm.peer, channel: alarm.channel)] = .active(
+            states[AlarmKey(rule: index, peer: alarm.peer, channel: alarm.channel)] = .active(
                 since: min(since, now),
                 facts: Facts(node: alarm.node, unit: Unit(alarm.unit) ?? .none, value: ""))
         }
+        return outputs
     }
 
     // MARK: Nodes
 
-    private mutating func adopt(_ birth: Birth, of peer: PeerID, _ now: Instant) {
+    private mutating func adopt(
+        _ birth: Birth, of peer: PeerID, _ now: Instant, _ outputs: inout [Output]
+    ) {
         if let node = nodes[peer], node.knows(birth) || node.isPast(birth) { return }
         guard nodes[peer] != nil || nodes.count < Limits.alarmNodesMax else {
             overflowCount &+= 1
@@ -137,6 +152,11 @@ public struct AlarmMachine: Sendable {
                 birth, of: peer, rules, words, room: Limits.alarmChannelsMax - channelCount))
         channelCount += node.channelCount
         nodes[peer] = node
+        // Of what the node has no more, or what has another name, no reading will tell.
+        for key in states.keys.sorted()
+        where key.peer == peer && !node.watches(key.channel, for: key.rule) {
+            end(key, value: "", now, &outputs)
+        }
     }
 
     private mutating func hear(_ peer: PeerID, _ now: Instant, _ outputs: inout [Output]) {
@@ -248,6 +268,6 @@ extension FleetAlarm {
             since: (change.since + unixOffset).nanoseconds,
             until: change.isActive ? nil : (change.time + unixOffset).nanoseconds)
         peer = change.peer
-        isPublished = machine.rules[change.rule].isPublished
+        isPublished = change.rule.map { machine.rules[$0].isPublished } ?? false
     }
 }

@@ -33,6 +33,12 @@ struct AlarmNode: Sendable {
 
     var channelCount: Int { channels.count }
 
+    /// Whether a rule is about its channel, or, without one, about its silence.
+    func watches(_ channel: String, for rule: Int) -> Bool {
+        guard !channel.isEmpty else { return rules.contains(rule) }
+        return channels.values.contains { $0.name == channel && $0.rules.contains(rule) }
+    }
+
     mutating func hear(_ time: Instant) { lastHeard = max(lastHeard, time) }
 
     /// Whether it is what is known already.
@@ -54,14 +60,14 @@ struct AlarmNode: Sendable {
         self.rules = Self.silenceRules(rules, peer, name)
         self.birth = birth.reference
         run = birth.run
-        let mine = rules.indices.filter { Self.isMeant(rules[$0], peer, name) }
+        let mine = rules.indices.filter { rules[$0].isMeant(for: peer, named: name) }
         channels = [:]
         var leftOut = 0
         for channel in birth.channels where !mine.isEmpty {
             let shown = words.channel(
                 of: peer, named: own, channel.name, channel.unit, scale: channel.scale)
             let watching = mine.filter {
-                rules[$0].condition != .silent && Glob(rules[$0].channel).matches(shown.name)
+                rules[$0].isAbout(shown.name)
             }
             guard !watching.isEmpty else { continue }
             guard channels.count < room else {
@@ -87,11 +93,7 @@ struct AlarmNode: Sendable {
         _ rules: [AlarmRule], _ peer: PeerID, _ name: String
     ) -> [Int] {
         rules.indices.filter {
-            rules[$0].condition == .silent && isMeant(rules[$0], peer, name)
+            rules[$0].condition == .silent && rules[$0].isMeant(for: peer, named: name)
         }
-    }
-
-    private static func isMeant(_ rule: AlarmRule, _ peer: PeerID, _ name: String) -> Bool {
-        PeerID(text: rule.node).map { $0 == peer } ?? Glob(rule.node).matches(name)
     }
 }

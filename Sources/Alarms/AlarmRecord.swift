@@ -1,52 +1,125 @@
 import NearbyCore
+import Telemetry
 
-/// What outlasts the program: the alarms whose beginning was told, and the nodes whose silence is
-/// watched.
+/// What outlasts the program: the alarms that hold, what has still to be told to whom, and the
+/// nodes whose silence is watched.
 ///
 /// A file of lines: a word, then fields behind tabs, their tabs, line ends and backslashes written
-/// as `\t`, `\n` and `\\`.
+/// as `\t`, `\n` and `\\`. Times are nanoseconds since 1970.
 ///
 ///     node <PeerID> <name>
-///     alarm <since, nanoseconds since 1970> <PeerID> <alarm> <node> <channel> <unit>
+///     alarm <since> <PeerID> <alarm> <node> <channel> <unit> <condition> <target>…
+///     waiting <target> <active|cleared> <since> <time> <PeerID> <alarm> <node> <channel> <unit> <condition> <value>
+///
+/// `alarm` lines of earlier versions end with the unit.
 public struct AlarmRecord: Hashable, Sendable {
     public struct NamedNode: Hashable, Sendable {
         public var peer: PeerID
         public var name: String
     }
 
-    public struct Alarm: Hashable, Sendable {
-        public var name: String
-        public var peer: PeerID
-        public var node: String
+    /// What is told of an alarm, with UTC in place of our clock.
+    struct Notice: Hashable, Sendable {
+        var name: String
+        var peer: PeerID
+        var node: String
         /// Empty where it is the node's silence.
-        public var channel: String
-        public var unit: String
+        var channel: String
+        var unit: String
+        var condition: String
         /// Nanoseconds since 1970.
-        public var since: Int64
+        var since: Int64
 
-        public init(_ change: AlarmChange, unixOffset: Duration) {
-            self.init(
-                name: change.name, peer: change.peer, node: change.node, channel: change.channel,
-                unit: change.unit.name, since: (change.since + unixOffset).nanoseconds)
+        init(_ change: AlarmChange, unixOffset: Duration) {
+            name = change.name
+            peer = change.peer
+            node = change.node
+            channel = change.channel
+            unit = change.unit.name
+            condition = change.condition
+            since = (change.since + unixOffset).nanoseconds
         }
 
-        init(
-            name: String, peer: PeerID, node: String, channel: String, unit: String, since: Int64
-        ) {
-            self.name = name
-            self.peer = peer
-            self.node = node
-            self.channel = channel
-            self.unit = unit
+        /// Nil if the fields are none: since, PeerID, alarm, node, channel, unit, condition.
+        init?(_ fields: ArraySlice<String>) {
+            let fields = Array(fields)
+            guard fields.count >= 6, let since = Int64(fields[0]),
+                let peer = PeerID(text: fields[1])
+            else { return nil }
             self.since = since
+            self.peer = peer
+            (name, node, channel, unit) = (fields[2], fields[3], fields[4], fields[5])
+            condition = fields.count > 6 ? fields[6] : ""
+        }
+
+        var fields: [String] {
+            [String(since), peer.description, name, node, channel, unit, condition]
+        }
+    }
+
+    /// One that holds.
+    public struct Alarm: Hashable, Sendable {
+        var notice: Notice
+        /// Who was told of its beginning, or will be; nil: an earlier version does not say.
+        var targets: [String]?
+
+        public init(_ change: AlarmChange, targets: [String], unixOffset: Duration) {
+            notice = Notice(change, unixOffset: unixOffset)
+            self.targets = targets
+        }
+
+        fileprivate init?(_ fields: ArraySlice<String>) {
+            guard let notice = Notice(fields) else { return nil }
+            self.notice = notice
+            targets = fields.count > 6 ? Array(fields.dropFirst(7)) : nil
+        }
+    }
+
+    /// A change that a target has still to be told.
+    public struct Waiting: Hashable, Sendable {
+        public var target: String
+        /// The alarm's name.
+        public var alarm: String { notice.name }
+        var isActive: Bool
+        var time: Int64
+        var notice: Notice
+        var value: String
+
+        public init(_ change: AlarmChange, target: String, unixOffset: Duration) {
+            self.target = target
+            isActive = change.isActive
+            time = (change.time + unixOffset).nanoseconds
+            notice = Notice(change, unixOffset: unixOffset)
+            value = change.value
+        }
+
+        fileprivate init?(_ fields: ArraySlice<String>) {
+            let fields = Array(fields)
+            guard fields.count == 11, ["active", "cleared"].contains(fields[1]),
+                let time = Int64(fields[3]),
+                let notice = Notice([fields[2]] + fields[4...9])
+            else { return nil }
+            target = fields[0]
+            isActive = fields[1] == "active"
+            self.time = time
+            self.notice = notice
+            value = fields[10]
+        }
+
+        var fields: [String] {
+            let rest = notice.fields
+            return [target, isActive ? "active" : "cleared", rest[0], String(time)] + rest[1...]
+                + [value]
         }
     }
 
     public var nodes: [NamedNode] = []
     public var alarms: [Alarm] = []
+    /// Each target's in order.
+    public var waiting: [Waiting] = []
 
     /// What a file may measure.
-    public static let byteCountMax = 8 << 20
+    public static let byteCountMax = 16 << 20
 
     public init() {}
 
@@ -55,26 +128,25 @@ public struct AlarmRecord: Hashable, Sendable {
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             let fields = line.split(separator: 0x09, omittingEmptySubsequences: false)
                 .map { Self.plain(String(decoding: $0, as: UTF8.self)) }
-            if fields.count == 3, fields[0] == "node", let peer = PeerID(text: fields[1]) {
-                nodes.append(NamedNode(peer: peer, name: fields[2]))
-            } else if fields.count == 7, fields[0] == "alarm", let since = Int64(fields[1]),
-                let peer = PeerID(text: fields[2])
-            {
-                alarms.append(
-                    Alarm(
-                        name: fields[3], peer: peer, node: fields[4], channel: fields[5],
-                        unit: fields[6], since: since))
+            let rest = fields.dropFirst()
+            switch fields[0] {
+            case "node" where rest.count == 2:
+                if let peer = PeerID(text: fields[1]) {
+                    nodes.append(NamedNode(peer: peer, name: fields[2]))
+                }
+            case "alarm": if let alarm = Alarm(rest) { alarms.append(alarm) }
+            case "waiting": if let change = Waiting(rest) { waiting.append(change) }
+            default: break
             }
         }
     }
 
     public var bytes: [UInt8] {
-        var text = ""
-        for node in nodes { text += "node\t\(node.peer)\t\(Self.escaped(node.name))\n" }
-        for alarm in alarms {
-            let fields = [alarm.name, alarm.node, alarm.channel, alarm.unit].map(Self.escaped)
-            text += "alarm\t\(alarm.since)\t\(alarm.peer)\t" + fields.joined(separator: "\t") + "\n"
-        }
+        let lines =
+            nodes.map { ["node", $0.peer.description, $0.name] }
+            + alarms.map { ["alarm"] + $0.notice.fields + ($0.targets ?? []) }
+            + waiting.map { ["waiting"] + $0.fields }
+        let text = lines.map { $0.map(Self.escaped).joined(separator: "\t") + "\n" }.joined()
         return Array(text.utf8)
     }
 
@@ -105,5 +177,27 @@ public struct AlarmRecord: Hashable, Sendable {
             }
         }
         return result
+    }
+}
+
+extension AlarmChange {
+    /// What was to be told before the program ended.
+    ///
+    /// - Parameter rule: its rule, if there still is one.
+    public init(_ waiting: AlarmRecord.Waiting, rule: Int?, unixOffset: Duration) {
+        self.init(
+            waiting.notice, rule: rule, isActive: waiting.isActive, value: waiting.value,
+            time: Instant(nanoseconds: waiting.time) - unixOffset, unixOffset: unixOffset)
+    }
+
+    init(
+        _ notice: AlarmRecord.Notice, rule: Int?, isActive: Bool, value: String, time: Instant,
+        unixOffset: Duration
+    ) {
+        self.init(
+            rule: rule, name: notice.name, peer: notice.peer, node: notice.node,
+            channel: notice.channel, condition: notice.condition,
+            unit: Unit(notice.unit) ?? .none, value: value, isActive: isActive,
+            since: Instant(nanoseconds: notice.since) - unixOffset, time: time)
     }
 }

@@ -50,6 +50,16 @@ public struct AlarmRule: Hashable, Sendable {
         self.isPublished = isPublished
     }
 
+    func isMeant(for peer: PeerID, named node: String) -> Bool {
+        PeerID(text: self.node).map { $0 == peer } ?? Glob(self.node).matches(node)
+    }
+
+    /// - Parameter channel: empty for the node's silence.
+    func isAbout(_ channel: String) -> Bool {
+        guard condition != .silent else { return channel.isEmpty }
+        return !channel.isEmpty && Glob(self.channel).matches(channel)
+    }
+
     /// What a value says of the condition.
     enum Verdict { case holds, isOver, neither }
 

@@ -60,3 +60,13 @@ static inline long ccurl_http_1_1(void) { return (long)CURL_HTTP_VERSION_1_1; }
 
 /// CURLAUTH_BASIC
 static inline long ccurl_auth_basic(void) { return (long)CURLAUTH_BASIC; }
+
+/// curl_easy_setopt(CURLOPT_XFERINFOFUNCTION, CURLOPT_XFERINFODATA, CURLOPT_NOPROGRESS): called
+/// once a second at least; what is not 0 ends the transfer.
+static inline CURLcode ccurl_set_watcher(
+    CURL *curl, int (*watcher)(void *, curl_off_t, curl_off_t, curl_off_t, curl_off_t),
+    void *context) {
+    CURLcode code = curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, watcher);
+    if (code == CURLE_OK) code = curl_easy_setopt(curl, CURLOPT_XFERINFODATA, context);
+    return code != CURLE_OK ? code : curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+}

@@ -19,49 +19,62 @@ import Testing
     }
 
     @Test mutating func eachTargetIsToldInOrderOneAtATime() {
+        _ = handle(.targets(["a", "b"]))
         #expect(
-            handle(.change(changes[0], targets: [0, 1]))
-                == [.send(changes[0], target: 0), .send(changes[0], target: 1)])
-        #expect(handle(.change(changes[1], targets: [0])).isEmpty)
+            handle(.change(changes[0], targets: ["a", "b"]))
+                == [.send(changes[0], target: "a"), .send(changes[0], target: "b")])
+        #expect(handle(.change(changes[1], targets: ["a"])).isEmpty)
+        #expect(dispatch.waiting.map(\.target) == ["a", "a", "b"])
         #expect(
-            handle(.finished(target: 0, fault: nil)) == [.send(changes[1], target: 0)])
-        #expect(handle(.finished(target: 1, fault: nil)) == [.settled(changes[0])])
-        #expect(handle(.finished(target: 0, fault: nil)) == [.settled(changes[1])])
-    }
-
-    @Test mutating func nobodyToTellIsSettledAtOnce() {
-        #expect(handle(.change(changes[0], targets: [])) == [.settled(changes[0])])
+            handle(.finished(target: "a", fault: nil)) == [.send(changes[1], target: "a")])
+        #expect(handle(.finished(target: "b", fault: nil)).isEmpty)
+        #expect(handle(.finished(target: "a", fault: nil)).isEmpty)
+        #expect(dispatch.waiting.isEmpty)
     }
 
     @Test mutating func aFaultIsToldOnceAndTriedAgain() {
-        _ = handle(.change(changes[0], targets: [3]))
-        #expect(handle(.finished(target: 3, fault: "no"), at: 10) == [.warn("alarms: no")])
+        _ = handle(.targets(["a"]))
+        _ = handle(.change(changes[0], targets: ["a"]))
+        #expect(handle(.finished(target: "a", fault: "no"), at: 10) == [.warn("alarms: no")])
         #expect(dispatch.nextDeadline == AlarmWorld.time(11))
         #expect(handle(.deadlineReached, at: 10.5).isEmpty)
-        #expect(handle(.deadlineReached, at: 11) == [.send(changes[0], target: 3)])
-        #expect(handle(.finished(target: 3, fault: "no"), at: 12).isEmpty)
+        #expect(handle(.deadlineReached, at: 11) == [.send(changes[0], target: "a")])
+        #expect(handle(.finished(target: "a", fault: "no"), at: 12).isEmpty)
         #expect(dispatch.nextDeadline == AlarmWorld.time(14))
-        #expect(handle(.deadlineReached, at: 14) == [.send(changes[0], target: 3)])
+        #expect(handle(.deadlineReached, at: 14) == [.send(changes[0], target: "a")])
         #expect(
-            handle(.finished(target: 3, fault: nil), at: 14)
-                == [.warn("alarms: notifications are sent again"), .settled(changes[0])])
+            handle(.finished(target: "a", fault: nil), at: 14)
+                == [.warn("alarms: notifications are sent again")])
         #expect(dispatch.nextDeadline == nil)
     }
 
     @Test mutating func ofTooManyTheOldestAreDropped() {
-        var settled = 0
+        _ = handle(.targets(["a"]))
+        var dropped = 0
         for change in changes {
-            settled += handle(.change(change, targets: [0])).count {
-                if case .settled = $0 { true } else { false }
+            dropped += handle(.change(change, targets: ["a"])).count {
+                if case .warn = $0 { true } else { false }
             }
         }
-        #expect(settled == changes.count - Limits.alarmWaitingMax)
+        #expect(dropped == changes.count - Limits.alarmWaitingMax)
+        #expect(dispatch.waiting.count == Limits.alarmWaitingMax)
         // The one on its way was not among them.
-        #expect(handle(.finished(target: 0, fault: nil)).first == .settled(changes[0]))
+        #expect(dispatch.waiting.first?.change == changes[0])
+    }
+
+    /// One that stays keeps what waits for it; what is under way for one that went does not count.
+    @Test mutating func targetsComeAndGo() {
+        _ = handle(.targets(["a", "b"]))
+        _ = handle(.change(changes[0], targets: ["a", "b", "unknown"]))
+        let outputs = handle(.targets(["b", "c"]))
+        #expect(outputs.count == 1)
+        #expect(dispatch.waiting.map(\.target) == ["b"])
+        #expect(handle(.finished(target: "a", fault: nil)).isEmpty)
+        #expect(handle(.change(changes[1], targets: ["c"])) == [.send(changes[1], target: "c")])
     }
 
     @Test mutating func strangeAnswersAreNoTrap() {
-        #expect(handle(.finished(target: 9, fault: nil)).isEmpty)
-        #expect(handle(.finished(target: 9, fault: "x")).isEmpty)
+        #expect(handle(.finished(target: "x", fault: nil)).isEmpty)
+        #expect(handle(.finished(target: "x", fault: "x")).isEmpty)
     }
 }

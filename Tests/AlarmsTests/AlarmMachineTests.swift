@@ -122,11 +122,14 @@ import Testing
         var before = try AlarmWorld(rules)
         let fired = before.read(31, at: 100)
         var record = AlarmRecord()
-        record.alarms = fired.map { AlarmRecord.Alarm($0, unixOffset: .seconds(1_000)) }
+        record.alarms = fired.map {
+            AlarmRecord.Alarm($0, targets: [], unixOffset: .seconds(1_000))
+        }
         record.nodes = before.machine.knownNodes
         var after = try AlarmWorld(rules)
-        after.machine.restore(
+        let ended = after.machine.restore(
             AlarmRecord(record.bytes), unixOffset: .seconds(1_090), now: AlarmWorld.time(20))
+        #expect(ended.isEmpty)
         let shown = after.machine.alarms(unixOffset: .seconds(1_090), now: AlarmWorld.time(20))
         #expect(shown.count == 1)
         #expect(after.read(32, at: 21).isEmpty)
@@ -135,9 +138,47 @@ import Testing
         #expect(cleared.first?.since == AlarmWorld.time(10))
         // The node is known: that it never comes is noticed.
         var never = try AlarmWorld(rules)
-        never.machine.restore(record, unixOffset: .zero, now: AlarmWorld.time(20))
+        _ = never.machine.restore(record, unixOffset: .zero, now: AlarmWorld.time(20))
         _ = never.wait(until: 20)
         #expect(never.wait(until: 51).map(\.name) == ["gone"])
+    }
+
+    /// Of what no rule is about any more, the end is told: otherwise a siren would stay on.
+    @Test(arguments: [
+        [], [AlarmWorld.rule(AlarmWorld.above(30), name: "other")],
+        [AlarmWorld.rule(AlarmWorld.above(30), node: "cellar*")],
+        [AlarmWorld.rule(AlarmWorld.above(30), channel: "h")], [AlarmWorld.rule(.silent)],
+    ])
+    func whatNoRuleIsAboutAnyMoreEnds(_ rules: [AlarmRule]) throws {
+        var before = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30))])
+        var record = AlarmRecord()
+        record.alarms = before.read(31, at: 10).map {
+            AlarmRecord.Alarm($0, targets: ["a"], unixOffset: .zero)
+        }
+        #expect(record.alarms.count == 1)
+        var after = try AlarmWorld(rules)
+        let ended = after.machine.restore(record, unixOffset: .zero, now: AlarmWorld.time(20))
+        #expect(ended.count == 1)
+        guard case .changed(let change) = try #require(ended.first) else { return }
+        #expect(!change.isActive && change.name == "warm" && change.condition == "above 30 °C")
+        #expect(after.machine.alarms(unixOffset: .zero, now: AlarmWorld.time(20)).isEmpty)
+    }
+
+    /// The rule is still about it, but the node calls the channel something else now.
+    @Test func whatTheNodeHasNoMoreEnds() throws {
+        let rules = [AlarmWorld.rule(AlarmWorld.above(30), channel: "*")]
+        var before = try AlarmWorld(rules)
+        var record = AlarmRecord()
+        record.alarms = before.read(31, at: 10).map {
+            AlarmRecord.Alarm($0, targets: ["a"], unixOffset: .zero)
+        }
+        record.alarms[0].notice.channel = "formerly"
+        var after = try AlarmWorld(rules)
+        let atOnce = after.machine.restore(record, unixOffset: .zero, now: AlarmWorld.time(20))
+        #expect(atOnce.isEmpty)
+        let changes = after.read(32, at: 21)
+        #expect(changes.map(\.channel) == ["formerly", "t"])
+        #expect(changes.map(\.isActive) == [false, true])
     }
 
     @Test func alarmsAreShownUntilADayAfterTheirEnd() throws {
@@ -167,12 +208,13 @@ import Testing
         #expect(world.machine.nextDeadline == nil)
     }
 
-    @Test func recordsKeepHostileNames() {
+    @Test func recordsKeepHostileNames() throws {
+        var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30))])
+        var change = try #require(world.read(31, at: 2).first)
+        (change.name, change.node, change.channel) = ("a\tb", "n\n\\", "\\t")
         var record = AlarmRecord()
         record.alarms = [
-            AlarmRecord.Alarm(
-                name: "a\tb", peer: AlarmWorld.peer, node: "n\n\\", channel: "\\t", unit: "Cel",
-                since: -5)
+            AlarmRecord.Alarm(change, targets: ["a\\\n", "b\t"], unixOffset: .seconds(-5))
         ]
         record.nodes = [AlarmRecord.NamedNode(peer: AlarmWorld.peer, name: "\t\n\\n")]
         #expect(AlarmRecord(record.bytes) == record)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MultipeerConnectivity
 
-struct ResourceTests {
+@Suite(.serialized) struct ResourceTests {
     @Test func fileIsSentFromWhereItIs() async throws {
         let file = FileManager.default.temporaryDirectory
             .appendingPathComponent("resource-test-\(UUID().uuidString)")
@@ -33,6 +33,55 @@ struct ResourceTests {
         let error = await Self.failure(of: server.url)
         #expect(error?.code == .unavailable)
         #expect(error?.localizedDescription.contains("the server answered 404") == true)
+    }
+
+    /// Of whoever fails, or is not wanted any more, nothing stays; a password is not asked for.
+    @Test(arguments: [
+        "401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"", "404 Not Found",
+        "500 Internal Server Error", "302 Found",
+    ])
+    func whatFailsLeavesNothingBehind(_ status: String) async throws {
+        let before = try Self.temporaryFiles
+        let server = try WebServer(status: status, body: "no")
+        let error = await Self.failure(of: server.url)
+        #expect(error?.code == .unavailable)
+        #expect(error?.localizedDescription.contains("answered \(status.prefix(3))") == true)
+        #expect(try await Self.areGone(since: before))
+    }
+
+    @Test func whatIsCancelledEndsAtOnceAndLeavesNothingBehind() async throws {
+        let before = try Self.temporaryFiles
+        let server = try WebServer(status: "200 OK", body: "late", after: 60)
+        let fetching = Task { try await LocalFile(of: server.url) }
+        try await Task.sleep(for: .milliseconds(200))
+        fetching.cancel()
+        await #expect(throws: CancellationError.self) { try await fetching.value }
+        #expect(try await Self.areGone(since: before))
+    }
+
+    @Test func redirectionIsFollowed() async throws {
+        let server = try WebServer(status: "200 OK", body: "found")
+        let first = try WebServer(status: "302 Found\r\nLocation: \(server.url)", body: "")
+        let file = try await LocalFile(of: first.url)
+        #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "found")
+        withExtendedLifetime((first, server)) {}
+    }
+
+    /// A download that was cancelled sees it within a second; other tests may fetch meanwhile.
+    private static func areGone(since before: Set<String>) async throws -> Bool {
+        for _ in 0..<100 {
+            if try temporaryFiles.isSubset(of: before) { return true }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        return false
+    }
+
+    private static var temporaryFiles: Set<String> {
+        get throws {
+            let folder = FileManager.default.temporaryDirectory.path
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            return Set(names.filter { $0.hasPrefix("resource-") || $0.hasSuffix(".tmp") })
+        }
     }
 
     @Test func serverThatIsNotThereIsAnError() async throws {

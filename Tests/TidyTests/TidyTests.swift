@@ -309,7 +309,7 @@ enum Imports {
             "NearbyKeys", "NearbyLinux", "DurableFiles", "Spool", "Glibc",
         ],
         "MultipeerConnectivity": [
-            "NearbyCore", "Nearby", "Foundation", "FoundationNetworking", "Observation",
+            "NearbyCore", "Nearby", "CCurl", "Foundation", "FoundationNetworking", "Observation",
         ],
         "rivulet-agent": ["NodeShell", "Glibc"],
         "rivulet": [

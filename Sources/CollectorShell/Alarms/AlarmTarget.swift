@@ -29,6 +29,24 @@ enum AlarmTarget: Sendable {
     }
 }
 
+extension AlarmSettings.Target {
+    /// Tells targets apart, from one start of the program to the next, whatever else is said of
+    /// them. Of an address it shows what is no secret: what stands behind the host is hashed
+    /// (FNV-1a, 64 bits).
+    var identity: String {
+        switch self {
+        case .webhook(let server):
+            let text = server.address?.text ?? ""
+            let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+                ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3
+            }
+            return "webhook \(server.address?.target ?? "") \(String(hash, radix: 16))"
+        case .command(let words, _): return "command " + words.joined(separator: " ")
+        case .mqtt: return "mqtt"
+        }
+    }
+}
+
 /// A change as those who are told get it.
 struct AlarmMessage: Sendable {
     var json: String

@@ -14,7 +14,7 @@ import Telemetry
 /// what was told, so that a restart tells nothing twice.
 final class AlarmWatch {
     private enum Result: Sendable {
-        case told(target: Int, fault: String?, generation: Int)
+        case told(target: String, fault: String?)
         case saved(fault: String?)
     }
 
@@ -29,12 +29,12 @@ final class AlarmWatch {
     /// Of the machines before this one.
     private var formerOverflowCount: UInt64 = 0
     private var dispatch = AlarmDispatch()
-    private var targets: [AlarmTarget] = []
+    /// By what tells them apart, from one start of the program to the next.
+    private var targets: [String: (settings: AlarmSettings.Target, target: AlarmTarget)] = [:]
     /// Of each rule, among `targets`.
-    private var targetsOfRule: [[Int]] = []
-    /// Another one for each configuration: what is under way for an earlier one does not count.
-    private var generation = 0
+    private var targetsOfRule: [[String]] = []
     private var book = AlarmBook()
+    private var saveFault: String?
     private var timer: EventLoop.TimerID?
 
     init(
@@ -48,15 +48,16 @@ final class AlarmWatch {
         words = settings.agents
         machine = AlarmMachine(
             rules: settings.alarms.map(AlarmRule.init), words: FleetWords(settings.agents))
-        setTargets()
     }
 
     func start(_ now: Instant) throws(SystemError) {
         try program.loop.register(results) { [unowned self] in finished($0, MonotonicClock.now()) }
         timer = program.loop.addTimer { [unowned self] in tick($0) }
+        setTargets(now)
         if !settings.isEmpty {
             book = AlarmBook(record.load { program.log.write(.warning, $0) })
-            restore(book.record, now)
+            for waiting in book.waiting { enqueue(waiting, now) }
+            restore(now)
         }
         setTimer(now)
     }
@@ -70,10 +71,8 @@ final class AlarmWatch {
         formerOverflowCount = overflowCount
         machine = AlarmMachine(
             rules: settings.alarms.map(AlarmRule.init), words: FleetWords(settings.agents))
-        dispatch = AlarmDispatch()
-        generation += 1
-        setTargets()
-        restore(book.record, now)
+        setTargets(now)
+        restore(now)
         setTimer(now)
     }
 
@@ -113,35 +112,43 @@ final class AlarmWatch {
     private func handle(_ input: AlarmMachine.Input, _ now: Instant) {
         let outputs = machine.handle(input, now: now)
         guard !outputs.isEmpty else { return }
-        for case .changed(let change) in outputs {
-            program.log.write(change.isActive ? .warning : .diagnostic, change.text)
-            carryOut(
-                dispatch.handle(.change(change, targets: targetsOfRule[change.rule]), now: now),
-                now)
-        }
+        tell(outputs, now)
         setTimer(now)
     }
 
+    private func tell(_ outputs: [AlarmMachine.Output], _ now: Instant) {
+        for case .changed(let change) in outputs {
+            program.log.write(change.isActive ? .warning : .diagnostic, change.text)
+            let own = change.rule.map { targetsOfRule[$0] } ?? []
+            let told = book.note(change, targets: own, unixOffset: collector.shownOffset)
+            carryOut(dispatch.handle(.change(change, targets: told), now: now), now)
+        }
+    }
+
+    /// What is on its way stands in the file before it goes.
     private func carryOut(_ outputs: [AlarmDispatch.Output], _ now: Instant) {
+        let offset = collector.shownOffset
+        book.waiting = dispatch.waiting.map {
+            AlarmRecord.Waiting($0.change, target: $0.target, unixOffset: offset)
+        }
+        save()
         for output in outputs {
             switch output {
             case .send(let change, let target): send(change, to: target, now)
-            case .settled(let change):
-                book.note(change, unixOffset: collector.shownOffset)
-                save()
             case .warn(let text): program.log.write(.warning, text)
             }
         }
     }
 
-    private func send(_ change: AlarmChange, to index: Int, _ now: Instant) {
+    private func send(_ change: AlarmChange, to name: String, _ now: Instant) {
+        guard let target = targets[name]?.target else { return }
         let offset = collector.shownOffset
         let message = AlarmMessage(
             json: change.json(
                 unixOffset: offset, collector: program.settings.name,
                 network: program.settings.network),
             environment: change.environment(unixOffset: offset).map { "\($0.name)=\($0.value)" })
-        let (target, results, generation) = (targets[index], results, generation)
+        let results = results
         let isTaken = workers.run {
             var fault: String?
             do throws(OutputFault) {
@@ -149,24 +156,22 @@ final class AlarmWatch {
             } catch {
                 fault = error.description
             }
-            _ = results.post(.told(target: index, fault: fault, generation: generation))
+            _ = results.post(.told(target: name, fault: fault))
         }
-        if !isTaken {
-            finished(
-                .told(target: index, fault: "too many notifications wait", generation: generation),
-                now)
-        }
+        if !isTaken { finished(.told(target: name, fault: "too many notifications wait"), now) }
     }
 
     private func finished(_ result: Result, _ now: Instant) {
         switch result {
-        case .told(let target, let fault, self.generation):
+        case .told(let target, let fault):
             carryOut(dispatch.handle(.finished(target: target, fault: fault), now: now), now)
             setTimer(now)
-        case .told: break
         case .saved(let fault):
-            book.isSaving = false
-            if let fault { program.log.write(.warning, fault) }
+            book.saved(fault == nil)
+            if fault == nil { save() }
+            // Once, however often it is tried.
+            if let fault, fault != saveFault { program.log.write(.warning, fault) }
+            saveFault = fault
         }
     }
 
@@ -179,24 +184,38 @@ final class AlarmWatch {
         program.loop.set(timer, to: [due, dispatch.nextDeadline].compactMap { $0 }.min())
     }
 
-    private func setTargets() {
-        targets = []
+    private func setTargets(_ now: Instant) {
+        var known: [String: (settings: AlarmSettings.Target, target: AlarmTarget)] = [:]
         targetsOfRule = settings.map { alarm in
-            let own = alarm.targets.compactMap { AlarmTarget($0) }
-            defer { targets += own }
-            return Array(targets.count..<(targets.count + own.count))
+            alarm.targets.compactMap { settings in
+                var name = settings.identity
+                // Of the same address with another password, for instance.
+                while let other = known[name], other.settings != settings { name += "+" }
+                guard let target = AlarmTarget(settings) else { return nil }
+                known[name] = known[name] ?? (settings, target)
+                return name
+            }
         }
+        targets = known
+        carryOut(dispatch.handle(.targets(Set(known.keys)), now: now), now)
     }
 
-    private func restore(_ record: AlarmRecord, _ now: Instant) {
-        machine.restore(record, unixOffset: collector.shownOffset, now: now)
+    /// What was to be told when the program ended.
+    private func enqueue(_ waiting: AlarmRecord.Waiting, _ now: Instant) {
+        let rule = settings.firstIndex { $0.name == waiting.alarm }
+        let change = AlarmChange(waiting, rule: rule, unixOffset: collector.shownOffset)
+        carryOut(dispatch.handle(.change(change, targets: [waiting.target]), now: now), now)
+    }
+
+    private func restore(_ now: Instant) {
+        tell(machine.restore(book.record, unixOffset: collector.shownOffset, now: now), now)
     }
 
     private func save() {
         guard let bytes = book.toSave() else { return }
         let (record, results) = (record, results)
         let isTaken = workers.run { _ = results.post(.saved(fault: record.save(bytes))) }
-        if !isTaken { book.isSaving = false }
+        if !isTaken { book.saved(false) }
     }
 }
 

@@ -1,5 +1,4 @@
 import Foundation
-import FoundationNetworking
 
 /// A file to send: one that is here, or a copy of what is on the web, which goes with this object.
 final class LocalFile: Sendable {
@@ -21,52 +20,12 @@ final class LocalFile: Sendable {
                 throw MCError(.unavailable, "\(path) cannot be read.")
             }
         } else {
-            // FoundationNetworking knows its schemes in small letters only.
-            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
-            components?.scheme = url.scheme?.lowercased()
-            path = try await Self.fetch(components?.url ?? url)
+            path = try await WebDownload(url).file()
             isOurs = true
         }
     }
 
     deinit {
         if isOurs { try? FileManager.default.removeItem(atPath: path) }
-    }
-
-    /// Downloads to a temporary file, whatever the size. Ends when the task is cancelled.
-    private static func fetch(_ url: URL) async throws -> String {
-        let fetching = Guarded<URLSessionDownloadTask?>(nil)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let task = URLSession.shared.downloadTask(with: url) { file, response, error in
-                    continuation.resume(
-                        with: Result { try keep(file, of: url, response: response, error: error) })
-                }
-                fetching.with { $0 = task }
-                if Task.isCancelled { task.cancel() }
-                task.resume()
-            }
-        } onCancel: {
-            fetching.with { $0 }?.cancel()
-        }
-    }
-
-    /// The download's own file is gone when its handler returns.
-    private static func keep(
-        _ file: URL?, of url: URL, response: URLResponse?, error: (any Error)?
-    ) throws -> String {
-        guard let file, error == nil else {
-            throw MCError(
-                .unavailable,
-                "\(url) was not fetched: \(error?.localizedDescription ?? "no file came").")
-        }
-        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-        guard (200..<300).contains(status) else {
-            throw MCError(.unavailable, "\(url) was not fetched: the server answered \(status).")
-        }
-        let copy = FileManager.default.temporaryDirectory
-            .appendingPathComponent("resource-\(UUID().uuidString)")
-        try FileManager.default.moveItem(at: file, to: copy)
-        return copy.path
     }
 }

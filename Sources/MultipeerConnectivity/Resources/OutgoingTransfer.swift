@@ -49,7 +49,9 @@ final class OutgoingTransfer: Sendable {
     private func failure(_ error: any Error, named name: String, to peer: MCPeerID) -> MCError {
         if progress.isCancelled { return MCError(.cancelled, "Sending “\(name)” was cancelled.") }
         guard isAbandoned.with({ $0 }) else { return MCError(describing: error) }
-        return MCError(.notConnected, "\(peer.displayName) has left while \(name) was fetched.")
+        return MCError(
+            .notConnected,
+            "“\(name)” was not sent: \(peer.displayName) is no longer in the session.")
     }
 
     private func run(

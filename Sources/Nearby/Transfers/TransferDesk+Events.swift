@@ -161,7 +161,7 @@ extension NearbyError {
         case .cancelled: (.cancelled, "\(peer) cancelled it")
         case .refused: (.unavailable, "\(peer) does not want it")
         case .full: (.unavailable, "too many are on their way to \(peer): wait for some")
-        case .unknownGroup, .abandoned: (.notConnected, "\(peer) has left the session")
+        case .unknownGroup, .abandoned: (.notConnected, "\(peer) is no longer in the session")
         case .readFailed: (.unavailable, "the file cannot be read, or has changed meanwhile")
         case .writeFailed:
             (.unavailable, "the receiver cannot write the file: its disk may be full")

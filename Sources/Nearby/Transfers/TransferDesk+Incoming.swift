@@ -117,7 +117,7 @@ extension TransferDesk {
     /// For good: what was on its way in this session is over.
     func memberLeft(_ peer: PeerID, _ number: SessionNumber, _ now: Instant) {
         guard let transfers = peers[peer] else { return }
-        let error = NearbyError(.notConnected, "\(station.names.peer(peer)) has left the session")
+        let error = NearbyError(.unknownGroup, of: station.names.peer(peer))
         for new in takeEarly(of: number, transfers) { refuse(new, .unknownGroup, transfers, now) }
         transfers.endWaiting(error, of: number)
         for (id, pipe) in transfers.written.sorted(by: { $0.key < $1.key })
