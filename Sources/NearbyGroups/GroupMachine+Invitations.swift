@@ -10,16 +10,16 @@ extension GroupMachine {
         guard let session = sessions[number], peer != own else { return [] }
         // The one that is open stands: who invites whoever is not connected would never end.
         guard invitations.find(peer, number) == nil else { return [] }
-        if let member = session.members[peer] {
-            // It comes back by itself, or is there.
-            guard case .lost = member.phase else { return [] }
-            remove(peer, from: number)
-        }
+        // Whoever is there, or about to be, is not asked, unless it has begun anew.
+        let isHeld = session.members[peer].map { !$0.isLost } ?? false
+        if !isHeld { remove(peer, from: number) }
         let wait = timeout > .zero ? min(timeout, Limits.invitationTimeMax) : Limits.invitationTime
         guard context.count <= Limits.contextBytesMax,
-            let invitation = invitations.add(peer, number, context, until: now + wait)
-        else { return declined(by: peer, number, .noPlace) }
+            let invitation = invitations.add(
+                peer, number, context, until: now + wait, isHeld: isHeld)
+        else { return isHeld ? [] : declined(by: peer, number, .noPlace) }
         wake(at: invitation.deadline)
+        if isHeld { return [] }
         return peers.isReachable(peer) ? say(invitation, now) : [.dial(peer)]
     }
 
@@ -39,7 +39,9 @@ extension GroupMachine {
 
     /// An invitation of ours, or a connection that is being made, is not wanted any more.
     mutating func cancel(_ peer: PeerID, _ number: SessionNumber) -> [Output] {
-        if let taken = invitations.take(peer, number) { return cancelled(taken, nil) }
+        if let taken = invitations.take(peer, number), !taken.isHeld {
+            return cancelled(taken, nil)
+        }
         guard let member = sessions[peer, number], !member.isConnected else { return [] }
         return end(peer, number, .left, nil)
     }

@@ -73,6 +73,7 @@ extension GroupMachine {
     }
 
     mutating func remove(_ peer: PeerID, from number: SessionNumber) {
+        invitations.dropHeld(peer, number)
         guard let member = sessions.remove(peer, from: number) else { return }
         parts.forget(member.number)
     }
@@ -208,6 +209,7 @@ extension GroupMachine {
         guard peers.isReachable(peer), sessions[peer, number]?.connectIfAgreed() == true else {
             return []
         }
+        invitations.dropHeld(peer, number)
         return [.event(.state(peer, number, .connected))]
             + sessions.introduce(connected, in: number, to: peer)
     }
@@ -238,7 +240,9 @@ extension GroupMachine {
     ) -> [Output] {
         guard let (number, member) = sessions.member(named: pair, of: peer) else { return [] }
         if reason == .timedOut, let outputs = rest(peer, number, now) { return outputs }
+        let invitation = reason == .unknownSession ? invitations.release(peer, number) : nil
         remove(peer, from: number)
-        return member.toldOfEnd(reason, peer, number)
+        guard let invitation else { return member.toldOfEnd(reason, peer, number) }
+        return [.event(.state(peer, number, .notConnected))] + say(invitation, now)
     }
 }

@@ -10,11 +10,15 @@ struct InvitationTable: Sendable {
         let context: [UInt8]
         let deadline: Instant
         var isSent = false
+        /// The peer is a member still: it is said only if the peer has that session no more.
+        var isHeld = false
         /// It waits until then at most for a channel that others cannot read.
         var barredUntil: Instant?
 
-        var overdueRefusal: GroupRefusal {
-            barredUntil == nil ? .timedOut : .ended(.preference)
+        /// Nil: nobody waits for it.
+        var overdueRefusal: GroupRefusal? {
+            if isHeld { return nil }
+            return barredUntil == nil ? .timedOut : .ended(.preference)
         }
 
         var dueAt: Instant { min(deadline, barredUntil ?? .distantFuture) }
@@ -54,12 +58,14 @@ struct InvitationTable: Sendable {
 
     /// Nil: there is no place, or one is open already.
     mutating func add(
-        _ peer: PeerID, _ session: SessionNumber, _ context: [UInt8], until deadline: Instant
+        _ peer: PeerID, _ session: SessionNumber, _ context: [UInt8], until deadline: Instant,
+        isHeld: Bool
     ) -> Own? {
         guard own.count < Limits.ownInvitationsMax, find(peer, session) == nil else { return nil }
         lastNumber &+= 1
         let invitation = Own(
-            number: lastNumber, peer: peer, session: session, context: context, deadline: deadline)
+            number: lastNumber, peer: peer, session: session, context: context, deadline: deadline,
+            isHeld: isHeld)
         own[lastNumber] = invitation
         return invitation
     }
@@ -79,6 +85,18 @@ struct InvitationTable: Sendable {
     mutating func sent(_ invitation: Own) {
         own[invitation.number]?.isSent = true
         own[invitation.number]?.barredUntil = nil
+    }
+
+    /// The peer is a member for good, or it is one no more.
+    mutating func dropHeld(_ peer: PeerID, _ session: SessionNumber) {
+        if let held = find(peer, session), held.isHeld { own[held.number] = nil }
+    }
+
+    /// The one that is to be said now, if one was held.
+    mutating func release(_ peer: PeerID, _ session: SessionNumber) -> Own? {
+        guard let held = find(peer, session), held.isHeld else { return nil }
+        own[held.number]?.isHeld = false
+        return own[held.number]
     }
 
     /// - Returns: how long it waits: as it was told first.
@@ -112,7 +130,7 @@ struct InvitationTable: Sendable {
 
     /// What is to be said to a peer that has come into reach.
     func unsent(to peer: PeerID, now: Instant) -> [Own] {
-        own.values.filter { $0.peer == peer && !$0.isSent && $0.deadline > now }
+        own.values.filter { $0.peer == peer && !$0.isSent && !$0.isHeld && $0.deadline > now }
             .sorted { $0.number < $1.number }
     }
 

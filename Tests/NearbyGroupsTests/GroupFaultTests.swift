@@ -54,6 +54,46 @@ import Testing
         #expect(world.areAGroup([0, 1]))
     }
 
+    /// Invited before it is known that the member is gone, or while it is asked whether it is.
+    @Test(arguments: [true, false])
+    func anInvitationOfAMemberThatHasRestartedIsSaidOnceThatIsKnown(_ isEarly: Bool) {
+        let world = GroupWorld(2)
+        world.invite(1, by: 0)
+        world.run(for: .seconds(10))
+        world.restart(1, isNoticed: false)
+        if isEarly { world.invite(1, by: 0) }
+        world.give(.restarted(GroupWorld.peer(1)), at: 0)
+        world.give(.reachable(GroupWorld.peer(0)), at: 1)
+        if !isEarly { world.invite(1, by: 0) }
+        world.run(for: .seconds(10))
+        #expect(world.areAGroup([0, 1]))
+        #expect(!world.events[0].contains { if case .declined = $0 { true } else { false } })
+    }
+
+    @Test func anInvitationOfAMemberIsSaidToNobodyWhoIsThereOrLeaves() {
+        let world = GroupWorld(2)
+        world.invite(1, by: 0)
+        world.run(for: .seconds(10))
+        let before = world.events[1].count
+        world.invite(1, by: 0, timeout: .seconds(30))
+        world.cut(0, 1)
+        world.run(for: .seconds(5))
+        world.heal(0, 1)
+        world.run(for: .seconds(5))
+        #expect(world.areAGroup([0, 1]))
+        world.invite(1, by: 0, timeout: .seconds(30))
+        world.leave(1)
+        world.run(for: .seconds(60))
+        #expect(world.areAGroup([0]) && world.areAGroup([1]))
+        let invited = world.events[1].dropFirst(before).contains {
+            if case .invited = $0 { true } else { false }
+        }
+        #expect(!invited)
+        #expect(
+            world.machines[0].status.isInviting(GroupWorld.peer(1), into: GroupWorld.session)
+                == false)
+    }
+
     /// Even if the other side believes in the session that it had.
     @Test func thePeersOwnWordIsNewerThanWhatWas() {
         let world = GroupWorld(2)

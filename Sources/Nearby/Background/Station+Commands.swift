@@ -138,7 +138,8 @@ extension Station {
         let (peer, number) = (invitation.peer.id, invitation.session.number)
         try begin(invitation.peer, invitation.session, now)
         _ = try nodes.make(invitation.service, now)
-        guard wait(for: peer, number, reply) else { return }
+        // One that is connected may be so no more, unless it was told already.
+        _ = wait(for: peer, number, reply)
         tellGroup(
             .invite(
                 peer, into: number, context: invitation.context, timeout: invitation.timeout), now)

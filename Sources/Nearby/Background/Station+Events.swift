@@ -25,6 +25,9 @@ extension Station {
             names.learn(peer, node.node.name(of: peer))
             for key in unnamed where key.peer == peer { tellConnecting(key) }
             carrierFound(peer, at: node, now)
+            for view in browsers where view.browsed.service == node.service {
+                view.connected(peer, run)
+            }
         case .application(.refused(let peer, let cause)): refused(peer, cause, now)
         case .peer(let peer, .notConnected): carrierLost(peer, of: node, now)
         case .message(let bytes, let peer, let isReliable, _):
@@ -140,7 +143,10 @@ extension Station {
         case .notConnected:
             // Who was never named has not been heard of.
             if unnamed.remove(key) == nil { sessions[number]?.set(.notConnected, of: peer) }
-            finish(key, .failure(NearbyError(.notConnected, "\(peer) was not connected")))
+            // One that has begun anew was invited once more.
+            if !group.status.isInviting(id, into: number) {
+                finish(key, .failure(NearbyError(.notConnected, "\(peer) was not connected")))
+            }
             if !group.status.isMember(id, of: number) { transfers.memberLeft(id, number, now) }
         }
     }

@@ -7,9 +7,11 @@ final class BrowserView {
     let browsed: Browsed
     private var shown: [PeerID: Shown] = [:]
 
-    private struct Shown: Equatable {
+    private struct Shown {
         let name: String
         let info: DiscoveryInfo
+        /// The one that it was found with.
+        var run: RunID
     }
 
     init(_ browsed: Browsed) { self.browsed = browsed }
@@ -19,12 +21,23 @@ final class BrowserView {
         guard let name = sighting.name, !sighting.flags.contains(.hidden) else {
             return lose(sighting.peer)
         }
-        let new = Shown(name: name, info: sighting.info)
-        let old = shown.updateValue(new, forKey: sighting.peer)
-        guard old != new else { return }
+        let old = shown[sighting.peer]
+        shown[sighting.peer] = Shown(
+            name: name, info: sighting.info, run: old?.run ?? sighting.run)
         let peer = Peer(displayName: name, id: sighting.peer)
         let info = sighting.info.dictionary
-        push(old == nil ? .found(peer, info: info) : .changed(peer, info: info))
+        guard let old else { return push(.found(peer, info: info)) }
+        if old.name != name || old.info != sighting.info { push(.changed(peer, info: info)) }
+    }
+
+    /// Its channel proves which run it is: one that was started anew, and was not missed in
+    /// between, goes and comes.
+    func connected(_ id: PeerID, _ run: RunID) {
+        guard let old = shown[id], old.run != run else { return }
+        let peer = Peer(displayName: old.name, id: id)
+        shown[id]?.run = run
+        push(.lost(peer))
+        push(.found(peer, info: old.info.dictionary))
     }
 
     func lose(_ peer: PeerID) {

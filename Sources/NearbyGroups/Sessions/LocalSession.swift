@@ -186,6 +186,12 @@ struct Member: Sendable {
         return false
     }
 
+    /// Out of reach.
+    var isLost: Bool {
+        if case .lost = phase { return true }
+        return false
+    }
+
     var isConnecting: Bool {
         if case .connecting = phase { return true }
         return false
