@@ -36,6 +36,16 @@ must "the same one invites" [ "$(times ann2 '^found Bob: inviting')" = "$inviter
 types bob 'welcome back'
 sees ann2 '^Bob says: welcome back$'
 
+# Killed without a word, and back at once, again and again: whoever invites, they find together.
+back() { [ "$(times bob '^Ann is connected, again$')" = "$1" ] && [ "$(times cid '^Ann is connected, again$')" = "$1" ]; }
+for round in 2 3 4; do
+    kill -9 "$(process "ann$round")"
+    meet ann$((round + 1)) ann Ann
+    must "after kill $((round - 1)) she is connected again" until_true 40 back "$round"
+done
+types ann5 'still here'
+for who in bob cid; do sees $who '^Ann says: still here$'; done
+
 # Another name is another peer.
 types cid quit
 must "Cid's program ends" until_true 30 has_ended cid
