@@ -21,6 +21,25 @@ import Testing
         #expect(world.machines.allSatisfy { $0.nextDeadline == nil && $0.progress(of: id) == nil })
     }
 
+    /// However many there are at once: what the peer may send of all together must not lie with us
+    /// in pieces that are too small to be written.
+    @Test(arguments: [41, 50, 56, 60, 63, 64], [200_000, 1_000_000])
+    func manyAtOnceArriveWhole(_ count: Int, _ byteCount: Int) {
+        let world = TransferWorld()
+        let ids = (0..<count).map { world.offer(byteCount, key: UInt8($0), at: 0) }
+        world.run(for: .seconds(60))
+        #expect(ids.allSatisfy { world.programs[0].outcomes[$0] == .success })
+    }
+
+    /// The receiver had it when its sender took the end of it for lost.
+    @Test(arguments: 0..<20) func manyAtOnceArriveOverABadLink(_ seed: UInt64) {
+        let terms = SimulatedLink.Terms(jitter: .milliseconds(30), loss: 0.05)
+        let world = TransferWorld(terms, seed: seed)
+        let ids = (0..<60).map { world.offer(100_000, key: UInt8($0), at: 0) }
+        world.run(for: .seconds(120))
+        #expect(ids.allSatisfy { world.programs[0].outcomes[$0] == .success })
+    }
+
     @Test func itIsResumedFromWhatIsThere() {
         let world = TransferWorld()
         world.programs[1].disk[key] = 1_999_000

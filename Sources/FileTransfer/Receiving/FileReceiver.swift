@@ -116,7 +116,10 @@ public final class FileReceiver: Sendable {
             case .failure(let peer, let error):
                 // Among others: the file could not even be begun.
                 await say(.refused(error.description), to: peer, session)
-                tell(.trouble(ReadableText.replacing(error.description, with: "?")))
+                let text = ReadableText.replacing(error.description, with: "?")
+                tell(.trouble(text))
+                guard order.once, error.end == .writeFailed else { break }
+                state.withLock { $0.fault = TransferFault(.cannotCreate, text) }
             case .state(_, .notConnected):
                 watch.cancel()
                 return session.disconnect()

@@ -27,7 +27,13 @@ final class SessionLink: @unchecked Sendable {
         following.with { $0 = task }
     }
 
-    func end() { following.with { $0?.cancel() } }
+    /// Nobody is told any more, but who waits for a peer.
+    func end() {
+        following.with { $0?.cancel() }
+        for peer in standings.with({ $0.keys }) {
+            for observer in observers.with({ Array($0.values) }) { observer(peer, .notConnected) }
+        }
+    }
 
     /// For the screens of this module, which see states beside the delegate.
     func observe(_ observer: @escaping Observer) -> UUID {

@@ -23,7 +23,8 @@ final class PartFile {
             let raw = open(path, flags, 0o600)
             guard let file = try? FileDescriptor(taking: raw, from: "open") else {
                 throw NearbyError(
-                    .unavailable, "\(path): \(String(cString: strerror(errno))); free some space")
+                    .unavailable, "\(path): \(String(cString: strerror(errno))); free some space",
+                    end: .writeFailed)
             }
             // Somebody else is at it: another process, or another transfer of the same content.
             guard flock(raw, LOCK_EX | LOCK_NB) == 0 else { continue }
@@ -47,6 +48,15 @@ final class PartFile {
         let final = path + "-" + String(random.next(), radix: 36)
         unlink(path + Self.about)
         return rename(path, final) == 0 ? final : nil
+    }
+
+    /// Whether the disk has room for what is missing of so many bytes, as far as it says.
+    func hasRoom(for total: Int64) -> Bool {
+        var status = statvfs()
+        guard fstatvfs(file.raw, &status) == 0 else { return true }
+        let (free, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(
+            by: UInt64(status.f_frsize))
+        return overflow || free >= UInt64(max(0, total - byteCount))
     }
 
     /// To what was there before this transfer; gone if that was nothing.
@@ -79,26 +89,32 @@ final class PartFile {
         let cache: String? = (variable("XDG_CACHE_HOME") ?? home).map { $0 + "/nearby" }
         let wanted: String? = given ?? variable("RIVULET_NEARBY_FILES")
         let folder: String = wanted ?? cache ?? "/tmp/nearby-\(getuid())"
-        makeFolder(folder)
+        let made = makeFolder(folder)
         var status = stat()
-        guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
-            status.st_uid == geteuid(), status.st_mode & 0o077 == 0
+        guard lstat(folder, &status) == 0 else {
+            throw NearbyError(
+                .unavailable, "\(folder): it cannot be made: \(String(cString: strerror(made)))",
+                end: .writeFailed)
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
+            status.st_mode & 0o077 == 0
         else {
+            let instead = given == nil ? ", or set RIVULET_NEARBY_FILES" : ""
             throw NearbyError(
                 .unavailable,
                 "\(folder): files that come need a folder of ours that nobody else can read: make "
-                    + "it with `mkdir -m 700`, or set RIVULET_NEARBY_FILES")
+                    + "it with `mkdir -m 700`\(instead)", end: .writeFailed)
         }
         removeOld(in: folder)
         return folder
     }
 
-    private static func makeFolder(_ path: String) {
-        guard mkdir(path, 0o700) != 0, errno == ENOENT,
-            let folder = path.pathFolder, folder != "/"
-        else { return }
-        makeFolder(folder)
-        mkdir(path, 0o700)
+    /// - Returns: why it could not be made; 0 if it was.
+    private static func makeFolder(_ path: String) -> Int32 {
+        guard mkdir(path, 0o700) != 0 else { return 0 }
+        guard errno == ENOENT, let folder = path.pathFolder, folder != "/" else { return errno }
+        _ = makeFolder(folder)
+        return mkdir(path, 0o700) == 0 ? 0 : errno
     }
 
     /// What nobody went on with for a week.

@@ -67,7 +67,7 @@ extension TransferDesk {
             guard let file = transfers.receiving[id] else { return }
             let isWritten = file.write(bytes, at: offset)
             tell(transfers, isWritten ? .written(id) : .writeFailed(id), now)
-            file.state.update(offset + Int64(bytes.count))
+            if isWritten { file.state.update(offset + Int64(bytes.count)) }
         case .complete(let id, let sha256):
             guard let file = transfers.receiving[id] else { return }
             file.isComplete(sha256: sha256)
@@ -139,7 +139,9 @@ extension TransferDesk {
             if !file.outcome.resolve(.success(path)) { removeFile(path) }
         case .failure(let reason):
             switch reason {
-            case .restarted, .abandoned, .writeFailed, .unknownGroup, .full: break
+            case .restarted, .abandoned, .unknownGroup, .full: break
+            // Others need the room that there was.
+            case .writeFailed: file.part.truncate()
             // What cannot be read, or has changed, does not come again under the same key.
             case .cancelled, .refused, .readFailed, .sizeMismatch, .digestMismatch, .violation:
                 file.part.remove()

@@ -84,6 +84,15 @@ extension TransferDesk {
         state.begin(at: part.byteCount)
         let resource = IncomingResource(
             name: plainFileName(offer.name), from: peer, byteCount: offer.byteCount, state, outcome)
+        // Whoever names a folder of its own sees to the room there.
+        guard session.folder != nil || part.hasRoom(for: offer.byteCount) else {
+            part.truncate()
+            let text = "there is no room for “\(resource.name)”, \(offer.byteCount) bytes"
+            outcome.resolve(.failure(NearbyError(.unavailable, text, end: .writeFailed)))
+            state.end()
+            session.events.push(.resource(resource), bytes: 1_024)
+            return tell(transfers, .cancel(id, .writeFailed), now)
+        }
         transfers.receiving[id] = ReceivingFile(
             part, byteCount: offer.byteCount, in: session, state, outcome)
         guard session.events.push(.resource(resource), bytes: 1_024) else {

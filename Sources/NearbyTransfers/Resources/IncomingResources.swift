@@ -120,7 +120,9 @@ struct IncomingResources: Sendable {
         case .sizeMismatch: return violated(own, .sizeMismatch, .transferFinalSize)
         case .beyondLimit: return violated(own, .violation, .transferBeyondLimit)
         case .stopped: if isLast { close(own, &effects) }
-        case .few: break
+        case .few:
+            // Of many at once, all that the peer may send could lie here, with too little of each.
+            if total.isShort { effects += flushAll() }
         case .many:
             flush(own, &effects)
             complete(own, &effects)

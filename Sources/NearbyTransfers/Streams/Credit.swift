@@ -30,6 +30,9 @@ struct TotalCredit: Sendable {
 
     mutating func release(_ count: UInt64) { released = min(received, released + count) }
 
+    /// Whether the peer may soon send no more of what it was told.
+    var isShort: Bool { announced < received + window / 8 }
+
     /// The limit that the peer is to be told now, if it is worth a frame.
     mutating func takeAnnouncement() -> UInt64? {
         guard released + window >= announced + window / 4 else { return nil }

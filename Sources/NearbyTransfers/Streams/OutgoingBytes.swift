@@ -24,6 +24,8 @@ struct OutgoingBytes: Sendable {
     private var arrived = NumberRanges()
     private var lost = NumberRanges()
     private var endState = End.unknown
+    /// Everything was sent once at least, whatever became of it.
+    private(set) var isSent = false
 
     /// Begins at a byte of the whole.
     init(from start: UInt64 = 0, limit: UInt64) {
@@ -39,9 +41,6 @@ struct OutgoingBytes: Sendable {
 
     /// The peer has everything, and knows that it is everything.
     var isComplete: Bool { endState == .arrived && start == end }
-
-    /// Everything was sent once at least.
-    var isSent: Bool { (endState == .underWay || endState == .arrived) && next == end }
 
     /// Whether something can be sent, if so many new bytes are allowed by all limits but ours.
     func isReady(allowance: UInt64) -> Bool {
@@ -81,7 +80,7 @@ struct OutgoingBytes: Sendable {
         }
         let isLast = endState == .unsent && next == end && range.upperBound == end && lost.isEmpty
         guard !range.isEmpty || isLast else { return nil }
-        if isLast { endState = .underWay }
+        if isLast { (endState, isSent) = (.underWay, true) }
         return (range, isLast)
     }
 
