@@ -120,6 +120,10 @@ public final class Agent {
     // MARK: The sensors
 
     private func interpret(_ wanted: [AgentSensors.Output], _ now: Instant) {
+        let samples = wanted.compactMap { output in
+            if case .reading(let sample) = output { sample } else { nil }
+        }
+        if samples.count > 1 { tell(.expect(samples), now) }
         for output in wanted {
             switch output {
             case .sample(let sensor):

@@ -102,6 +102,25 @@ public struct AlarmMachine: Sendable {
             }
     }
 
+    /// What was known to the rules before these: what may hold soon, under a rule that is the same,
+    /// when nodes were heard, and what ended.
+    public mutating func takeOver(_ former: AlarmMachine) {
+        for (key, state) in former.states {
+            guard case .pending = state, let rule = rules.firstIndex(of: former.rules[key.rule])
+            else { continue }
+            states[AlarmKey(rule: rule, peer: key.peer, channel: key.channel)] = state
+        }
+        for (peer, node) in former.nodes {
+            nodes[peer] = AlarmNode(
+                name: node.name, peer: peer, rules: rules, now: node.lastHeard)
+        }
+        ended = former.ended.map { change in
+            var change = change
+            change.rule = rules.firstIndex { $0.name == change.name }
+            return change
+        }
+    }
+
     /// What held when the program, or the rules before these, ended: it is not told again. Nodes
     /// that are known have from now on to be heard.
     ///

@@ -27,7 +27,7 @@ static inline size_t rivulet_http_unescape(void *context, struct MHD_Connection 
 /// MHD_start_daemon, with a thread of its own that polls.
 static inline struct MHD_Daemon *rivulet_http_start(
     const struct rivulet_http_options *options, MHD_AccessHandlerCallback handler, void *context,
-    MHD_RequestCompletedCallback completed)
+    MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback noticed)
 {
     unsigned int flags =
         MHD_USE_EPOLL | MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME;
@@ -36,10 +36,10 @@ static inline struct MHD_Daemon *rivulet_http_start(
     struct MHD_OptionItem items[] = {
         {MHD_OPTION_SOCK_ADDR, 0, (void *)options->address},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)completed, context},
+        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)noticed, context},
         {MHD_OPTION_CONNECTION_LIMIT, options->connections, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)options->connection_memory, NULL},
-        {MHD_OPTION_LISTENING_ADDRESS_REUSE, 1, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
         {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)rivulet_http_unescape, NULL},
         {options->key ? MHD_OPTION_HTTPS_MEM_KEY : MHD_OPTION_END, 0, (void *)options->key},
@@ -56,6 +56,19 @@ static inline const struct sockaddr *rivulet_http_source(struct MHD_Connection *
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     return info ? info->client_addr : NULL;
+}
+
+/// MHD_get_connection_info: the socket of a connection; -1 if it has none.
+static inline int rivulet_http_socket(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+/// MHD_CONNECTION_NOTIFY_STARTED: the constant is imported under different names.
+static inline int rivulet_http_is_opened(enum MHD_ConnectionNotificationCode code)
+{
+    return code == MHD_CONNECTION_NOTIFY_STARTED;
 }
 
 /// MHD_is_feature_supported(MHD_FEATURE_TLS): the constant is imported under different names.

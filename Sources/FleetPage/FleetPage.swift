@@ -16,6 +16,7 @@ public final class FleetPage: Sendable {
 
     private struct State {
         var router: PageRouter
+        var connections = PageConnections(enough: Int(connectionsMax) / 8 * 7)
         var exportCount = 0
         var isStopping = false
         /// Requests that somebody works on.
@@ -94,7 +95,8 @@ public final class FleetPage: Sendable {
                     options.key = key.baseAddress
                     options.certificate = certificate.baseAddress
                 }
-                return rivulet_http_start(&options, handleRequest, context, requestCompleted)
+                return rivulet_http_start(
+                    &options, handleRequest, context, requestCompleted, connectionNoticed)
             }
         }
         if started == nil { Unmanaged<FleetPage>.fromOpaque(context).release() }
@@ -136,7 +138,27 @@ public final class FleetPage: Sendable {
         Unmanaged.passUnretained(self).release()
     }
 
-    // MARK: Requests, on libmicrohttpd's thread
+    // MARK: Connections and requests, on libmicrohttpd's thread
+
+    fileprivate func noticed(_ connection: OpaquePointer, isOpen: Bool) {
+        let socket = rivulet_http_socket(connection)
+        let surplus: Int32? = state.change { state in
+            if isOpen { return state.connections.opened(connection, socket: socket) }
+            state.connections.closed(connection)
+            return nil
+        }
+        // libmicrohttpd sees its end, and cleans up.
+        if let surplus, surplus >= 0 { shutdown(surplus, Int32(SHUT_RDWR)) }
+    }
+
+    fileprivate func began(_ connection: OpaquePointer) {
+        state.change { $0.connections.busy(connection) }
+    }
+
+    fileprivate func ended(_ connection: OpaquePointer) {
+        let socket = rivulet_http_socket(connection)
+        state.change { $0.connections.wait(connection, socket: socket) }
+    }
 
     fileprivate func handle(_ exchange: Exchange, method: String, path: String) -> MHD_Result {
         if let response = exchange.response { return exchange.send(response) }
@@ -228,6 +250,7 @@ private func handleRequest(
     guard let context, let connection, let url, let method, let state else { return .NO }
     guard let raw = state.pointee else {
         // The headers are there; what is answered waits for a body that may follow.
+        Unmanaged<FleetPage>.fromOpaque(context).takeUnretainedValue().began(connection)
         state.pointee = Unmanaged.passRetained(Exchange(connection)).toOpaque()
         return .YES
     }
@@ -249,6 +272,19 @@ private func requestCompleted(
     guard let raw = state?.pointee else { return }
     state?.pointee = nil
     Unmanaged<Exchange>.fromOpaque(raw).release()
+    guard let context, let connection else { return }
+    Unmanaged<FleetPage>.fromOpaque(context).takeUnretainedValue().ended(connection)
+}
+
+/// MHD_NotifyConnectionCallback.
+private func connectionNoticed(
+    context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
+    state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    code: MHD_ConnectionNotificationCode
+) {
+    guard let context, let connection else { return }
+    Unmanaged<FleetPage>.fromOpaque(context).takeUnretainedValue()
+        .noticed(connection, isOpen: rivulet_http_is_opened(code) != 0)
 }
 
 /// An address for bind(2).

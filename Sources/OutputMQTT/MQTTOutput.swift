@@ -8,17 +8,18 @@ public final class MQTTOutput: OutputSink {
     private let sink: any OutputSink
 
     /// - Parameters:
+    ///   - name: the output's; of it and the collector the client ID is made, where none is set:
+    ///     two outputs to one broker would push each other out.
     ///   - network: the network's name.
-    ///   - collector: who delivers; of it the client ID is made.
+    ///   - collector: who delivers.
     ///   - start: a number that differs from process to process.
     ///   - patience: how long the broker may be silent while something is due.
     public init(
-        _ settings: MQTTSettings, network: String, collector: PeerID, start: UInt64,
-        patience: Duration = .seconds(10)
+        _ settings: MQTTSettings, name: String, network: String, collector: PeerID,
+        start: UInt64, patience: Duration = .seconds(10)
     ) {
-        let id = collector.description.filter { $0 != "-" }
         let session = BrokerSession(
-            settings, clientID: "rivulet-" + id.prefix(14), patience: patience)
+            settings, clientID: Self.clientID(of: collector, name), patience: patience)
         switch settings.dialect {
         case .topics(let homeAssistant):
             var options = TopicPublisher.Options()
@@ -36,6 +37,16 @@ public final class MQTTOutput: OutputSink {
                 session, SparkplugEdge(group: group, edge: edge, start: UInt8(start & 0xff)),
                 host: host)
         }
+    }
+
+    /// 23 letters and digits but for the hyphens: what every broker takes (MQTT 3.1.1, section
+    /// 3.1.3.1). The output's name is hashed (FNV-1a, of which 20 bits).
+    static func clientID(of collector: PeerID, _ name: String) -> String {
+        let hash = name.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3
+        }
+        let digits = String((hash >> 40) & 0xf_ffff | 0x10_0000, radix: 16).dropFirst()
+        return "rivulet-" + collector.description.filter { $0 != "-" }.prefix(10) + digits
     }
 
     public func deliver(_ batch: OutputBatch) throws(OutputFault) -> OutputReceipt {

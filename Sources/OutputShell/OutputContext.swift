@@ -40,15 +40,16 @@ final class OutputContext: Sendable {
     }
 
     /// The only place that knows which sink goes with which settings.
-    func sink(_ kind: OutputSettings.Kind) -> any OutputSink {
-        switch kind {
+    func sink(of output: OutputSettings) -> any OutputSink {
+        switch output.kind {
         case .json(let settings): sink(settings)
         case .influx(let settings): InfluxOutput(settings)
         case .prometheus(let settings): RemoteWriteOutput(settings)
         case .postgres(let settings): PostgresSink(settings, collector: collector)
         case .nats(let settings): NATSSink(settings, network: network)
         case .mqtt(let settings):
-            MQTTOutput(settings, network: network, collector: collector, start: seed)
+            MQTTOutput(
+                settings, name: output.name, network: network, collector: collector, start: seed)
         }
     }
 

@@ -26,7 +26,7 @@ struct OutputWork {
         self.settings = settings
         self.words = words
         self.context = context
-        sink = context.sink(settings.kind)
+        sink = context.sink(of: settings)
     }
 
     /// The store to follow from now on.

@@ -34,6 +34,8 @@ public struct Telemeter: Sendable {
     public enum Input: Sendable {
         /// All channels that there are now; others are retired. Not needed: samples declare theirs.
         case declare([ChannelDescription])
+        /// These follow: one birth tells of all their channels.
+        case expect([Sample])
         case sample(Sample)
         /// Runs that ended before, as found on disk, and the last of them.
         case restore([SpooledRun], PreviousRun?)
@@ -162,6 +164,10 @@ public struct Telemeter: Sendable {
     private mutating func apply(_ input: Input, now: Instant) -> [Output] {
         switch input {
         case .declare(let descriptions): return declare(descriptions)
+        case .expect(let samples):
+            for sample in samples {
+                _ = channel(for: sample.channel, hasScale: sample.outcome.value != nil)
+            }
         case .sample(let sample): return record(sample, now: now)
         case .restore(let runs, let previous):
             journal.restore(runs, now: now)

@@ -181,6 +181,27 @@ import Testing
         #expect(changes.map(\.isActive) == [false, true])
     }
 
+    /// Another rule was changed.
+    @Test func aReloadInterruptsNothing() throws {
+        let kept = [
+            AlarmWorld.rule(AlarmWorld.above(30), for: .seconds(20)),
+            AlarmWorld.rule(.silent, for: .seconds(60), name: "gone"),
+            AlarmWorld.rule(AlarmWorld.above(5), channel: "h", name: "wet"),
+        ]
+        var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(9), name: "x")] + kept)
+        _ = world.read(6, at: 1, channel: 2)
+        _ = world.read(1, at: 2, channel: 2)
+        _ = world.read(31, at: 10)
+        let former = world.machine
+        world.machine = AlarmMachine(rules: kept)
+        world.machine.takeOver(former)
+        #expect(world.machine.alarms(unixOffset: .zero, now: AlarmWorld.time(11)).count == 1)
+        #expect(world.read(32, at: 29).isEmpty)
+        #expect(world.read(32, at: 31).map(\.name) == ["warm"])
+        #expect(world.wait(until: 80).isEmpty)
+        #expect(world.wait(until: 92).map(\.name) == ["gone"])
+    }
+
     @Test func alarmsAreShownUntilADayAfterTheirEnd() throws {
         var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30))])
         _ = world.read(31, at: 10)

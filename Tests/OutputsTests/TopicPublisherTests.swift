@@ -298,4 +298,27 @@ struct TopicPublisherTests {
         #expect(messages.reduce(0) { $0 + $1.readingCount } == Limits.channelsPerRunMax)
         #expect(edge.leftOutCount == 6)
     }
+
+    /// Of a board whose channels' names change, those that came last are kept.
+    @Test func oldNamesMakeRoomForNewOnes() {
+        var edge = SparkplugEdge(group: "g", edge: "e", start: 0)
+        edge.connect()
+        var count = 0
+        for number in 1...2 * Limits.channelsPerRunMax {
+            var batch = OutputBatch()
+            batch.series = [
+                OutputSeries(
+                    node: Plant.node(Plant.oven, "oven"), number: 1, channel: "c\(number)",
+                    unit: .none, scale: 0)
+            ]
+            batch.readings = [
+                OutputReading(
+                    series: 0, sequence: UInt64(number), milliseconds: 0,
+                    utc: Plant.begin + Int64(number) * 1_000_000_000, outcome: Plant.value(1),
+                    hops: 1)
+            ]
+            count += edge.messages(of: batch, utc: 0).reduce(0) { $0 + $1.readingCount }
+        }
+        #expect(count == 2 * Limits.channelsPerRunMax && edge.leftOutCount == 0)
+    }
 }

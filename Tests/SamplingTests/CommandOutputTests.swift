@@ -74,4 +74,16 @@ struct CommandOutputTests {
             }
         }
     }
+
+    @Test(arguments: [128, 129, 500]) func whatIsTooMuchIsCalledSo(_ count: Int) {
+        let members = (0..<count).map { "\"c\($0)\": 1" }.joined(separator: ", ")
+        let lines = (0..<count).map { "m f\($0)=1" }.joined(separator: "\n")
+        for output in ["{" + members + "}", lines] {
+            let bytes = Array(output.utf8)
+            let found = CommandOutput.parse(bytes, channel: "c", prefix: nil, unit: "u")
+            #expect(found?.count == (count == 128 ? 128 : nil))
+            #expect(CommandOutput.isTooMuch(bytes) == (count > 128))
+        }
+        #expect(!CommandOutput.isTooMuch(Array("{".utf8)) && !CommandOutput.isTooMuch([]))
+    }
 }

@@ -5,7 +5,7 @@ import VectorFile
 @testable import Telemetry
 
 @Suite struct TelemeterTests {
-    private let collector = PeerID(high: 2, low: 0)
+    let collector = PeerID(high: 2, low: 0)
     private let viewer = PeerID(high: 1, low: 0)
     private let other = PeerID(high: 3, low: 0)
 
@@ -385,7 +385,7 @@ import VectorFile
 
     // MARK: Parts
 
-    private func telemeter(
+    func telemeter(
         wait: Duration, bytes: Int = 400, run: UInt64 = 0x1_0000,
         journal: Journal.Settings = Journal.Settings()
     ) throws -> Telemeter {
@@ -404,17 +404,17 @@ import VectorFile
         return set
     }
 
-    private func sample(_ name: String, _ text: String, at milliseconds: Int64) throws -> Sample {
+    func sample(_ name: String, _ text: String, at milliseconds: Int64) throws -> Sample {
         Sample(
             channel: try #require(ChannelDescription(name: name, scale: -2)),
             outcome: .value(try DecimalValue(parsing: text)), time: at(milliseconds))
     }
 
-    private func at(_ milliseconds: Int64) -> Instant {
+    func at(_ milliseconds: Int64) -> Instant {
         Instant(nanoseconds: milliseconds * 1_000_000)
     }
 
-    private func births(_ outputs: [Telemeter.Output]) throws -> [Birth] {
+    func births(_ outputs: [Telemeter.Output]) throws -> [Birth] {
         var births: [Birth] = []
         for case .sendReliable(let bytes, _) in outputs {
             if case .birth(let birth) = try TelemetryMessage(parsing: bytes) {
@@ -424,7 +424,7 @@ import VectorFile
         return births
     }
 
-    private func reports(_ outputs: [Telemeter.Output]) throws -> [Report] {
+    func reports(_ outputs: [Telemeter.Output]) throws -> [Report] {
         var reports: [Report] = []
         for case .sendUnreliable(let bytes, _, _) in outputs {
             if case .report(let report) = try TelemetryMessage(parsing: bytes) {

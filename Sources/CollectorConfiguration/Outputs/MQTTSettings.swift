@@ -46,7 +46,8 @@ public struct MQTTSettings: Equatable, Sendable {
             Key("user", .text(1...255), .described("none"), "The user at the broker."),
         ] + PasswordSource.keys + [
             Key(
-                "client-id", .text(1...128), .described("`rivulet-` and the collector's PeerID"),
+                "client-id", .text(1...128),
+                .described("`rivulet-`, of the collector's PeerID and of the output's name"),
                 "The name that the broker knows this client by. No two clients may share one."),
             Key(
                 "version", .choice(["5", "3.1.1"]), .value("5"),

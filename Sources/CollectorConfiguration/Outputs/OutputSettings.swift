@@ -86,6 +86,14 @@ public struct OutputSettings: Equatable, Sendable {
                     "two outputs are called \(PlainText.shown(output.name)); give each a name of "
                         + "its own")
             }
+            if case .mqtt(let new) = output.kind, new.clientID != nil,
+                outputs.contains(where: { $0.kind.isClient(new) })
+            {
+                section.add(
+                    "mqtt",
+                    "two outputs are the same client of \(new.target), which would push each other "
+                        + "out; give each a client-id of its own")
+            }
             outputs.append(output)
         }
         return outputs
@@ -106,6 +114,12 @@ public struct OutputSettings: Equatable, Sendable {
 }
 
 extension OutputSettings.Kind {
+    /// Whether a broker would take the two for one client.
+    fileprivate func isClient(_ other: MQTTSettings) -> Bool {
+        guard case .mqtt(let own) = self else { return false }
+        return own.clientID == other.clientID && own.target == other.target
+    }
+
     fileprivate init(_ key: String, _ section: Section) {
         switch key {
         case "influx": self = .influx(InfluxSettings(section.section(key, InfluxSettings.table)))

@@ -69,8 +69,10 @@ final class AlarmWatch {
         words = settings.agents
         book.nodes = machine.knownNodes
         formerOverflowCount = overflowCount
+        let former = machine
         machine = AlarmMachine(
             rules: settings.alarms.map(AlarmRule.init), words: FleetWords(settings.agents))
+        machine.takeOver(former)
         setTargets(now)
         restore(now)
         setTimer(now)

@@ -154,7 +154,8 @@ final class PartFile {
     private static let about = ".about"
     /// Seconds.
     private static let age = 7 * 86_400
-    private static let sameFilesMax = 16
+    /// As many as may come at once from one peer.
+    private static let sameFilesMax = Limits.resourcesMax
 }
 
 func removeFile(_ path: String) { unlink(path) }

@@ -33,7 +33,12 @@ struct SparkplugDevice: Sendable {
             isBorn = false
             return false
         }
-        guard channels.count < Limits.channelsPerRunMax else { return false }
+        // The one that has been silent for longest makes room: a node has no more at a time.
+        if channels.count >= Limits.channelsPerRunMax,
+            let oldest = channels.min(by: { ($0.value.utc, $0.key) < ($1.value.utc, $1.key) })?.key
+        {
+            channels[oldest] = nil
+        }
         channels[name] = MetricAlias(alias: alias, unit: unit)
         isBorn = false
         return true

@@ -9,23 +9,27 @@ package enum CommandOutput {
     package static func parse(
         _ output: [UInt8], channel: String, prefix: String?, unit: String
     ) -> [Measurement]? {
-        let text = String(decoding: output, as: UTF8.self)
-        let bytes = trimmed(Array(text.utf8)[...])
-        guard let first = bytes.first else { return nil }
-        let found: [(name: String, outcome: Outcome)]?
-        if first == UInt8(ascii: "{") {
-            found = JSONNumbers(bytes)?.found
-        } else if let value = try? DecimalValue(parsing: String(decoding: bytes, as: UTF8.self)) {
+        let bytes = trimmed(Array(String(decoding: output, as: UTF8.self).utf8)[...])
+        if let value = try? DecimalValue(parsing: String(decoding: bytes, as: UTF8.self)) {
             return [Measurement(channel, unit, .value(value))]
-        } else {
-            found = influx(bytes)
         }
-        guard let found, !found.isEmpty, found.count <= Limits.channelsPerSensorMax else {
-            return nil
-        }
+        guard let found = named(bytes), !found.isEmpty, found.count <= Limits.channelsPerSensorMax
+        else { return nil }
         return found.map { name, outcome in
             Measurement(prefix.map { "\($0).\(name)" } ?? name, unit, outcome)
         }
+    }
+
+    /// Whether it printed more numbers than a sensor may have channels.
+    package static func isTooMuch(_ output: [UInt8]) -> Bool {
+        let bytes = trimmed(Array(String(decoding: output, as: UTF8.self).utf8)[...])
+        return named(bytes)?.count ?? 0 > Limits.channelsPerSensorMax
+    }
+
+    private static func named(
+        _ bytes: ArraySlice<UInt8>
+    ) -> [(name: String, outcome: Outcome)]? {
+        bytes.first == UInt8(ascii: "{") ? JSONNumbers(bytes)?.found : influx(bytes)
     }
 
     /// Lines of which each is empty, a comment, or a point; nil if any is none of these.
@@ -36,7 +40,7 @@ package enum CommandOutput {
             if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
             guard let fields = InfluxPoint.fields(line) else { return nil }
             found += fields.map { ($0.name, .value($0.value)) }
-            if found.count > Limits.channelsPerSensorMax { return nil }
+            if found.count > Limits.channelsPerSensorMax { break }
         }
         return found
     }

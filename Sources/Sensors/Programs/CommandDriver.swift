@@ -108,13 +108,19 @@ public final class CommandDriver: SensorDriver {
         let measurements = CommandOutput.parse(
             output.bytes, channel: channel, prefix: prefix, unit: unit)
         guard let measurements else {
-            let line = StandardErrorTail.line(output.bytes[...])
-            return .failure(
-                Fault(
-                    reason: .malformed,
-                    text: line.map { "it printed no number: \($0)" } ?? "it printed nothing"))
+            return .failure(Fault(reason: .malformed, text: Self.complaint(output.bytes)))
         }
         return .success(measurements)
+    }
+
+    /// Why what it printed is of no use.
+    private static func complaint(_ output: [UInt8]) -> String {
+        if CommandOutput.isTooMuch(output) {
+            return "it printed more than \(Limits.channelsPerSensorMax) numbers: print fewer, or "
+                + "make two sensors of it"
+        }
+        let line = StandardErrorTail.line(output[...])
+        return line.map { "it printed no number: \($0)" } ?? "it printed nothing"
     }
 
     /// What waitpid gave (wait(2)).

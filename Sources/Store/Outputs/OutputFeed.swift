@@ -261,7 +261,11 @@ public final class OutputFeed {
         guard builder.accepts(isHistorical: true, isCorrection: false) else { return }
         for _ in 0..<Self.changesMax {
             selectHistory.bind(1, output).bind(2, page.cursor.historyRun)
-            guard try selectHistory.step() else { return }
+            guard try selectHistory.step() else {
+                // Whatever was counted: gaps count, too.
+                history?.count = 0
+                return
+            }
             let id = selectHistory.integer(0)
             let ranges = try? NumberRanges(parsingStored: selectHistory.bytes(1))
             selectHistory.reset()

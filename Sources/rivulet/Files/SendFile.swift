@@ -1,5 +1,6 @@
 import ArgumentParser
 import FileTransfer
+import Glibc
 import NearbyCore
 import NearbyLinux
 import NodeShell
@@ -52,6 +53,12 @@ struct SendFile: ParsableCommand {
     }
 
     func run() throws {
+        // What is not UTF-8 comes to Swift with this character in its place.
+        if file.contains("\u{FFFD}"), access(file, F_OK) != 0 {
+            throw Failure(
+                "\(ReadableText.shown(file)): a name that is not UTF-8 cannot be given here; "
+                    + "rename the file, or make a link to it", .noInput)
+        }
         let (service, ownName) = try choice.made()
         let kept = try choice.peer(ownName, role: "send", hint: file)
         let name = offered ?? file.lastPathPart ?? file

@@ -3,7 +3,9 @@
 site
 broker_up
 host_application "$LAB/seen"
-collector_up "- {name: plant, mqtt: {host: 127.0.0.1, sparkplug: {group: plant, edge: gate}}}"
+# Beside topics of our own, at the same broker.
+collector_up "- {name: plant, mqtt: {host: 127.0.0.1, sparkplug: {group: plant, edge: gate}}}
+- {name: home, mqtt: {host: 127.0.0.1}}"
 agent_up
 must "data" until_true 60 has_messages "$LAB/seen" DDATA 10
 must "the edge node was born once, first of all" eval 'head -n 1 "$LAB/seen" | grep -q "^spBv1.0/plant/NBIRTH/gate" && [ "$(count_messages "$LAB/seen" NBIRTH)" = 1 ]'
@@ -20,6 +22,7 @@ must "with its devices" until_true 60 has_messages "$LAB/seen" DBIRTH 2
 agent_down
 must "the device dies with its node" until_true 60 has_messages "$LAB/seen" DDEATH 1
 must "nothing waits" until_true 60 output_is plant waiting 0
+must "two outputs are two clients of the broker" eval '! grep "already connected" "$LAB/broker.err"'
 # What the broker has taken may be on its way to the application yet.
 all_have_come() {
     decoded "$LAB/seen" >"$LAB/decoded"

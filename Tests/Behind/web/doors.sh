@@ -67,10 +67,12 @@ must "HTTPS" until_true 60 answers_with 200 / --cacert "$LAB/certificate.pem"
 must "no plain HTTP" test "$(PAGE=http://127.0.0.1:8080 code /)" != 200
 collector_down
 
-# A port that another program has: told once, and taken when it is free.
+# A port that another program has, even one that would share it: told once, and taken when it is free.
 PAGE=http://127.0.0.1:8080
 start squatter c python3 -c 'import socket, time
-s = socket.create_server(("127.0.0.1", 8080)); time.sleep(600)'
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+s.bind(("127.0.0.1", 8080)); s.listen(); time.sleep(600)'
 until_true 30 in_host c sh -c "ss -ltn | grep -q :8080" || fail "no squatter"
 collector_up "" "web: {port: 8080}"
 must "it is told" until_true 30 says 'port 8080 is taken by another program'
