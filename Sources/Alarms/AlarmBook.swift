@@ -31,7 +31,7 @@ public struct AlarmBook: Sendable {
     public var nodes: [AlarmRecord.NamedNode] = [] {
         didSet { if nodes != oldValue { isDirty = true } }
     }
-    private var isSaving = false
+    public private(set) var isSaving = false
     private var isDirty = false
 
     public init(_ record: AlarmRecord = AlarmRecord()) {

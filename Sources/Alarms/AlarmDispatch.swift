@@ -42,6 +42,9 @@ public struct AlarmDispatch: Sendable {
             .min()
     }
 
+    /// Whether somebody is being told.
+    public var isSending: Bool { targets.values.contains(where: \.isBusy) }
+
     /// What has still to be told, each target's in order.
     public var waiting: [(target: String, change: AlarmChange)] {
         targets.sorted { $0.key < $1.key }.flatMap { name, target in

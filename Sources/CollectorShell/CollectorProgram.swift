@@ -226,6 +226,7 @@ public final class CollectorProgram: NodeOwner {
         } catch {
             log.write(.error, "\(error): readings may not be in the store; agents keep them")
         }
+        alarms.stop()
         stopOutputs()
     }
 }

@@ -258,6 +258,11 @@ struct TopicPublisherTests {
             publisher.messages(of: fleet, limit: 100).text(topic)?.contains("cleared") == true)
         publisher.connect()
         #expect(publisher.messages(of: fleet, limit: 100).count == 1)
+        // It begins again, and the page shows its former end as well.
+        fleet.alarms.insert(alarm, at: 0)
+        fleet.alarms[0].isPublished = true
+        let again = publisher.messages(of: fleet, limit: 100)
+        #expect(again.count == 1 && again.text(topic)?.contains("active") == true)
         fleet.alarms = []
         #expect(publisher.messages(of: fleet, limit: 100).messages == [.clearing(topic)])
     }

@@ -4,6 +4,7 @@ import CollectorConfiguration
 import Configuration
 import DurableFiles
 import Fleet
+import Glibc
 import NearbyCore
 import NearbyLinux
 import NodeShell
@@ -35,6 +36,7 @@ final class AlarmWatch {
     private var targetsOfRule: [[String]] = []
     private var book = AlarmBook()
     private var saveFault: String?
+    private var isStopping = false
     private var timer: EventLoop.TimerID?
 
     init(
@@ -76,6 +78,19 @@ final class AlarmWatch {
         setTargets(now)
         restore(now)
         setTimer(now)
+    }
+
+    /// Before the program ends: what is being told counts as told if that ends soon, and the file
+    /// says what waits.
+    func stop() {
+        isStopping = true
+        let end = MonotonicClock.now() + .milliseconds(500)
+        while dispatch.isSending || book.isSaving, MonotonicClock.now() < end {
+            for result in results.take() { finished(result, MonotonicClock.now()) }
+            usleep(1_000)
+        }
+        guard let bytes = book.toSave() else { return }
+        if let fault = record.save(bytes) { program.log.write(.warning, fault) }
     }
 
     /// For the page, tables and brokers.
@@ -143,7 +158,7 @@ final class AlarmWatch {
     }
 
     private func send(_ change: AlarmChange, to name: String, _ now: Instant) {
-        guard let target = targets[name]?.target else { return }
+        guard !isStopping, let target = targets[name]?.target else { return }
         let offset = collector.shownOffset
         let message = AlarmMessage(
             json: change.json(

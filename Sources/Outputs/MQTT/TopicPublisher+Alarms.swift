@@ -9,8 +9,8 @@ extension TopicPublisher {
         for alarm in alarms where alarm.isPublished {
             let topic = topic(of: alarm)
             let payload = payload(of: alarm)
-            listed.insert(topic)
-            guard self.alarms[topic] != payload else { continue }
+            // The newest counts: it may have been active before, within the day.
+            guard listed.insert(topic).inserted, self.alarms[topic] != payload else { continue }
             self.alarms[topic] = payload
             outputs.append(.publish(MQTTMessage(topic, payload, isRetained: true)))
         }
