@@ -68,7 +68,11 @@ public struct AlarmDispatch: Sendable {
     // MARK: Parts
 
     private mutating func setTargets(_ names: Set<String>, _ outputs: inout [Output]) {
-        let lost = targets.filter { !names.contains($0.key) }.map(\.value.queue.count).reduce(0, +)
+        // What is on its way arrives or does not.
+        let lost = targets.reduce(0) { count, target in
+            guard !names.contains(target.key) else { return count }
+            return count + target.value.queue.count - (target.value.isBusy ? 1 : 0)
+        }
         if lost > 0 {
             outputs.append(
                 .warn("alarms: \(lost) notifications were for targets that are configured no more"))

@@ -14,6 +14,8 @@ import Telemetry
 /// The alarms of a collector: follows what it hears, tells whom the configuration names, and keeps
 /// what was told, so that a restart tells nothing twice.
 final class AlarmWatch {
+    private typealias ConfiguredTarget = (settings: AlarmSettings.Target, target: AlarmTarget)
+
     private enum Result: Sendable {
         case told(target: String, fault: String?)
         case saved(fault: String?)
@@ -31,7 +33,7 @@ final class AlarmWatch {
     private var formerOverflowCount: UInt64 = 0
     private var dispatch = AlarmDispatch()
     /// By what tells them apart, from one start of the program to the next.
-    private var targets: [String: (settings: AlarmSettings.Target, target: AlarmTarget)] = [:]
+    private var targets: [String: ConfiguredTarget] = [:]
     /// Of each rule, among `targets`.
     private var targetsOfRule: [[String]] = []
     private var book = AlarmBook()
@@ -55,10 +57,11 @@ final class AlarmWatch {
     func start(_ now: Instant) throws(SystemError) {
         try program.loop.register(results) { [unowned self] in finished($0, MonotonicClock.now()) }
         timer = program.loop.addTimer { [unowned self] in tick($0) }
-        setTargets(now)
+        targets = configuredTargets()
+        _ = dispatch.handle(.targets(Set(targets.keys)), now: now)
         if !settings.isEmpty {
             book = AlarmBook(record.load { program.log.write(.warning, $0) })
-            for waiting in book.waiting { enqueue(waiting, now) }
+            carryOut(book.waiting.flatMap { enqueue($0, now) }, now)
             restore(now)
         }
         setTimer(now)
@@ -75,8 +78,12 @@ final class AlarmWatch {
         machine = AlarmMachine(
             rules: settings.alarms.map(AlarmRule.init), words: FleetWords(settings.agents))
         machine.takeOver(former)
-        setTargets(now)
+        // The end of what no rule is about any more goes to those that are about to go, too.
+        let known = configuredTargets()
+        targets.merge(known) { $1 }
         restore(now)
+        targets = known
+        carryOut(dispatch.handle(.targets(Set(known.keys)), now: now), now)
         setTimer(now)
     }
 
@@ -201,8 +208,9 @@ final class AlarmWatch {
         program.loop.set(timer, to: [due, dispatch.nextDeadline].compactMap { $0 }.min())
     }
 
-    private func setTargets(_ now: Instant) {
-        var known: [String: (settings: AlarmSettings.Target, target: AlarmTarget)] = [:]
+    /// Those that the settings name; and which of them belong to which rule.
+    private func configuredTargets() -> [String: ConfiguredTarget] {
+        var known: [String: ConfiguredTarget] = [:]
         targetsOfRule = settings.map { alarm in
             alarm.targets.compactMap { settings in
                 var name = settings.identity
@@ -213,15 +221,16 @@ final class AlarmWatch {
                 return name
             }
         }
-        targets = known
-        carryOut(dispatch.handle(.targets(Set(known.keys)), now: now), now)
+        return known
     }
 
     /// What was to be told when the program ended.
-    private func enqueue(_ waiting: AlarmRecord.Waiting, _ now: Instant) {
+    private func enqueue(
+        _ waiting: AlarmRecord.Waiting, _ now: Instant
+    ) -> [AlarmDispatch.Output] {
         let rule = settings.firstIndex { $0.name == waiting.alarm }
         let change = AlarmChange(waiting, rule: rule, unixOffset: collector.shownOffset)
-        carryOut(dispatch.handle(.change(change, targets: [waiting.target]), now: now), now)
+        return dispatch.handle(.change(change, targets: [waiting.target]), now: now)
     }
 
     private func restore(_ now: Instant) {

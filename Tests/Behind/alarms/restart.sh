@@ -44,3 +44,9 @@ reload
 must "the end of what no rule is about is told" until_true 60 told_is "hot active t,hot cleared t,hot active t,hot cleared t,"
 must "to both" until_true 60 bodies_are "hot active t,hot cleared t,hot active t,hot cleared t,"
 must "and nothing is active" eval '! shown "hot.*above"'
+alarms t
+reload
+must "it begins once more" until_true 60 eval '[ "$(tail -n 1 "$LAB/told")" = "hot active t" ]'
+collector_config
+reload
+must "who is configured no more is told of the end, too" until_true 60 eval '[ "$(tail -n 1 "$LAB/told")" = "hot cleared t" ]'
