@@ -1,8 +1,8 @@
 import NearbyCore
 
-/// What holds, who was told so, and what has still to be told; and whether it is on disk. An alarm
-/// stands here from its beginning to its end, and what waits until it was told: what a crash
-/// interrupts is told again.
+/// The active alarms, who was notified of each, and the notifications still to be sent; and whether
+/// all this is on disk. An alarm is listed here from when it becomes active until it clears, and a
+/// notification until it has been sent: one that a crash interrupts is sent again.
 public struct AlarmBook: Sendable {
     private struct Key: Hashable, Comparable {
         var name: String
@@ -23,7 +23,7 @@ public struct AlarmBook: Sendable {
     }
 
     private var alarms: [Key: AlarmRecord.Alarm] = [:]
-    /// What has still to be told.
+    /// The notifications still to be sent.
     public var waiting: [AlarmRecord.Waiting] = [] {
         didSet { if waiting != oldValue { isDirty = true } }
     }
@@ -50,8 +50,8 @@ public struct AlarmBook: Sendable {
         return record
     }
 
-    /// Notes a change, and says who is to be told: of a beginning those of the alarm's rule, of its
-    /// end whoever was told of its beginning.
+    /// Records a change and returns the targets to notify: the targets of the alarm's rule when it
+    /// becomes active, those that were notified of that when it clears.
     public mutating func note(
         _ change: AlarmChange, targets: [String], unixOffset: Duration
     ) -> [String] {
@@ -72,7 +72,7 @@ public struct AlarmBook: Sendable {
         return record.bytes
     }
 
-    /// The write has ended. One that failed is to be tried again.
+    /// Call this when the write has ended; a failed write is tried again.
     public mutating func saved(_ isWritten: Bool) {
         isSaving = false
         isDirty = isDirty || !isWritten

@@ -4,7 +4,7 @@ import Telemetry
 
 /// An alarm that begins to hold, or no longer does.
 public struct AlarmChange: Hashable, Sendable {
-    /// Among the rules; nil: it is configured no more.
+    /// The index among the rules; nil: the alarm is no longer configured.
     public var rule: Int?
     /// As configured.
     public var name: String

@@ -42,10 +42,10 @@ public struct AlarmDispatch: Sendable {
             .min()
     }
 
-    /// Whether somebody is being told.
+    /// Whether a notification is being sent.
     public var isSending: Bool { targets.values.contains(where: \.isBusy) }
 
-    /// What has still to be told, each target's in order.
+    /// The notifications still to be sent, in order for each target.
     public var waiting: [(target: String, change: AlarmChange)] {
         targets.sorted { $0.key < $1.key }.flatMap { name, target in
             target.queue.map { (name, $0) }
@@ -75,7 +75,9 @@ public struct AlarmDispatch: Sendable {
         }
         if lost > 0 {
             outputs.append(
-                .warn("alarms: \(lost) notifications were for targets that are configured no more"))
+                .warn(
+                    "alarms: notifications dropped because their target is no longer configured: "
+                        + "\(lost)"))
         }
         targets = targets.filter { names.contains($0.key) }
         for name in names where targets[name] == nil { targets[name] = Target() }

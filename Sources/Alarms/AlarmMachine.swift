@@ -102,8 +102,8 @@ public struct AlarmMachine: Sendable {
             }
     }
 
-    /// What was known to the rules before these: what may hold soon, under a rule that is the same,
-    /// when nodes were heard, and what ended.
+    /// Takes over what the machine with the former rules knew: pending alarms, if their rule is
+    /// unchanged; when nodes were last heard; and alarms that have cleared.
     public mutating func takeOver(_ former: AlarmMachine) {
         for (key, state) in former.states {
             guard case .pending = state, let rule = rules.firstIndex(of: former.rules[key.rule])
@@ -124,7 +124,7 @@ public struct AlarmMachine: Sendable {
     /// What held when the program, or the rules before these, ended: it is not told again. Nodes
     /// that are known have from now on to be heard.
     ///
-    /// - Returns: the end of those that no rule is about any more.
+    /// - Returns: the clearing of alarms that no rule matches any more.
     public mutating func restore(
         _ record: AlarmRecord, unixOffset: Duration, now: Instant
     ) -> [Output] {

@@ -1,8 +1,8 @@
 import NearbyCore
 import Telemetry
 
-/// What outlasts the program: the alarms that hold, what has still to be told to whom, and the
-/// nodes whose silence is watched.
+/// What survives a restart: the active alarms, the notifications still to be sent to each target,
+/// and the nodes watched for silence.
 ///
 /// A file of lines: a word, then fields behind tabs, their tabs, line ends and backslashes written
 /// as `\t`, `\n` and `\\`. Times are nanoseconds since 1970.
@@ -57,7 +57,7 @@ public struct AlarmRecord: Hashable, Sendable {
         }
     }
 
-    /// One that holds.
+    /// An active alarm.
     public struct Alarm: Hashable, Sendable {
         var notice: Notice
         /// Who was told of its beginning, or will be; nil: an earlier version does not say.
@@ -75,7 +75,7 @@ public struct AlarmRecord: Hashable, Sendable {
         }
     }
 
-    /// A change that a target has still to be told.
+    /// A change that a target has still to be notified of.
     public struct Waiting: Hashable, Sendable {
         public var target: String
         /// The alarm's name.
@@ -115,7 +115,7 @@ public struct AlarmRecord: Hashable, Sendable {
 
     public var nodes: [NamedNode] = []
     public var alarms: [Alarm] = []
-    /// Each target's in order.
+    /// In order for each target.
     public var waiting: [Waiting] = []
 
     /// What a file may measure.
@@ -181,7 +181,7 @@ public struct AlarmRecord: Hashable, Sendable {
 }
 
 extension AlarmChange {
-    /// What was to be told before the program ended.
+    /// A change that was still to be sent when the program ended.
     ///
     /// - Parameter rule: its rule, if there still is one.
     public init(_ waiting: AlarmRecord.Waiting, rule: Int?, unixOffset: Duration) {

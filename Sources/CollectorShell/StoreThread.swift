@@ -83,6 +83,7 @@ final class StoreThread: @unchecked Sendable {
     /// can wait.
     private func commit(_ batch: StoreBatch, _ clock: ClockReading) {
         run {
+            if let store = self.store, !store.isInPlace() { self.abandon() }
             guard self.openIfNeeded(), let store = self.store else { return }
             if self.isRegistrationDue { self.register() }
             let posts = self.exchange.take(generation: self.generation)
@@ -190,6 +191,15 @@ final class StoreThread: @unchecked Sendable {
         guard case .damaged = error else { return }
         store = nil
         isDamaged = true
+    }
+
+    /// Nothing more is acknowledged for a file that nobody will find again.
+    private func abandon() {
+        store = nil
+        let line =
+            "\(path), or the log beside it, was removed, moved or replaced while it was in use; what "
+            + "is there now is opened, or a new file made"
+        _ = answers.post(.damaged(line))
     }
 
     private func failed(_ error: StoreError) {

@@ -136,7 +136,7 @@ extension GroupMachine {
         return placed + answer + judge(connect, from: peer, number)
     }
 
-    /// Aloud, so that nobody waits for an answer; a member that says it too often is one no more.
+    /// With a message, so that nobody waits for an answer; a member that asks too often is removed.
     private mutating func refuseBusily(_ connect: GroupConnect, from peer: PeerID) -> [Output] {
         guard let (number, _) = sessions.member(named: connect.pair, of: peer) else {
             return [connect.refusal(.busy, to: peer)]

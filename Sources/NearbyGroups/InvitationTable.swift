@@ -10,7 +10,7 @@ struct InvitationTable: Sendable {
         let context: [UInt8]
         let deadline: Instant
         var isSent = false
-        /// The peer is a member still: it is said only if the peer has that session no more.
+        /// The peer is still a member: said only if the peer no longer has that session.
         var isHeld = false
         /// It waits until then at most for a channel that others cannot read.
         var barredUntil: Instant?

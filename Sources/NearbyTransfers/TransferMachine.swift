@@ -114,7 +114,7 @@ public struct TransferMachine: Sendable {
     /// The resource that the next `offer` offers.
     public var nextResource: ResourceID { ResourceID(isOwn: true, number: outgoingResources.next) }
 
-    /// Whether there is a place for it.
+    /// Whether another resource can be offered now.
     public var mayOffer: Bool { outgoingResources.mayOffer }
 
     /// What can be written to one of our own streams now: 0–`Limits.streamSendBytesMax` bytes; nil:

@@ -8,10 +8,11 @@ public final class MQTTOutput: OutputSink {
     private let sink: any OutputSink
 
     /// - Parameters:
-    ///   - name: the output's; of it and the collector the client ID is made, where none is set:
-    ///     two outputs to one broker would push each other out.
+    ///   - name: the output's. Where no client ID is set, one is made from this name and the
+    ///     collector's PeerID; with the same ID, two outputs to one broker would disconnect each
+    ///     other.
     ///   - network: the network's name.
-    ///   - collector: who delivers.
+    ///   - collector: the collector that delivers.
     ///   - start: a number that differs from process to process.
     ///   - patience: how long the broker may be silent while something is due.
     public init(

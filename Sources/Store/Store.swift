@@ -54,6 +54,7 @@ public final class Store {
     var retention: Retention
     var packing: Packing
     var mesh = MeshTable()
+    private var hadLog = false
     /// Readings that no legal report holds (sequence 0 or above Int64.max, times before the boot)
     /// and that were left out.
     private(set) var illegalReadingCount = 0
@@ -74,6 +75,10 @@ public final class Store {
         retention = Retention(keep: settings.keep)
         packing = try Packing(database, readings, statements)
     }
+
+    /// Whether what is committed can be found again: false where the file, or the log beside it, was
+    /// removed, moved or replaced. Then the caller opens the path anew.
+    public func isInPlace() -> Bool { database.isInPlace(havingLog: &hadLog) }
 
     /// Makes the batch durable, or throws and leaves everything as it was. What is in the store
     /// already is passed over, so that a batch can be given again after any error.

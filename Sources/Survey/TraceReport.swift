@@ -22,6 +22,8 @@ public struct TraceReport {
     public private(set) var hops: [Hop] = []
     /// The node itself, over its channel, where none of its hops answered.
     public var end: EchoReply?
+    /// Whether the limit on hops ended the trace.
+    public var isCut = false
 
     public init(_ map: NetworkMap, _ peer: PeerID) {
         self.map = map
@@ -64,6 +66,10 @@ public struct TraceReport {
     /// What is to be said in the end, if anything.
     public var remark: String? {
         guard !isComplete else { return nil }
+        if isCut {
+            let count = hops.count == 1 ? "1 hop" : "\(hops.count) hops"
+            return "stopped after \(count), as --max-hops says"
+        }
         let name = map.label(of: peer)
         if hops.last?.replies.contains(.noRoute) == true { return "no route to \(name) any more" }
         guard let echo = end?.echo else { return "\(name) does not answer" }

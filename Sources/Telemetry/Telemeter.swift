@@ -34,7 +34,7 @@ public struct Telemeter: Sendable {
     public enum Input: Sendable {
         /// All channels that there are now; others are retired. Not needed: samples declare theirs.
         case declare([ChannelDescription])
-        /// These follow: one birth tells of all their channels.
+        /// These samples follow: one birth declares all their channels.
         case expect([Sample])
         case sample(Sample)
         /// Runs that ended before, as found on disk, and the last of them.

@@ -69,7 +69,9 @@ import Testing
         _ = handle(.change(changes[1], targets: ["a"]))
         #expect(
             handle(.targets(["b", "c"])) == [
-                .warn("alarms: 1 notifications were for targets that are configured no more")
+                .warn(
+                    "alarms: notifications dropped because their target is no longer configured: 1"
+                )
             ])
         #expect(dispatch.waiting.map(\.target) == ["b"])
         #expect(handle(.finished(target: "a", fault: nil)).isEmpty)

@@ -73,7 +73,7 @@ struct OutputSettingsTests {
             ("- {json: {file: /a}}\n- {json: {file: /a}}", "two outputs are called"),
             (
                 "- {mqtt: {host: b, client-id: x}}\n- {name: o, mqtt: {host: b, client-id: x}}",
-                "two outputs are the same client of b:1883"
+                "two outputs have the same client-id at b:1883"
             ),
             ("- {name: x, json: {file: /a}}\n- {name: x, json: {file: /b}}", "two outputs are"),
             ("- postgres: rivulet", "text such as \"service=rivulet\""),

@@ -34,13 +34,19 @@ private struct ChannelPair {
     }
 
     mutating func invite() {
-        let outputs = machines[0].handle(
-            .invite(Self.peers[1], over: .link(Self.endpoint(1)), attempt: 3, nonce: 9), now: .zero)
-        pass(outputs, of: 0)
+        give(.invite(Self.peers[1], over: .link(Self.endpoint(1)), attempt: 3, nonce: 9), to: 0)
         while !wire.isEmpty {
             let (datagram, receiver) = wire.removeFirst()
-            pass(received(datagram, by: receiver), of: receiver)
+            received(datagram, by: receiver)
         }
+    }
+
+    private mutating func give(_ input: ChannelMachine.Input, to side: Int) {
+        let view = ChannelMachine.View(
+            discovery: DiscoveryMachineTests.machine(),
+            routing: RoutingMachine(own: Self.peers[side], kind: .node), peers: Peers(),
+            hasRoute: false)
+        pass(machines[side].handle(input, seeing: view, now: .zero), of: side)
     }
 
     private mutating func pass(_ outputs: [ChannelMachine.Output], of side: Int) {
@@ -48,42 +54,28 @@ private struct ChannelPair {
             said[side].append(output)
             switch output {
             case .transmit(let datagram, _): wire.append((datagram, 1 - side))
-            case .keyed(let channel):
-                pass(
-                    machines[side].admit(
-                        channel, holder: nil, hasRoute: false, neighbourCount: 0, now: .zero),
-                    of: side)
+            case .keyed(let channel): give(.admit(channel), to: side)
             case .invited(let channel):
                 let decision = DecisionFrame(verdict: verdict, retryAfter: .zero)
-                pass(
-                    machines[side].handle(.admission(.decide(decision), channel), now: .zero),
-                    of: side)
+                give(.admission(.decide(decision), channel), to: side)
             default: break
             }
         }
     }
 
-    private mutating func received(_ datagram: [UInt8], by side: Int) -> [ChannelMachine.Output] {
-        if let envelope = try? HandshakeEnvelope(parsing: datagram[...]) {
-            let key = PeerChannel.AttemptKey(
-                path: .link(Self.endpoint(1 - side)), attempt: envelope.attempt,
-                isClient: envelope.isFromServer)
-            return machines[side].handle(
-                .handshake(
-                    envelope.records, key, envelope.introduction, firstHop: nil, isExpected: true),
-                now: .zero)
+    private mutating func received(_ datagram: [UInt8], by side: Int) {
+        if DatagramKind(firstByte: datagram[0]) == .handshake {
+            let arrival = Arrival(path: .link(Self.endpoint(1 - side)))
+            return give(.handshake(datagram, arrival, isBare: false), to: side)
         }
         guard case .frame(let payload, let channel, _) = machines[side].open(datagram, now: .zero),
             let frame = try? Frame(parsing: payload), case .channel(let frame) = frame
-        else { return [] }
+        else { return }
         switch frame {
-        case .admit(let frame):
-            return machines[side].handle(.admission(.admit(frame), channel), now: .zero)
-        case .invite(let frame):
-            return machines[side].handle(.admission(.invite(frame), channel), now: .zero)
-        case .decision(let frame):
-            return machines[side].handle(.admission(.decision(frame), channel), now: .zero)
-        case .close, .path: return []
+        case .admit(let frame): give(.admission(.admit(frame), channel), to: side)
+        case .invite(let frame): give(.admission(.invite(frame), channel), to: side)
+        case .decision(let frame): give(.admission(.decision(frame), channel), to: side)
+        case .close, .path: break
         }
     }
 
@@ -144,6 +136,6 @@ struct ChannelMachineTests {
             return
         }
         #expect(index == server.seal?.localIndex)
-        #expect(machine[server.token] == nil && !machine.isKnown(server.key))
+        #expect(machine[server.token] == nil && machine.channel(of: server.key) == nil)
     }
 }

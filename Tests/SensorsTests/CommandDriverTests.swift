@@ -30,6 +30,16 @@ struct CommandDriverTests {
         #expect(shell("echo 1").name == "command c")
     }
 
+    /// What can have no channel is left out, and said.
+    @Test func namesThatNoChannelCanHaveAreToldOf() {
+        let long = String(repeating: "x", count: 70)
+        let driver = shell(#"printf '{"a":1,"b\\nc":2,"\#(long)":3}'"#)
+        #expect(driver.sample().map(\.text) == ["c.a u 1"])
+        #expect(driver.diagnostic?.hasPrefix("left out “") == true && driver.fault == nil)
+        let good = shell(#"printf '{"a":1}'"#)
+        #expect(good.sample().count == 1 && good.diagnostic == nil)
+    }
+
     /// The exit status or the signal, and the last line of standard error.
     @Test(
         arguments: [

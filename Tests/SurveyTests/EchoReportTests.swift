@@ -134,5 +134,9 @@ struct EchoReportTests {
         _ = report.line(hop(1, .noRoute))
         #expect(report.isHopeless)
         #expect(report.remark == "no route to east any more")
+        var cut = TraceReport(map, Fixtures.east)
+        _ = cut.line(hop(1, Fixtures.answered(Fixtures.relay, hops: 1)))
+        cut.isCut = true
+        #expect(cut.remark == "stopped after 1 hop, as --max-hops says")
     }
 }

@@ -47,7 +47,9 @@ public struct MQTTSettings: Equatable, Sendable {
         ] + PasswordSource.keys + [
             Key(
                 "client-id", .text(1...128),
-                .described("`rivulet-`, of the collector's PeerID and of the output's name"),
+                .described(
+                    "`rivulet-` and characters made from the collector's PeerID and the output's "
+                        + "name"),
                 "The name that the broker knows this client by. No two clients may share one."),
             Key(
                 "version", .choice(["5", "3.1.1"]), .value("5"),

@@ -91,8 +91,8 @@ public struct OutputSettings: Equatable, Sendable {
             {
                 section.add(
                     "mqtt",
-                    "two outputs are the same client of \(new.target), which would push each other "
-                        + "out; give each a client-id of its own")
+                    "two outputs have the same client-id at \(new.target), so each would "
+                        + "disconnect the other; give each a client-id of its own")
             }
             outputs.append(output)
         }

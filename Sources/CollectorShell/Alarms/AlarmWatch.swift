@@ -78,7 +78,7 @@ final class AlarmWatch {
         machine = AlarmMachine(
             rules: settings.alarms.map(AlarmRule.init), words: FleetWords(settings.agents))
         machine.takeOver(former)
-        // The end of what no rule is about any more goes to those that are about to go, too.
+        // The clearing of alarms that no rule matches is also sent to targets about to go.
         let known = configuredTargets()
         targets.merge(known) { $1 }
         restore(now)
@@ -182,7 +182,9 @@ final class AlarmWatch {
             }
             _ = results.post(.told(target: name, fault: fault))
         }
-        if !isTaken { finished(.told(target: name, fault: "too many notifications wait"), now) }
+        if !isTaken {
+            finished(.told(target: name, fault: "too many notifications are waiting"), now)
+        }
     }
 
     private func finished(_ result: Result, _ now: Instant) {

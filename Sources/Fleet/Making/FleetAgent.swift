@@ -140,7 +140,7 @@ struct FleetAgent: Sendable {
     func describe(_ node: inout FleetNode, now: Instant) {
         node.name = name
         node.storedName = name == birth.node.name ? nil : birth.node.name
-        node.role = "agent"
+        if node.role.isEmpty { node.role = "agent" }
         node.board = birth.node.board
         node.labels = labels
         node.age = max(now - lastHeard, .zero)

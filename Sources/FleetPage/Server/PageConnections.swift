@@ -13,7 +13,7 @@ struct PageConnections {
         var number: UInt64
     }
 
-    /// Connections from which on one has to go for each that comes.
+    /// Above this number of connections, each new one ends a waiting one.
     let enough: Int
     private(set) var count = 0
     private var waiting: [OpaquePointer: Waiting] = [:]

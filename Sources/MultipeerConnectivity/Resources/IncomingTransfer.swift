@@ -68,7 +68,7 @@ extension Foundation.Progress {
     }
 
     func complete() {
-        // Of nothing, nothing would ever be complete.
+        // A progress with a total of 0 would never be finished.
         if totalUnitCount == 0 { totalUnitCount = 1 }
         if completedUnitCount != totalUnitCount { completedUnitCount = totalUnitCount }
     }

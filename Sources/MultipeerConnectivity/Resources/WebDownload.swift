@@ -58,7 +58,7 @@ final class WebDownload: Sendable {
         let transfer = WebTransfer(into: path) { [isCancelled] in isCancelled.with { $0 } }
         if let fault = transfer.fault(of: url) {
             unlink(path)
-            end(.failure(MCError(.unavailable, "\(shown) was not fetched: \(fault).")))
+            end(.failure(MCError(.unavailable, "\(shown) could not be fetched: \(fault).")))
         } else if !end(.success(path)) {
             unlink(path)
         }

@@ -34,7 +34,7 @@ final class WebTransfer {
     /// - Returns: why it did not come; nil if it did.
     func fault(of url: URL) -> String? {
         guard openFault == 0 else { return Self.text(of: openFault) }
-        guard let curl else { return "libcurl could not be started" }
+        guard let curl else { return "libcurl could not be initialized" }
         prepare(curl, url)
         let code = curl_easy_perform(curl)
         if writeFault != 0 { return Self.text(of: writeFault) }
@@ -94,7 +94,7 @@ final class WebTransfer {
     }
 
     private static func text(of code: Int32) -> String {
-        "the temporary file: \(String(cString: strerror(code)))"
+        "cannot write to the temporary file: \(String(cString: strerror(code)))"
     }
 
     /// Seconds without anything, as URLSession's.

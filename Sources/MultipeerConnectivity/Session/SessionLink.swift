@@ -27,7 +27,7 @@ final class SessionLink: @unchecked Sendable {
         following.with { $0 = task }
     }
 
-    /// Nobody is told any more, but who waits for a peer.
+    /// From now on nobody is told anything, except those who wait for a peer.
     func end() {
         following.with { $0?.cancel() }
         for peer in standings.with({ $0.keys }) {

@@ -138,7 +138,7 @@ extension Station {
         let (peer, number) = (invitation.peer.id, invitation.session.number)
         try begin(invitation.peer, invitation.session, now)
         _ = try nodes.make(invitation.service, now)
-        // One that is connected may be so no more, unless it was told already.
+        // A peer that counts as connected may no longer be: it is invited all the same.
         _ = wait(for: peer, number, reply)
         tellGroup(
             .invite(

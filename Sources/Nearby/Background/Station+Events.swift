@@ -143,7 +143,7 @@ extension Station {
         case .notConnected:
             // Who was never named has not been heard of.
             if unnamed.remove(key) == nil { sessions[number]?.set(.notConnected, of: peer) }
-            // One that has begun anew was invited once more.
+            // A peer that has restarted has been invited again.
             if !group.status.isInviting(id, into: number) {
                 finish(key, .failure(NearbyError(.notConnected, "\(peer) was not connected")))
             }

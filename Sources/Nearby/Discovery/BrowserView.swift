@@ -30,8 +30,8 @@ final class BrowserView {
         if old.name != name || old.info != sighting.info { push(.changed(peer, info: info)) }
     }
 
-    /// Its channel proves which run it is: one that was started anew, and was not missed in
-    /// between, goes and comes.
+    /// Its channel proves which run it is: a peer that restarted without being missed is reported
+    /// lost, then found.
     func connected(_ id: PeerID, _ run: RunID) {
         guard let old = shown[id], old.run != run else { return }
         let peer = Peer(displayName: old.name, id: id)

@@ -21,7 +21,8 @@ struct OpenedFile: Sendable {
         if count == 0, pread(file.raw, &first, 1, 0) > 0 {
             throw NearbyError(
                 .invalidParameter,
-                "\(path) has no size, and yet bytes, as files of /proc and /sys do: send a copy")
+                "\(path) reports a size of 0 but has content, like files in /proc and /sys: copy "
+                    + "it to an ordinary file and send that")
         }
         (descriptor, byteCount) = (file, count)
     }

@@ -93,17 +93,18 @@ final class PartFile {
         var status = stat()
         guard lstat(folder, &status) == 0 else {
             throw NearbyError(
-                .unavailable, "\(folder): it cannot be made: \(String(cString: strerror(made)))",
+                .unavailable,
+                "cannot create the folder \(folder): \(String(cString: strerror(made)))",
                 end: .writeFailed)
         }
         guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
             status.st_mode & 0o077 == 0
         else {
-            let instead = given == nil ? ", or set RIVULET_NEARBY_FILES" : ""
+            let instead = given == nil ? ", or set RIVULET_NEARBY_FILES to another" : ""
             throw NearbyError(
                 .unavailable,
-                "\(folder): files that come need a folder of ours that nobody else can read: make "
-                    + "it with `mkdir -m 700`\(instead)", end: .writeFailed)
+                "\(folder): incoming files need a folder of your own that nobody else can read: "
+                    + "`chmod 700` it\(instead)", end: .writeFailed)
         }
         removeOld(in: folder)
         return folder

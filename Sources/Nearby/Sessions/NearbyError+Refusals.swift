@@ -22,8 +22,7 @@ extension NearbyError {
             case .ended(.busy):
                 NearbyError(
                     .unavailable,
-                    "connecting with \(peer) was tried too often within ten seconds; "
-                        + "try again later")
+                    "too many attempts to connect to \(peer) within ten seconds; try again later")
             case .ended(.timedOut): NearbyError(.timedOut, late)
             case .ended(.left), .ended(.unknownSession), .ended(.alreadyMember):
                 NearbyError(.unavailable, "\(peer) has left the session")

@@ -48,8 +48,8 @@ public final class Session: Sendable {
     ///   - identity: certificates that others are shown.
     ///   - encryption: whether traffic must, may or must not be encrypted.
     ///   - folder: where files that come are kept until they are whole, so that moving them on is a
-    ///     rename; ours alone, made where it is not there. Nil: the one for all such files, where
-    ///     one that the disk has no room for is refused at once.
+    ///     rename; ours alone, made where it is not there. Nil: the folder shared by all such
+    ///     files; there, a file that the disk has no room for is refused at once.
     ///   - certificateHandler: asked about the chain of each member, which is empty if it has none;
     ///     nil: all are accepted.
     /// - Throws: `.invalidParameter` if the peer is not our own.

@@ -118,7 +118,7 @@ extension Limits {
     static let earlyTransfersMax = streamsMax + resourcesMax
     /// Streams of ours that wait for others of the same peer to end.
     static let unopenedStreamsMax = 4_096
-    /// Files of ours that wait for others to the same peer; each is open.
+    /// Files waiting for others to the same peer to arrive; each is kept open.
     public static let unsentFilesMax = 512
     /// Peers without a channel whose packet numbers are remembered: as many as a session has
     /// members. Beyond that the one is forgotten that was idle for longest.

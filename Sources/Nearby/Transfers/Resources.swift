@@ -81,8 +81,8 @@ public final class IncomingResource: Sendable {
 
     /// Ends it on both sides: `.cancelled`.
     ///
-    /// - Parameter keepingPart: what an earlier attempt left here stays for a later one, without
-    ///   what came since. Otherwise it is removed.
+    /// - Parameter keepingPart: if true, what an earlier attempt left here is kept for a later one,
+    ///   without what has arrived since; otherwise it is removed.
     public func cancel(keepingPart: Bool = false) {
         outcome.resolve(.failure(.cancelled))
         state.cancel(keepingPart: keepingPart)

@@ -140,8 +140,8 @@ extension TransferDesk {
         case .failure(let reason):
             switch reason {
             case .restarted, .abandoned, .unknownGroup, .full: break
-            // Others need the room that there was.
-            case .writeFailed: file.part.truncate()
+            // In a folder for all, others need the room.
+            case .writeFailed: if file.session.folder == nil { file.part.truncate() }
             // What cannot be read, or has changed, does not come again under the same key.
             case .cancelled, .refused, .readFailed, .sizeMismatch, .digestMismatch, .violation:
                 file.part.remove()

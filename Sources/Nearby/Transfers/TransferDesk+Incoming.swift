@@ -87,7 +87,9 @@ extension TransferDesk {
         // Whoever names a folder of its own sees to the room there.
         guard session.folder != nil || part.hasRoom(for: offer.byteCount) else {
             part.truncate()
-            let text = "there is no room for “\(resource.name)”, \(offer.byteCount) bytes"
+            let text =
+                "the disk has no room for “\(resource.name)” (\(offer.byteCount) bytes); free some "
+                + "space"
             outcome.resolve(.failure(NearbyError(.unavailable, text, end: .writeFailed)))
             state.end()
             session.events.push(.resource(resource), bytes: 1_024)

@@ -18,12 +18,12 @@ public enum ApplicationDials {
         case .release(let peer):
             node.tellInvitation(.dialed(peer, false), now)
             node.tellMesh(.addressees(.dialed(peer, false)), now)
-            node.channels.abandonDials(to: peer)
+            node.tellChannels(.abandonDials(to: peer), now)
             guard let association = node.peers[peer], !node.peers.isNeighbour(peer) else { return }
             node.tellChannels(.close(association.channel, .leaving), now)
         case .advertise(let info): node.tellRendezvous(.advertise(info), now)
         case .prefer(let preference):
-            node.channels.prefer(preference)
+            node.tellChannels(.prefer(preference), now)
             node.tellRendezvous(.prefer(preference), now)
         case .encrypt(let peer):
             guard let association = node.peers[peer],

@@ -4,19 +4,15 @@ import NearbyWire
 /// From keys to an open channel, and the frames that a channel sends for itself.
 extension ChannelMachine {
     /// Says what we are to a peer whose handshake is finished.
-    ///
-    /// - Parameter holder: the peer of ours that has its short ID.
-    mutating func admit(
-        _ channel: PeerChannel, holder: PeerID?, hasRoute: Bool, neighbourCount: Int, now: Instant
-    ) -> [Output] {
+    mutating func admit(_ channel: PeerChannel, _ view: View, _ now: Instant) -> [Output] {
         guard let peer = channel.peer else { return [] }
-        if let holder, holder != peer {
+        if let holder = view.peers.holder(of: peer.short), holder != peer {
             let text = "\(holder) has the same first 8 bytes"
             return fail(channel, .admissionShortIDTaken, text)
         }
         var terms = terms
-        terms.hasRoute = hasRoute
-        terms.neighbourCount = UInt8(clamping: neighbourCount)
+        terms.hasRoute = view.hasRoute
+        terms.neighbourCount = UInt8(clamping: view.peers.neighbourCount)
         let standing = Standing(
             peer, channel.certification, under: terms.trust.membership, unixTime: unixTime(now))
         channel.admission = AdmissionMachine(

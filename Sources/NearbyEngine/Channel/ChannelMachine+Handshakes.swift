@@ -3,16 +3,13 @@ import NearbyWire
 
 /// Datagrams of handshakes, from their first byte, and which of them are answered at all.
 extension ChannelMachine {
-    /// A datagram of a handshake: records in an envelope, or bare ones on a link.
     mutating func received(
-        _ datagram: [UInt8], _ arrival: Arrival, isBare: Bool, discovery: DiscoveryMachine,
-        routing: RoutingMachine, now: Instant
+        _ datagram: [UInt8], _ arrival: Arrival, isBare: Bool, _ view: View, _ now: Instant
     ) -> [Output] {
         if isBare {
             guard case .link = arrival.path else { return [.drop(.frameWrongLink)] }
             let key = PeerChannel.AttemptKey(path: arrival.path, attempt: nil, isClient: false)
-            return received(
-                datagram[...], key, introduction: nil, arrival, discovery, routing, now)
+            return received(datagram[...], key, introduction: nil, arrival, view, now)
         }
         guard let envelope = try? HandshakeEnvelope(parsing: datagram[...]) else {
             return [.drop(.handshakeMalformed)]
@@ -20,29 +17,29 @@ extension ChannelMachine {
         let key = PeerChannel.AttemptKey(
             path: arrival.path, attempt: envelope.attempt, isClient: envelope.isFromServer)
         return received(
-            envelope.records, key, introduction: envelope.introduction, arrival, discovery,
-            routing, now)
+            envelope.records, key, introduction: envelope.introduction, arrival, view, now)
     }
 
     @inline(never)
     private mutating func received(
         _ records: ArraySlice<UInt8>, _ key: PeerChannel.AttemptKey,
-        introduction: HandshakeEnvelope.Introduction?, _ arrival: Arrival,
-        _ discovery: DiscoveryMachine, _ routing: RoutingMachine, _ now: Instant
+        introduction: HandshakeEnvelope.Introduction?, _ arrival: Arrival, _ view: View,
+        _ now: Instant
     ) -> [Output] {
+        if let channel = channel(of: key) { return received(records, on: channel, now) }
         var isExpected = false
-        if !key.isClient, !isKnown(key) {
-            if let reason = refusal(ofHandshakeOver: key.path, routing) {
+        if !key.isClient {
+            if let reason = refusal(ofHandshakeOver: key.path, view.routing) {
                 return [.drop(reason)]
             }
+            // Beacons with proof named where it came from.
             if let peer = introduction?.peer, let endpoint = key.path.endpoint {
-                isExpected = discovery.knows(endpoint, of: peer)
+                isExpected = view.discovery.knows(endpoint, of: peer)
             }
         }
-        return handle(
-            .handshake(
-                records, key, introduction, firstHop: arrival.firstHop, isExpected: isExpected),
-            now: now)
+        let origin = InboundHandshakes.Origin(
+            key.path, firstHop: arrival.firstHop, isExpected: isExpected)
+        return begun(records, key, introduction, from: origin, now)
     }
 
     /// Why a handshake that comes out of the mesh is not answered; nil for those that are.

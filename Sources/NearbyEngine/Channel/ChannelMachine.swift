@@ -7,15 +7,25 @@ struct ChannelMachine {
     enum Input {
         /// Begin a handshake with a peer. `nonce` tells its datagrams from those of others.
         case invite(PeerID, over: Path, attempt: UInt16, nonce: UInt32)
-        /// A datagram of a handshake; `isExpected`: beacons with proof named where it came from.
-        case handshake(
-            ArraySlice<UInt8>, PeerChannel.AttemptKey, HandshakeEnvelope.Introduction?,
-            firstHop: PeerID?, isExpected: Bool)
+        /// A datagram of a handshake: records in an envelope, or bare ones on a link.
+        case handshake([UInt8], Arrival, isBare: Bool)
+        /// Our attempts with this peer under this number are not wanted any more.
+        case abandon(PeerID, attempt: UInt16)
+        /// Nor are our handshakes over the mesh with this peer.
+        case abandonDials(to: PeerID)
+        /// Whether channels that are begun from now on are to be encrypted.
+        case prefer(EncryptionPreference)
+        /// The handshake is finished: say what we are.
+        case admit(PeerChannel)
         /// A frame of the admission.
         case admission(AdmissionMachine.Input, PeerChannel)
         /// Begin one beside the channel that there is, unless one is answered already.
         case renew(PeerID, over: Path, attempt: UInt16, nonce: UInt32)
         case close(PeerChannel, CloseFrame.Reason)
+        /// Only opens what is under way, until then.
+        case keepForOpening(ChannelToken, until: Instant)
+        /// A sealed datagram came out of the mesh for a channel that we do not have.
+        case unknownChannel(index: UInt32, from: ShortID)
         case closeReceived(CloseFrame, PeerChannel)
         /// What to add to our time to have the time since 1970 UTC; nil while that is not known.
         case clock(unixOffset: Duration?)
@@ -31,7 +41,7 @@ struct ChannelMachine {
         case progress(PeerID, attempt: UInt16)
         /// Another began one, unproved.
         case handshakeSeen(HandshakeEnvelope.Introduction)
-        /// The handshake is finished: `admit` wants to know how we stand.
+        /// The handshake is finished: an `.admit` is wanted.
         case keyed(PeerChannel)
         /// The peer wants to be let in: an `.admission(.decide…)` is wanted.
         case invited(PeerChannel)
@@ -46,6 +56,8 @@ struct ChannelMachine {
         case closed(PeerChannel, byPeer: Bool)
         /// Somebody there has proved our own key.
         case ownIdentity(at: Endpoint)
+        /// For whoever believes in a channel that we do not have.
+        case hint([UInt8], to: ShortID)
         case drop(DropReason)
         case drops(DropCounters)
     }
@@ -57,6 +69,14 @@ struct ChannelMachine {
         case refused(DropReason)
         /// Of a channel without keys.
         case early
+    }
+
+    /// What it sees of the rest of the node.
+    struct View {
+        let discovery: DiscoveryMachine
+        let routing: RoutingMachine
+        let peers: Peers
+        let hasRoute: Bool
     }
 
     let own: PeerID
@@ -84,25 +104,35 @@ struct ChannelMachine {
             timers: timers)
     }
 
-    /// For channels that are begun from now on.
-    mutating func prefer(_ preference: EncryptionPreference) { terms.preference = preference }
-
-    mutating func handle(_ input: Input, now: Instant) -> [Output] {
+    mutating func handle(_ input: Input, seeing view: View, now: Instant) -> [Output] {
         switch input {
         case .invite(let peer, let path, let attempt, let nonce):
             return invite(peer, over: path, attempt, nonce, now)
-        case .handshake(let records, let key, let introduction, let firstHop, let isExpected):
-            if let channel = table[attempt: key] { return received(records, on: channel, now) }
-            let origin = InboundHandshakes.Origin(
-                key.path, firstHop: firstHop, isExpected: isExpected)
-            return begun(records, key, introduction, from: origin, now)
+        case .handshake(let datagram, let arrival, let isBare):
+            return received(datagram, arrival, isBare: isBare, view, now)
+        case .abandon(let peer, let attempt):
+            for channel in attempts(with: peer, number: attempt) { table.remove(channel) }
+            return []
+        case .abandonDials(let peer):
+            abandonDials(to: peer)
+            return []
+        case .prefer(let preference):
+            terms.preference = preference
+            return []
+        case .admit(let channel): return admit(channel, view, now)
         case .admission(let input, let channel): return advance(channel, input, now)
         case .renew(let peer, let path, let attempt, let nonce):
             let begun = attempts(with: peer, number: attempt)
-            for channel in begun where !channel.isAnswered { remove(channel) }
+            for channel in begun where !channel.isAnswered { table.remove(channel) }
             guard begun.allSatisfy({ !$0.isAnswered }) else { return [] }
             return invite(peer, over: path, attempt, nonce, now)
         case .close(let channel, let reason): return close(channel, reason)
+        case .keepForOpening(let token, let until):
+            table[token]?.stage = .closing(at: until)
+            return []
+        case .unknownChannel(let index, let source):
+            guard unknownChannels.mayHint(source, now: now) else { return [] }
+            return [.hint(UnknownChannelHint(index: index).bytes, to: source)]
         case .closeReceived(let frame, let channel):
             guard !channel.isAttempt else {
                 let reason = frame.reason.dropReason
@@ -143,20 +173,14 @@ struct ChannelMachine {
         table.filter { $0.isClient && $0.expectedPeer == peer }
     }
 
-    /// Forgets our attempts with this peer under this number.
-    mutating func abandon(_ peer: PeerID, attempt: UInt16) {
-        for channel in attempts(with: peer, number: attempt) { remove(channel) }
-    }
-
-    /// Forgets our handshakes over the mesh with this peer.
-    mutating func abandonDials(to peer: PeerID) {
+    private mutating func abandonDials(to peer: PeerID) {
         for channel in handshakes(with: peer)
         where channel.stage == .handshaking && channel.key.path.endpoint == nil {
-            remove(channel)
+            table.remove(channel)
         }
     }
 
-    func isKnown(_ key: PeerChannel.AttemptKey) -> Bool { table[attempt: key] != nil }
+    func channel(of key: PeerChannel.AttemptKey) -> PeerChannel? { table[attempt: key] }
 
     mutating func remove(_ channel: PeerChannel) { table.remove(channel) }
 
@@ -169,7 +193,8 @@ struct ChannelMachine {
 
     // MARK: Sealed frames
 
-    /// Opens a sealed datagram. The first shows that the other side has the keys.
+    /// Opens a sealed datagram. The first shows that the other side has the keys. Beside `handle`,
+    /// as it lends what it opens, which for each frame costs less than an output.
     mutating func open(_ datagram: [UInt8], now: Instant) -> Opened {
         guard let header = try? SealedHeader(parsing: datagram[...]) else {
             return .refused(.frameMalformed)
@@ -188,11 +213,6 @@ struct ChannelMachine {
         }
     }
 
-    /// Whether to tell a node behind others now that we do not have its channel.
-    mutating func mayHint(_ source: ShortID, now: Instant) -> Bool {
-        unknownChannels.mayHint(source, now: now)
-    }
-
     // MARK: Handshakes
 
     private mutating func invite(
@@ -208,7 +228,7 @@ struct ChannelMachine {
         return [.connecting(peer)] + drive(channel, now)
     }
 
-    private mutating func received(
+    mutating func received(
         _ records: ArraySlice<UInt8>, on channel: PeerChannel, _ now: Instant
     ) -> [Output] {
         channel.answered(now)
@@ -220,7 +240,7 @@ struct ChannelMachine {
     }
 
     /// Nothing is kept of whoever has not shown by a cookie that the address is his.
-    private mutating func begun(
+    mutating func begun(
         _ records: ArraySlice<UInt8>, _ key: PeerChannel.AttemptKey,
         _ introduction: HandshakeEnvelope.Introduction?, from origin: InboundHandshakes.Origin,
         _ now: Instant

@@ -226,7 +226,7 @@ extension DiscoveryMachine {
                 table[position].released(now, remembering: identity.lostPeerTime)
             }
             table[position].isInUse = isInUse
-            // A channel or an invitation is better than an answer, but to people.
+            // A channel or an invitation replaces an answer, except where people see who is near.
             if isInUse, !identity.showsPeers { table[position].answer = nil }
             let isGone = table[position].candidates.isEmpty || table[position].hasLeft(now)
             return !isInUse && isGone ? remove(at: position) : []

@@ -82,8 +82,8 @@ struct PeerRecord: Sendable {
     /// Whether what it says from there is new: a run that got few answers, or, while it is in use,
     /// an address that it did not have.
     ///
-    /// - Parameter showsPeers: people see who is near by beacons alone, so that a channel is no
-    ///   answer: whoever restarts beside us would wait for our next beacon.
+    /// - Parameter showsPeers: people learn only from beacons who is near, so a channel does not
+    ///   replace an answer: whoever restarts near us would have to wait for our next beacon.
     func isAnswerDue(at endpoint: Endpoint, beaconServes: Bool, showsPeers: Bool) -> Bool {
         guard answer == nil else { return false }
         guard isInUse, !showsPeers else { return answeredSinceUse < Limits.answeredBeaconsMax }

@@ -15,7 +15,7 @@ extension Node {
         case .handshakeSeen(let seen):
             tellInvitation(
                 .handshakeSeen(from: seen.peer, run: seen.run, attempt: seen.attempt), now)
-        case .keyed(let channel): keyed(channel, now)
+        case .keyed(let channel): tellChannels(.admit(channel), now)
         case .invited(let channel): invited(channel, now)
         case .opened(let channel): opened(channel, now)
         case .declined(let channel, let decision): declined(channel, decision, now)
@@ -25,6 +25,8 @@ extension Node {
             tell(.closed(channel), now)
             if byPeer { tellInvitation(.channelClosed(channel.token), now) }
         case .ownIdentity(let endpoint): outbox.add(.diagnostic(.ownIdentityElsewhere(endpoint)))
+        case .hint(let hint, let source):
+            outbox.originate(hint, to: source, .control, seeing: view(toward: source))
         case .drop(let reason): outbox.drop(reason)
         case .drops(let counters): outbox.add(counters)
         }
@@ -37,13 +39,6 @@ extension Node {
     }
 
     // MARK: Admission
-
-    private func keyed(_ channel: PeerChannel, _ now: Instant) {
-        let outputs = channels.admit(
-            channel, holder: channel.peer.flatMap { peers.holder(of: $0.short) },
-            hasRoute: mesh.costToCollector != nil, neighbourCount: peers.neighbourCount, now: now)
-        work.add(outputs, as: Work.channel)
-    }
 
     /// Who is accepted has its place before the neighbour that makes room for it is closed:
     /// otherwise the tie-break, told of that, invites another to it.
@@ -103,10 +98,7 @@ extension Node {
     func unknownChannel(_ index: UInt32, from path: Path, _ now: Instant) {
         switch path {
         case .link(let endpoint): tellRendezvous(.unknownChannel(at: endpoint), now)
-        case .mesh(let source):
-            guard channels.mayHint(source, now: now) else { return }
-            let hint = UnknownChannelHint(index: index).bytes
-            outbox.originate(hint, to: source, .control, seeing: view(toward: source))
+        case .mesh(let source): tellChannels(.unknownChannel(index: index, from: source), now)
         }
     }
 

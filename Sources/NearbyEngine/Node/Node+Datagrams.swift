@@ -14,20 +14,11 @@ extension Node {
             tellRendezvous(.datagram(bytes, from: endpoint, isMulticast: isMulticast), now)
         case _ where isMulticast: outbox.drop(.frameUnknownType)
         case .sealed: sealedFrameReceived(bytes, arrival, now)
-        case .handshake: handshakeReceived(bytes, arrival, isBare: false, now)
-        case .record: handshakeReceived(bytes, arrival, isBare: true, now)
+        case .handshake: tellChannels(.handshake(bytes, arrival, isBare: false), now)
+        case .record: tellChannels(.handshake(bytes, arrival, isBare: true), now)
         case .unknownChannel: unknownChannelHint(bytes, from: arrival.path, now)
         case .echo, .unknown: outbox.drop(.frameUnknownType)
         }
-    }
-
-    private func handshakeReceived(
-        _ datagram: [UInt8], _ arrival: Arrival, isBare: Bool, _ now: Instant
-    ) {
-        let outputs = channels.received(
-            datagram, arrival, isBare: isBare, discovery: rendezvous.discovery,
-            routing: mesh.routing, now: now)
-        work.add(outputs, as: Work.channel)
     }
 
     // MARK: Sealed frames

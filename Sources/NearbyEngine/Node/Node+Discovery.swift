@@ -17,10 +17,11 @@ extension Node {
         case .unreachable(let peer, let attempt): tellInvitation(.failed(peer, attempt), now)
         case .abandon(let peer, let attempt):
             if let association = peers[peer] { tell(association, .abandonResumption, now) }
-            channels.abandon(peer, attempt: attempt)
+            tellChannels(.abandon(peer, attempt: attempt), now)
         case .use(let token):
             if let channel = channels[token] { use(channel, now) }
-        case .keepForOpening(let token, let until): channels[token]?.stage = .closing(at: until)
+        case .keepForOpening(let token, let until):
+            tellChannels(.keepForOpening(token, until: until), now)
         case .close(let token, let reason):
             if let channel = channels[token] { tellChannels(.close(channel, reason), now) }
         case .probe(let token):

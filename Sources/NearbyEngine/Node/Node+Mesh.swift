@@ -12,7 +12,7 @@ extension Node {
             guard let association = peers[peer] else { return }
             tell(association, .nextHop(peers.isNeighbour(peer) ? peer : hop), now)
         case .dial(let peer): beginHandshake(with: peer, over: .mesh(peer.short), attempt: 0, now)
-        case .giveUp(let peer): channels.abandonDials(to: peer)
+        case .giveUp(let peer): tellChannels(.abandonDials(to: peer), now)
         case .costToCollector(let cost): tellRendezvous(.costToCollector(cost), now)
         case .event(let event): ApplicationDials.tell(event, by: self, now)
         case .drop(let reason): outbox.drop(reason)

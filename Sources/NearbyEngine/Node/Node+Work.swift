@@ -34,7 +34,10 @@ extension Node {
     }
 
     @inline(never) func tellChannels(_ input: ChannelMachine.Input, _ now: Instant) {
-        work.add(channels.handle(input, now: now), as: Work.channel)
+        let view = ChannelMachine.View(
+            discovery: rendezvous.discovery, routing: mesh.routing, peers: peers,
+            hasRoute: mesh.costToCollector != nil)
+        work.add(channels.handle(input, seeing: view, now: now), as: Work.channel)
     }
 
     @inline(never) func tellMesh(_ input: MeshMachine.Input, _ now: Instant) {

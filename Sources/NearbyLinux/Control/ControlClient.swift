@@ -8,9 +8,9 @@ public enum ControlError: Error, Hashable, Sendable, CustomStringConvertible {
     case notPermitted(path: String)
     /// Another agent serves this path.
     case alreadyServed(path: String)
-    /// Something that is not a socket is in the way of ours.
+    /// Something that is not a socket is where our socket should go.
     case notASocket(path: String)
-    /// What we were to ask at is not a socket.
+    /// The path that a client was told to connect to is not a socket.
     case noSocket(path: String)
     case badPath(String)
     /// The directory that a socket is to be made in is missing, and we may not make it.
@@ -32,7 +32,8 @@ public enum ControlError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notASocket(let path):
             "\(path) is not a socket: remove it, or choose another path"
         case .noSocket(let path):
-            "\(path) is not a socket: name the one of a node that runs, its `control:`"
+            "\(path) is not a socket: give the control socket of a running node (its `control:` "
+                + "setting)"
         case .badPath(let path): "'\(path)' cannot be a socket's path: it must have 1–107 bytes"
         case .noDirectory(_, let error): "no control socket there: \(error)"
         case .timedOut(let path, let limit):

@@ -121,7 +121,8 @@ struct IncomingResources: Sendable {
         case .beyondLimit: return violated(own, .violation, .transferBeyondLimit)
         case .stopped: if isLast { close(own, &effects) }
         case .few:
-            // Of many at once, all that the peer may send could lie here, with too little of each.
+            // With many at once, all the peer's credit could lie here, too little of each to be
+            // written.
             if total.isShort { effects += flushAll() }
         case .many:
             flush(own, &effects)

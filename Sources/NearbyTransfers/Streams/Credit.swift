@@ -30,7 +30,7 @@ struct TotalCredit: Sendable {
 
     mutating func release(_ count: UInt64) { released = min(received, released + count) }
 
-    /// Whether the peer may soon send no more of what it was told.
+    /// Whether the peer has nearly used up the credit that it was given.
     var isShort: Bool { announced < received + window / 8 }
 
     /// The limit that the peer is to be told now, if it is worth a frame.

@@ -85,6 +85,7 @@ final class SensorDrivers {
 
     /// The last of all; it may take its time.
     func finish() {
+        CommandDriver.endAll()
         for driver in events.replace(with: []) { driver.finish() }
         for driver in listeners.drivers { driver.finish() }
         listeners = AdvertisementSensors()

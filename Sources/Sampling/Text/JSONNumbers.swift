@@ -75,7 +75,7 @@ struct JSONNumbers {
         add(path, .value(value))
     }
 
-    /// One more than are of use: so many are too many.
+    /// Keeps one more than the limit, so that the caller sees that there are too many.
     private mutating func add(_ path: String, _ outcome: Outcome) {
         if found.count <= Limits.channelsPerSensorMax { found.append((path, outcome)) }
     }

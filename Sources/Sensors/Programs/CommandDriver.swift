@@ -20,6 +20,15 @@ public final class CommandDriver: SensorDriver {
     private let state: Mutex<State>
     /// Apart from the state, which is locked while a sample is taken.
     private let lastFault = Mutex<String?>(nil)
+    private let lastRemark = Mutex<String?>(nil)
+
+    /// The groups of programs that run, of all drivers.
+    private static let running = Mutex<Set<pid_t>>([])
+
+    /// Kills what runs: whoever reads it is about to end.
+    public static func endAll() {
+        running.withLock { for process in $0 { kill(-process, SIGKILL) } }
+    }
 
     private struct State {
         var known: KnownChannels
@@ -48,6 +57,8 @@ public final class CommandDriver: SensorDriver {
 
     public var fault: String? { lastFault.withLock { $0 } }
 
+    public var diagnostic: String? { lastRemark.withLock { $0 } }
+
     public func sample() -> [Measurement] {
         state.withLock { state in
             if let unreaped = state.unreaped {
@@ -61,10 +72,22 @@ public final class CommandDriver: SensorDriver {
                 return state.known.nulls(fault.reason)
             case .success(let measurements):
                 lastFault.withLock { $0 = nil }
-                state.known.record(measurements)
-                return measurements
+                let legal = measurements.filter { ChannelDescription(name: $0.channel) != nil }
+                remark(on: measurements.first { ChannelDescription(name: $0.channel) == nil })
+                state.known.record(legal)
+                return legal
             }
         }
+    }
+
+    /// One that cannot have its name is left out, and said.
+    private func remark(on leftOut: Measurement?) {
+        let remark = leftOut.map { measurement in
+            let name = StandardErrorTail.line(Array(measurement.channel.utf8)[...]) ?? ""
+            return "left out “\(name)”: a channel's name has 1 to 63 bytes and no control "
+                + "characters"
+        }
+        lastRemark.withLock { $0 = remark }
     }
 
     private struct Fault: Error {
@@ -80,7 +103,11 @@ public final class CommandDriver: SensorDriver {
             return .failure(Fault(reason: .failed, text: String(cString: strerror(errno))))
         }
         (output, complaints) = (first, second)
-        let (process, code) = spawn(output: output.writing, complaints: complaints.writing)
+        let (process, code) = Self.running.withLock { running in
+            let spawned = spawn(output: output.writing, complaints: complaints.writing)
+            if let process = spawned.process { running.insert(process) }
+            return spawned
+        }
         output.closeWriting()
         complaints.closeWriting()
         guard let process else {
@@ -117,7 +144,7 @@ public final class CommandDriver: SensorDriver {
     private static func complaint(_ output: [UInt8]) -> String {
         if CommandOutput.isTooMuch(output) {
             return "it printed more than \(Limits.channelsPerSensorMax) numbers: print fewer, or "
-                + "make two sensors of it"
+                + "split them between two sensors"
         }
         let line = StandardErrorTail.line(output[...])
         return line.map { "it printed no number: \($0)" } ?? "it printed nothing"
@@ -190,6 +217,7 @@ public final class CommandDriver: SensorDriver {
         }
         // Children that it left behind; before its number, which is its group's, is free again.
         kill(-process, SIGKILL)
+        _ = Self.running.withLock { $0.remove(process) }
         var status: Int32 = 0
         waitpid(process, &status, 0)
         return status

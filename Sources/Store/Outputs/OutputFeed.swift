@@ -262,7 +262,7 @@ public final class OutputFeed {
         for _ in 0..<Self.changesMax {
             selectHistory.bind(1, output).bind(2, page.cursor.historyRun)
             guard try selectHistory.step() else {
-                // Whatever was counted: gaps count, too.
+                // Whatever the count was: it includes gaps, for which nothing comes.
                 history?.count = 0
                 return
             }

@@ -232,13 +232,14 @@ public final class StoreReader {
             let mappings = try clocks.mappings(of: boot)
             let dating = mappings.stretches
             let utc = { (milliseconds: Int64?) in milliseconds.flatMap { dating?.utc($0) } }
-            let settled = try? NumberRanges(parsingStored: rows.bytes(4))
+            var settled = (try? NumberRanges(parsingStored: rows.bytes(4))) ?? NumberRanges()
+            // No reading has it, though ranges begin with it.
+            settled.remove(0..<1)
             runs.append(
                 StoredRunSummary(
                     peer: peer, node: name, run: run, boot: boot, rank: mappings.rank,
                     first: utc(rows.optionalInteger(5)), last: utc(rows.optionalInteger(6)),
-                    channelCount: Int(clamping: rows.integer(7)), settledCount: settled?.count ?? 0)
-            )
+                    channelCount: Int(clamping: rows.integer(7)), settledCount: settled.count))
         }
         try database.checkSeal()
         return runs

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// A connection to one SQLite file. Used by one thread at a time.
 final class Database {
@@ -35,6 +36,16 @@ final class Database {
         connection = opened
         sqlite3_busy_timeout(opened, Self.busyMilliseconds)
         _ = csqlite_defend(opened)
+    }
+
+    /// Whether the path leads to this file still, and the log beside it is there, or never was.
+    func isInPlace(havingLog hadLog: inout Bool) -> Bool {
+        var hasMoved: Int32 = 0
+        sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        let name = sqlite3_db_filename(connection, "main").map { String(cString: $0) } ?? path
+        let hasLog = access(name + "-wal", F_OK) == 0
+        defer { hadLog = hadLog || hasLog }
+        return hasMoved == 0 && (hasLog || !hadLog)
     }
 
     deinit { sqlite3_close_v2(connection) }

@@ -36,7 +36,9 @@ struct ReceiveFiles: ParsableCommand {
     @OptionGroup var choice: ServiceChoice
 
     func validate() throws {
-        if from.contains("") { throw ValidationError("--from wants a sender's name or PeerID") }
+        if from.contains("") {
+            throw ValidationError("--from is empty: give a sender's name or PeerID")
+        }
     }
 
     func run() throws {

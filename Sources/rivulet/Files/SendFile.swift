@@ -56,8 +56,9 @@ struct SendFile: ParsableCommand {
         // What is not UTF-8 comes to Swift with this character in its place.
         if file.contains("\u{FFFD}"), access(file, F_OK) != 0 {
             throw Failure(
-                "\(ReadableText.shown(file)): a name that is not UTF-8 cannot be given here; "
-                    + "rename the file, or make a link to it", .noInput)
+                "\(ReadableText.shown(file)): file names that are not valid UTF-8 are not "
+                    + "supported here; rename the file, or make a link to it and send that",
+                .noInput)
         }
         let (service, ownName) = try choice.made()
         let kept = try choice.peer(ownName, role: "send", hint: file)

@@ -36,6 +36,7 @@ struct Ping: ParsableCommand {
     @OptionGroup var node: NodeSocket
 
     func validate() throws {
+        if name.isEmpty { throw ValidationError("the name is empty: give a node's name or PeerID") }
         if let count, !(1...1_000_000).contains(count) {
             throw ValidationError("--count wants a number from 1 to 1000000")
         }

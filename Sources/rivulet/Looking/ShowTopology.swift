@@ -58,7 +58,9 @@ struct ShowTopology: ParsableCommand {
     static func write(_ text: String, to path: String) throws {
         func fault() -> Failure {
             let code = errno
-            return Failure("\(path): \(String(cString: strerror(code)))", ExitStatus(code: code))
+            return Failure(
+                "\(path) cannot be written: \(String(cString: strerror(code)))",
+                [EACCES, EPERM].contains(code) ? ExitStatus(code: code) : .cannotCreate)
         }
         guard let file = fopen(path, "w") else { throw fault() }
         let bytes = Array(text.utf8)

@@ -11,7 +11,7 @@ struct Trace: ParsableCommand {
             trips of three questions. `*` is a question that was not answered: by a node of an \
             older version, by one that answers others at the moment, or because it was lost.
 
-            Exit status: as `rivulet ping` has it.
+            Exit status: as for `rivulet ping`, and 0 if --max-hops ended the trace.
             """)
 
     @Argument(help: "The node's name, or its PeerID or the first two groups of it.")
@@ -29,6 +29,7 @@ struct Trace: ParsableCommand {
     @OptionGroup var node: NodeSocket
 
     func validate() throws {
+        if name.isEmpty { throw ValidationError("the name is empty: give a node's name or PeerID") }
         guard (1...10).contains(queries) else {
             throw ValidationError("--queries wants a number from 1 to 10")
         }
@@ -51,11 +52,17 @@ struct Trace: ParsableCommand {
             if !json { try StandardOutput.show(line) }
             if report.isComplete || report.isHopeless { break }
         }
-        if !report.isComplete, !Interruption.came, asker.map[peer]?.hasChannel == true {
+        report.isCut =
+            report.hops.count >= maxHops && !report.isComplete && !report.isHopeless
+        if !report.isComplete, !report.isCut, !Interruption.came,
+            asker.map[peer]?.hasChannel == true
+        {
             report.end = try asker.ask(peer, hopLimit: nil, patience: timeout.duration)
         }
         if let last = json ? "\(report.json)" : report.remark { try StandardOutput.show(last) }
-        guard report.isComplete || report.end?.echo != nil else { throw Failure("", .unavailable) }
+        guard report.isComplete || report.isCut || report.end?.echo != nil else {
+            throw Failure("", .unavailable)
+        }
     }
 
     private func hop(
