@@ -197,8 +197,8 @@ final class StoreThread: @unchecked Sendable {
     private func abandon() {
         store = nil
         let line =
-            "\(path), or the log beside it, was removed, moved or replaced while it was in use; what "
-            + "is there now is opened, or a new file made"
+            "\(path), or the log beside it, was removed, moved or replaced while it was in use; "
+            + "what is there now is opened, or a new file made"
         _ = answers.post(.damaged(line))
     }
 

@@ -76,8 +76,8 @@ public final class Store {
         packing = try Packing(database, readings, statements)
     }
 
-    /// Whether what is committed can be found again: false where the file, or the log beside it, was
-    /// removed, moved or replaced. Then the caller opens the path anew.
+    /// Whether what is committed can be found again: false where the file, or the log beside it,
+    /// was removed, moved or replaced. Then the caller opens the path anew.
     public func isInPlace() -> Bool { database.isInPlace(havingLog: &hadLog) }
 
     /// Makes the batch durable, or throws and leaves everything as it was. What is in the store

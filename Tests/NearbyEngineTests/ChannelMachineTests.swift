@@ -42,11 +42,11 @@ private struct ChannelPair {
     }
 
     private mutating func give(_ input: ChannelMachine.Input, to side: Int) {
-        let view = ChannelMachine.View(
-            discovery: DiscoveryMachineTests.machine(),
-            routing: RoutingMachine(own: Self.peers[side], kind: .node), peers: Peers(),
-            hasRoute: false)
-        pass(machines[side].handle(input, seeing: view, now: .zero), of: side)
+        let outputs = machines[side].handle(
+            input, peers: Peers(), discovery: DiscoveryMachineTests.machine(),
+            routing: RoutingMachine(own: Self.peers[side], kind: .node), hasRoute: false,
+            now: .zero)
+        pass(outputs, of: side)
     }
 
     private mutating func pass(_ outputs: [ChannelMachine.Output], of side: Int) {

@@ -4,15 +4,17 @@ import NearbyWire
 /// From keys to an open channel, and the frames that a channel sends for itself.
 extension ChannelMachine {
     /// Says what we are to a peer whose handshake is finished.
-    mutating func admit(_ channel: PeerChannel, _ view: View, _ now: Instant) -> [Output] {
+    mutating func admit(
+        _ channel: PeerChannel, _ peers: Peers, hasRoute: Bool, _ now: Instant
+    ) -> [Output] {
         guard let peer = channel.peer else { return [] }
-        if let holder = view.peers.holder(of: peer.short), holder != peer {
+        if let holder = peers.holder(of: peer.short), holder != peer {
             let text = "\(holder) has the same first 8 bytes"
             return fail(channel, .admissionShortIDTaken, text)
         }
         var terms = terms
-        terms.hasRoute = view.hasRoute
-        terms.neighbourCount = UInt8(clamping: view.peers.neighbourCount)
+        terms.hasRoute = hasRoute
+        terms.neighbourCount = UInt8(clamping: peers.neighbourCount)
         let standing = Standing(
             peer, channel.certification, under: terms.trust.membership, unixTime: unixTime(now))
         channel.admission = AdmissionMachine(

@@ -4,12 +4,14 @@ import NearbyWire
 /// Datagrams of handshakes, from their first byte, and which of them are answered at all.
 extension ChannelMachine {
     mutating func received(
-        _ datagram: [UInt8], _ arrival: Arrival, isBare: Bool, _ view: View, _ now: Instant
+        _ datagram: [UInt8], _ arrival: Arrival, isBare: Bool, _ discovery: DiscoveryMachine,
+        _ routing: RoutingMachine, _ now: Instant
     ) -> [Output] {
         if isBare {
             guard case .link = arrival.path else { return [.drop(.frameWrongLink)] }
             let key = PeerChannel.AttemptKey(path: arrival.path, attempt: nil, isClient: false)
-            return received(datagram[...], key, introduction: nil, arrival, view, now)
+            return received(
+                datagram[...], key, introduction: nil, arrival, discovery, routing, now)
         }
         guard let envelope = try? HandshakeEnvelope(parsing: datagram[...]) else {
             return [.drop(.handshakeMalformed)]
@@ -17,24 +19,25 @@ extension ChannelMachine {
         let key = PeerChannel.AttemptKey(
             path: arrival.path, attempt: envelope.attempt, isClient: envelope.isFromServer)
         return received(
-            envelope.records, key, introduction: envelope.introduction, arrival, view, now)
+            envelope.records, key, introduction: envelope.introduction, arrival, discovery,
+            routing, now)
     }
 
     @inline(never)
     private mutating func received(
         _ records: ArraySlice<UInt8>, _ key: PeerChannel.AttemptKey,
-        introduction: HandshakeEnvelope.Introduction?, _ arrival: Arrival, _ view: View,
-        _ now: Instant
+        introduction: HandshakeEnvelope.Introduction?, _ arrival: Arrival,
+        _ discovery: DiscoveryMachine, _ routing: RoutingMachine, _ now: Instant
     ) -> [Output] {
         if let channel = channel(of: key) { return received(records, on: channel, now) }
         var isExpected = false
         if !key.isClient {
-            if let reason = refusal(ofHandshakeOver: key.path, view.routing) {
+            if let reason = refusal(ofHandshakeOver: key.path, routing) {
                 return [.drop(reason)]
             }
             // Beacons with proof named where it came from.
             if let peer = introduction?.peer, let endpoint = key.path.endpoint {
-                isExpected = view.discovery.knows(endpoint, of: peer)
+                isExpected = discovery.knows(endpoint, of: peer)
             }
         }
         let origin = InboundHandshakes.Origin(

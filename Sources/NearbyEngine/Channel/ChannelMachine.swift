@@ -71,14 +71,6 @@ struct ChannelMachine {
         case early
     }
 
-    /// What it sees of the rest of the node.
-    struct View {
-        let discovery: DiscoveryMachine
-        let routing: RoutingMachine
-        let peers: Peers
-        let hasRoute: Bool
-    }
-
     let own: PeerID
     /// What every peer is told of us.
     private(set) var terms: AdmissionTerms
@@ -104,12 +96,16 @@ struct ChannelMachine {
             timers: timers)
     }
 
-    mutating func handle(_ input: Input, seeing view: View, now: Instant) -> [Output] {
+    /// - Parameter hasRoute: whether we have a route to a collector.
+    mutating func handle(
+        _ input: Input, peers: Peers, discovery: DiscoveryMachine, routing: RoutingMachine,
+        hasRoute: Bool, now: Instant
+    ) -> [Output] {
         switch input {
         case .invite(let peer, let path, let attempt, let nonce):
             return invite(peer, over: path, attempt, nonce, now)
         case .handshake(let datagram, let arrival, let isBare):
-            return received(datagram, arrival, isBare: isBare, view, now)
+            return received(datagram, arrival, isBare: isBare, discovery, routing, now)
         case .abandon(let peer, let attempt):
             for channel in attempts(with: peer, number: attempt) { table.remove(channel) }
             return []
@@ -119,7 +115,7 @@ struct ChannelMachine {
         case .prefer(let preference):
             terms.preference = preference
             return []
-        case .admit(let channel): return admit(channel, view, now)
+        case .admit(let channel): return admit(channel, peers, hasRoute: hasRoute, now)
         case .admission(let input, let channel): return advance(channel, input, now)
         case .renew(let peer, let path, let attempt, let nonce):
             let begun = attempts(with: peer, number: attempt)

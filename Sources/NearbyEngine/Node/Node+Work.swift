@@ -34,10 +34,10 @@ extension Node {
     }
 
     @inline(never) func tellChannels(_ input: ChannelMachine.Input, _ now: Instant) {
-        let view = ChannelMachine.View(
-            discovery: rendezvous.discovery, routing: mesh.routing, peers: peers,
-            hasRoute: mesh.costToCollector != nil)
-        work.add(channels.handle(input, seeing: view, now: now), as: Work.channel)
+        let outputs = channels.handle(
+            input, peers: peers, discovery: rendezvous.discovery, routing: mesh.routing,
+            hasRoute: mesh.costToCollector != nil, now: now)
+        work.add(outputs, as: Work.channel)
     }
 
     @inline(never) func tellMesh(_ input: MeshMachine.Input, _ now: Instant) {

@@ -23,7 +23,7 @@ public final class CommandDriver: SensorDriver {
     private let lastRemark = Mutex<String?>(nil)
 
     /// The groups of programs that run, of all drivers.
-    private static let running = Mutex<Set<pid_t>>([])
+    private static let running = Mutex<[pid_t]>([])
 
     /// Kills what runs: whoever reads it is about to end.
     public static func endAll() {
@@ -72,23 +72,29 @@ public final class CommandDriver: SensorDriver {
                 return state.known.nulls(fault.reason)
             case .success(let measurements):
                 lastFault.withLock { $0 = nil }
-                let legal = measurements.filter { ChannelDescription(name: $0.channel) != nil }
-                remark(on: measurements.first { ChannelDescription(name: $0.channel) == nil })
+                let legal = checkNames(of: measurements)
                 state.known.record(legal)
                 return legal
             }
         }
     }
 
-    /// One that cannot have its name is left out, and said.
-    private func remark(on leftOut: Measurement?) {
-        let remark = leftOut.map { measurement in
-            let name = StandardErrorTail.line(Array(measurement.channel.utf8)[...]) ?? ""
-            return "left out “\(name)”: a channel's name has 1 to 63 bytes and no control "
-                + "characters"
+    /// What cannot have its name is left out, and said.
+    @inline(never)
+    private func checkNames(of measurements: [Measurement]) -> [Measurement] {
+        var legal = measurements
+        var remark: String?
+        for index in measurements.indices.reversed()
+        where ChannelDescription(name: measurements[index].channel) == nil {
+            legal.remove(at: index)
+            let name = StandardErrorTail.line(Array(measurements[index].channel.utf8)[...]) ?? ""
+            remark = "left out “" + name + Self.rule
         }
         lastRemark.withLock { $0 = remark }
+        return legal
     }
+
+    private static let rule = "”: a channel's name has 1 to 63 bytes and no control characters"
 
     private struct Fault: Error {
         let reason: NullReason
@@ -105,7 +111,7 @@ public final class CommandDriver: SensorDriver {
         (output, complaints) = (first, second)
         let (process, code) = Self.running.withLock { running in
             let spawned = spawn(output: output.writing, complaints: complaints.writing)
-            if let process = spawned.process { running.insert(process) }
+            if let process = spawned.process { running.append(process) }
             return spawned
         }
         output.closeWriting()
@@ -217,7 +223,11 @@ public final class CommandDriver: SensorDriver {
         }
         // Children that it left behind; before its number, which is its group's, is free again.
         kill(-process, SIGKILL)
-        _ = Self.running.withLock { $0.remove(process) }
+        Self.running.withLock { running in
+            guard let index = running.firstIndex(of: process) else { return }
+            running[index] = running[running.count - 1]
+            running.removeLast()
+        }
         var status: Int32 = 0
         waitpid(process, &status, 0)
         return status
