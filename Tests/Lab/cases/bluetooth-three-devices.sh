@@ -5,8 +5,8 @@
 PROGRAM=$PWD/.build-tests/debug/example-three-devices
 [ -x "$PROGRAM" ] || not_run "the examples are not built: deploy/test.sh unit"
 
-# device NAME ARGUMENTS… -- COMMAND…: the program, under that command; it reads what `types` writes. A pipe held open for
-# reading and writing has no end.
+# device NAME ARGUMENTS… -- COMMAND…: the program, under that command; it reads what `types` writes. Its pipe is open for
+# writing as well, and so never at its end.
 device() {
     local name=$1 arguments=()
     shift
