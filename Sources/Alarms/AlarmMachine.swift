@@ -14,6 +14,10 @@ public struct AlarmMachine: Sendable {
         case delivered(Delivery)
         /// These nodes are in reach.
         case reachable([PeerID])
+        /// What held when the program, or the rules before these, ended: it is not told again, but
+        /// for the end of alarms that no rule matches any more. Nodes that are known have from now
+        /// on to be heard. `unixOffset` added to our clock gives UTC.
+        case restored(AlarmRecord, unixOffset: Duration)
         case deadlineReached
     }
 
@@ -49,15 +53,23 @@ public struct AlarmMachine: Sendable {
     private static let endedAge = Duration.seconds(86_400)
     private static let tick = Duration.seconds(1)
 
-    public init(rules: [AlarmRule], words: FleetWords = .none) {
+    /// - Parameter former: the machine with the rules before these: pending alarms go on if their
+    ///   rule is unchanged, and it is known when nodes were last heard, and which alarms ended.
+    public init(
+        rules: [AlarmRule], words: FleetWords = .none, after former: AlarmMachine? = nil
+    ) {
         self.rules = rules
         self.words = words
+        if let former { takeOver(former) }
     }
 
     /// Nil where nothing is configured.
     public var nextDeadline: Instant? { rules.isEmpty ? nil : nextTick }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+        if case .restored(let record, let unixOffset) = input {
+            return restore(record, unixOffset, now)
+        }
         guard !rules.isEmpty else { return [] }
         var outputs: [Output] = []
         if nextTick == nil { nextTick = now + Self.tick }
@@ -75,6 +87,7 @@ public struct AlarmMachine: Sendable {
             guard let due = nextTick, now >= due else { break }
             nextTick = now + Self.tick
             look(now, &outputs)
+        case .restored: break
         }
         return outputs
     }
@@ -102,9 +115,9 @@ public struct AlarmMachine: Sendable {
             }
     }
 
-    /// Takes over what the machine with the former rules knew: pending alarms, if their rule is
-    /// unchanged; when nodes were last heard; and alarms that have cleared.
-    public mutating func takeOver(_ former: AlarmMachine) {
+    // MARK: What was before
+
+    private mutating func takeOver(_ former: AlarmMachine) {
         for (key, state) in former.states {
             guard case .pending = state, let rule = rules.firstIndex(of: former.rules[key.rule])
             else { continue }
@@ -121,12 +134,8 @@ public struct AlarmMachine: Sendable {
         }
     }
 
-    /// What held when the program, or the rules before these, ended: it is not told again. Nodes
-    /// that are known have from now on to be heard.
-    ///
-    /// - Returns: the clearing of alarms that no rule matches any more.
-    public mutating func restore(
-        _ record: AlarmRecord, unixOffset: Duration, now: Instant
+    private mutating func restore(
+        _ record: AlarmRecord, _ unixOffset: Duration, _ now: Instant
     ) -> [Output] {
         var outputs: [Output] = []
         for node in record.nodes.prefix(Limits.alarmNodesMax) where nodes[node.peer] == nil {

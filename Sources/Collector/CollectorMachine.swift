@@ -33,7 +33,7 @@ public struct CollectorMachine: Sendable {
         case deadlineReached
     }
 
-    public enum Output: Hashable, Sendable {
+    public enum Output: Equatable, Sendable {
         case accepted(Delivery)
         /// A birth that is new to us.
         case born(PeerID, Birth)

@@ -2,7 +2,7 @@ import NearbyCore
 import Telemetry
 
 /// Readings of one report that are new, with what is needed to understand them.
-public struct Delivery: Hashable, Sendable {
+public struct Delivery: Equatable, Sendable {
     public var peer: PeerID
     public var birth: Birth
     /// In ascending order of sequence; each comes once for (peer, run, sequence).

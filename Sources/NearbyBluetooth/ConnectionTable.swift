@@ -26,7 +26,7 @@ struct BluetoothChannelID: Comparable, Sendable {
 /// other waits three seconds and then connects all the same. If both did, both channels are heard
 /// and the newest is used. One message of a channel is one datagram.
 struct ConnectionTable: Sendable {
-    enum Input: Equatable, Sendable {
+    enum Input: Sendable {
         case adapterUp(BluetoothAddress)
         case adapterDown
         case heard(Advertisement, from: BluetoothAddress)

@@ -39,6 +39,9 @@ public struct GroupStatus: Sendable {
         sessions[number]?.members.isEmpty == false || invitations.isFor(number)
     }
 
+    /// Whether an invitation waits for our answer.
+    public var isAsked: Bool { invitations.incomingCount > 0 }
+
     /// The name that others connect with; nil: there is no such session.
     public func id(of number: SessionNumber) -> SessionID? { sessions[number]?.id }
 

@@ -4,7 +4,7 @@ import NearbyCore
 /// not all read at once; a sensor that is still being read is not asked again, and one that never
 /// comes back is reported once a period and delays nobody.
 public struct SamplingSchedule: Sendable {
-    public enum Input: Equatable, Sendable {
+    public enum Input: Sendable {
         case start
         /// The sensor's measurement has come back.
         case completed(Int)

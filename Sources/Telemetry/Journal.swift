@@ -25,7 +25,7 @@ public struct Journal: Sendable {
     /// Readings that were given up since the start.
     public private(set) var lostCount: UInt64 = 0
 
-    struct PendingGap: Hashable, Sendable {
+    struct PendingGap: Equatable, Sendable {
         var gap: Gap
         /// When the collector was told.
         var announcedAt: Instant?

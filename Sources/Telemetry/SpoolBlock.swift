@@ -1,7 +1,7 @@
 import NearbyCore
 
 /// Readings of one run, as the journal keeps them in memory and on disk.
-public struct SpoolBlock: Hashable, Sendable {
+public struct SpoolBlock: Equatable, Sendable {
     public var run: RunID
     /// The sequence numbers in `bytes`, all of them.
     public var range: Range<UInt64>
@@ -40,7 +40,7 @@ public struct RunRange: Hashable, Sendable {
 }
 
 /// What was found on disk of a run that ended before.
-public struct SpooledRun: Hashable, Sendable {
+public struct SpooledRun: Equatable, Sendable {
     public var birth: Birth
     /// In ascending order, disjoint.
     public var blocks: [(range: Range<UInt64>, place: SpoolPlace)]
@@ -52,10 +52,5 @@ public struct SpooledRun: Hashable, Sendable {
 
     public static func == (left: SpooledRun, right: SpooledRun) -> Bool {
         left.birth == right.birth && left.blocks.elementsEqual(right.blocks, by: ==)
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(birth)
-        hasher.combine(blocks.count)
     }
 }

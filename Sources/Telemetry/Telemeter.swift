@@ -60,7 +60,7 @@ public struct Telemeter: Sendable {
         case deadlineReached
     }
 
-    public enum Output: Hashable, Sendable {
+    public enum Output: Equatable, Sendable {
         case sendReliable([UInt8], to: PeerID)
         case sendUnreliable([UInt8], to: PeerID, Priority)
         /// Bring to disk: the birth of the present run (a birth message), and blocks of it.

@@ -127,8 +127,9 @@ import Testing
         }
         record.nodes = before.machine.knownNodes
         var after = try AlarmWorld(rules)
-        let ended = after.machine.restore(
-            AlarmRecord(record.bytes), unixOffset: .seconds(1_090), now: AlarmWorld.time(20))
+        let restored = AlarmMachine.Input.restored(
+            AlarmRecord(record.bytes), unixOffset: .seconds(1_090))
+        let ended = after.machine.handle(restored, now: AlarmWorld.time(20))
         #expect(ended.isEmpty)
         let shown = after.machine.alarms(unixOffset: .seconds(1_090), now: AlarmWorld.time(20))
         #expect(shown.count == 1)
@@ -138,7 +139,8 @@ import Testing
         #expect(cleared.first?.since == AlarmWorld.time(10))
         // The node is known: that it never comes is noticed.
         var never = try AlarmWorld(rules)
-        _ = never.machine.restore(record, unixOffset: .zero, now: AlarmWorld.time(20))
+        _ = never.machine.handle(
+            .restored(record, unixOffset: .zero), now: AlarmWorld.time(20))
         _ = never.wait(until: 20)
         #expect(never.wait(until: 51).map(\.name) == ["gone"])
     }
@@ -157,7 +159,8 @@ import Testing
         }
         #expect(record.alarms.count == 1)
         var after = try AlarmWorld(rules)
-        let ended = after.machine.restore(record, unixOffset: .zero, now: AlarmWorld.time(20))
+        let ended = after.machine.handle(
+            .restored(record, unixOffset: .zero), now: AlarmWorld.time(20))
         #expect(ended.count == 1)
         guard case .changed(let change) = try #require(ended.first) else { return }
         #expect(!change.isActive && change.name == "warm" && change.condition == "above 30 °C")
@@ -174,7 +177,8 @@ import Testing
         }
         record.alarms[0].notice.channel = "formerly"
         var after = try AlarmWorld(rules)
-        let atOnce = after.machine.restore(record, unixOffset: .zero, now: AlarmWorld.time(20))
+        let atOnce = after.machine.handle(
+            .restored(record, unixOffset: .zero), now: AlarmWorld.time(20))
         #expect(atOnce.isEmpty)
         let changes = after.read(32, at: 21)
         #expect(changes.map(\.channel) == ["formerly", "t"])
@@ -192,9 +196,7 @@ import Testing
         _ = world.read(6, at: 1, channel: 2)
         _ = world.read(1, at: 2, channel: 2)
         _ = world.read(31, at: 10)
-        let former = world.machine
-        world.machine = AlarmMachine(rules: kept)
-        world.machine.takeOver(former)
+        world.machine = AlarmMachine(rules: kept, after: world.machine)
         #expect(world.machine.alarms(unixOffset: .zero, now: AlarmWorld.time(11)).count == 1)
         #expect(world.read(32, at: 29).isEmpty)
         #expect(world.read(32, at: 31).map(\.name) == ["warm"])

@@ -79,9 +79,15 @@ struct BrokenSessionTests {
         var world = self
         world.run(for: .seconds(10))
         let association = try #require(world.nodes[0].peers[Self.peer(1)])
-        world.nodes[0].channels.remove(association.channel)
-        world.nodes[0].perform(.peers(.close(association.channel, .leaving)), world.now)
-        world.nodes[0].settle(world.now)
+        let node = world.nodes[0]
+        var channels = node.channels
+        channels.remove(association.channel)
+        let outputs = channels.handle(
+            .close(association.channel, .leaving), peers: node.peers,
+            discovery: node.rendezvous.discovery, routing: node.mesh.routing, hasRoute: false,
+            now: world.now)
+        for output in outputs { node.perform(.channel(output), world.now) }
+        node.settle(world.now)
         #expect(world.nodes[0].peers[Self.peer(1)] == nil)
         #expect(world.nodes[0].peerStatus.isEmpty)
         #expect(world.nodes[0].neighbourStatus.isEmpty)

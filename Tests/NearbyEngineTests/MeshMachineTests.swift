@@ -76,7 +76,7 @@ struct MeshMachineTests {
     @Test func howFarMessagesCameIsInTheBook() {
         var world = self
         world.connect()
-        world.mesh.heard(Self.collector, hops: 3)
+        world.tell(.heard(Self.collector, hops: 3), .zero)
         #expect(world.mesh.book[Self.collector]?.hops == 3)
     }
 }

@@ -1,6 +1,8 @@
 import NearbyCore
-import NearbyEngine
+import NearbyWire
 import Testing
+
+@testable import NearbyEngine
 
 /// In the tie-break a viewer is a node like others: it is no way to a collector and may need one.
 struct ViewerInvitationTests {
@@ -46,15 +48,24 @@ struct ViewerInvitationTests {
     @Test func aFullNodeMakesRoomForAViewerWithoutAWay() {
         var machine = connected(count: Limits.neighboursAccepted, role: .agent)
         #expect(machine.isFull)
-        let reach = { (_: PeerID) in NeighbourReach(others: 3, leadsToCollector: false) }
-        let (refused, _) = machine.decision(
-            forInvitationFrom: rescuer, hasRoute: true, neighbourCount: 2, reach: reach, now: .zero)
-        #expect(refused.verdict == .full)
-        let (taken, steps) = machine.decision(
-            forInvitationFrom: rescuer, hasRoute: false, neighbourCount: 2, reach: reach, now: .zero
-        )
-        #expect(taken.verdict == .accepted)
-        #expect(steps == [.close(ChannelToken(value: 0), .dropped)])
+        let reaches = (0..<Limits.neighboursAccepted).map { number in
+            NeighbourReach(
+                PeerID(high: UInt64(number) + 2, low: 0), others: 3, leadsToCollector: false)
+        }
+        let token = ChannelToken(value: 50)
+        func asked(hasRoute: Bool) -> [InvitationMachine.Output] {
+            machine.handle(
+                .asked(
+                    token, by: rescuer, hasRoute: hasRoute, neighbourCount: 2, reaches: reaches),
+                now: .zero)
+        }
+        let full = DecisionFrame(verdict: .full, retryAfter: Limits.fullRetry)
+        #expect(asked(hasRoute: true) == [.decided(token, full)])
+        let accepted = DecisionFrame(verdict: .accepted, retryAfter: .zero)
+        #expect(
+            asked(hasRoute: false) == [
+                .decided(token, accepted), .close(ChannelToken(value: 0), .dropped),
+            ])
     }
 
     /// A machine with neighbours of which none leads to a collector.

@@ -67,7 +67,7 @@ struct ApplicationTests {
         #expect(simulator.hosts.map { $0.node?.dropCounters[.frameUnknownChannel] } == unknown)
         for (host, peer) in [(0, 2), (2, 0)] {
             let (node, id) = (simulator.hosts[host].node, simulator.hosts[peer].peer)
-            #expect(node.map { ApplicationDials.queuedReliableBytes(for: id, at: $0) } == 0)
+            #expect(node.map { $0.queuedReliableBytes(for: id) } == 0)
             #expect(hasChannel(simulator, host, peer))
         }
         let after = [(0, 2), (2, 0)].map { channelRuns(simulator, at: $0, with: $1).count }

@@ -42,4 +42,33 @@ extension LoopbackTests {
         #expect(states == [.connecting, .connected])
         #expect(!invitation.isWithdrawn)
     }
+
+    /// Who has an invitation stops advertising, thinks, and then answers: with a yes, with a no.
+    @Test(arguments: [true, false], [Duration.zero, .milliseconds(600)])
+    func whoStopsAdvertisingCanStillAnswer(_ isAccepted: Bool, after pause: Duration) async throws {
+        let service = try Self.service()
+        let (anna, bert) = (try Program("Anna", service), try Program("Bert", service))
+        defer { for program in [anna, bert] { program.stop() } }
+        try bert.advertiser.start()
+        try anna.browser.start()
+        let (peer, _) = try await anna.find("Bert")
+        let waiting = Task {
+            await failure { try await anna.browser.invite(peer, to: anna.session) }
+        }
+        let invitation = try await within(.seconds(10)) {
+            for await invitation in bert.advertiser.invitations { return invitation }
+            throw NearbyError(.unknown, "none")
+        }
+        bert.advertiser.stop()
+        try await Task.sleep(for: pause)
+        if isAccepted { try invitation.accept(with: bert.session) } else { invitation.decline() }
+        let error = try await within(.seconds(10)) { await waiting.value }
+        #expect(error?.code == (isAccepted ? nil : .unavailable))
+        guard isAccepted else { return }
+        try await within(.seconds(10)) {
+            for await event in bert.session.events {
+                if case .state(_, .connected) = event { return }
+            }
+        }
+    }
 }

@@ -20,11 +20,11 @@ struct LineMachineTests {
 
     @Test func theLevelIsWhatWasSeenLast() {
         var machine = machine(.level)
-        #expect(machine.held(now: .zero).map(\.text) == ["door 1 null:warming-up"])
+        #expect(machine.handle(.due, now: .zero).map(\.text) == ["door 1 null:warming-up"])
         #expect(machine.handle(.opened(true), now: .zero).isEmpty)
-        #expect(machine.held(now: .zero).map(\.text) == ["door 1 1"])
+        #expect(machine.handle(.due, now: .zero).map(\.text) == ["door 1 1"])
         _ = machine.handle(.observed(false), now: at(5))
-        #expect(machine.held(now: at(5)).map(\.text) == ["door 1 0"])
+        #expect(machine.handle(.due, now: at(5)).map(\.text) == ["door 1 0"])
         #expect(machine.nulls(.busy).map(\.text) == ["door 1 null:busy"])
     }
 
@@ -37,7 +37,7 @@ struct LineMachineTests {
         let falling = machine.handle(.edge(isRising: false, number: 2, at: at(90)), now: at(95))
         #expect(falling.map(\.text) == ["door 1 0"])
         #expect(falling.first?.time == at(90))
-        #expect(machine.held(now: at(96)).map(\.text) == ["door 1 0"])
+        #expect(machine.handle(.due, now: at(96)).map(\.text) == ["door 1 0"])
         #expect(machine.diagnostic == nil)
     }
 
@@ -60,15 +60,15 @@ struct LineMachineTests {
         _ = machine.handle(.opened(false), now: .zero)
         _ = machine.handle(.edge(isRising: true, number: 0, at: at(20)), now: at(20))
         _ = machine.handle(.observed(true), now: at(25))
-        #expect(machine.held(now: at(25)).map(\.text) == ["door 1 0"])
+        #expect(machine.handle(.due, now: at(25)).map(\.text) == ["door 1 0"])
         _ = machine.handle(.deadlineReached, now: at(30))
-        #expect(machine.held(now: at(31)).map(\.text) == ["door 1 1"])
+        #expect(machine.handle(.due, now: at(31)).map(\.text) == ["door 1 1"])
     }
 
     @Test func pulsesAreCountedNotTold() {
         var machine = machine(
             counting(.falling, rate: LineMode.Rate(per: .seconds(1), unit: "l/s")))
-        machine.resume(40)
+        _ = machine.handle(.resumed(40), now: .zero)
         _ = machine.handle(.opened(true), now: .zero)
         for number in 1...5 {
             let time = at(Int64(number) * 100)
@@ -76,7 +76,10 @@ struct LineMachineTests {
                 .edge(isRising: false, number: UInt32(number), at: time), now: time)
             #expect(told.isEmpty)
         }
-        #expect(machine.held(now: at(500)).map(\.text) == ["door l 45", "door.rate l/s 10.000"])
+        #expect(
+            machine.handle(.due, now: at(500)).map(\.text) == [
+                "door l 45", "door.rate l/s 10.000",
+            ])
         #expect(
             machine.nulls(.absent).map(\.text) == [
                 "door l null:absent", "door.rate l/s null:absent",

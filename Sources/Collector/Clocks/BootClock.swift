@@ -38,7 +38,7 @@ struct BootClock: Sendable {
     init(peer: PeerID) { self.peer = peer }
 
     /// What was said last of this boot.
-    struct Published: Hashable, Sendable {
+    struct Published: Equatable, Sendable {
         var mapping: ClockMapping
         var basis: Basis
     }

@@ -17,7 +17,7 @@ import Telemetry
 /// dated, follows it only as far as `ClockReference` allows, and where `sources` are named, only
 /// theirs.
 struct ClockBook: Sendable {
-    enum Input: Hashable, Sendable {
+    enum Input: Equatable, Sendable {
         /// At the start, once a minute, and when the wall clock was set.
         case ownClock(ClockReading)
         /// Out of `ClockExchange`.
@@ -32,7 +32,7 @@ struct ClockBook: Sendable {
         case storedUndated(BootID, from: PeerID)
     }
 
-    enum Output: Hashable, Sendable {
+    enum Output: Equatable, Sendable {
         /// To be stored, as `ClockMapping` says, and in this order.
         case mapping(ClockMapping)
         /// For people.

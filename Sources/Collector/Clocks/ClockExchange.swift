@@ -27,7 +27,7 @@ struct ClockExchange: Sendable {
         case deadlineReached
     }
 
-    enum Output: Hashable, Sendable {
+    enum Output: Equatable, Sendable {
         /// To be sent unreliably, and without delay.
         case send([UInt8], to: PeerID)
         /// The best of the latest samples, after each answer.

@@ -9,7 +9,7 @@ extension Limits {
 }
 
 /// How the clock of one boot of an agent stands against ours.
-struct ClockSample: Hashable, Sendable {
+struct ClockSample: Equatable, Sendable {
     var boot: BootID
     /// Add this to the agent's time to have it on our clock.
     var offset: Duration

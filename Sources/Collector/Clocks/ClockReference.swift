@@ -39,7 +39,7 @@ struct ClockReference: Sendable {
     }
 
     /// A clock that could be gone by.
-    struct Candidate: Hashable, Sendable {
+    struct Candidate: Equatable, Sendable {
         var source: Source
         /// The boot whose clock was read, and the reading.
         var boot: BootID

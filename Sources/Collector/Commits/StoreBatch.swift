@@ -18,7 +18,7 @@ public struct RunKey: Hashable, Comparable, Sendable {
 
 /// How the clock of one boot of a node relates to UTC, from some moment on. It replaces what was
 /// said of that boot from that moment on; what lies before the first moment goes by the first.
-public struct ClockMapping: Hashable, Sendable {
+public struct ClockMapping: Equatable, Sendable {
     public var boot: BootID
     public var clock: ClockReading
     /// The error is believed to be at most this, the rank's own error left out.
@@ -56,7 +56,7 @@ public struct ClockMapping: Hashable, Sendable {
 }
 
 /// What goes into the store in one transaction. Either all of it is durable afterwards or nothing.
-public struct StoreBatch: Hashable, Sendable {
+public struct StoreBatch: Equatable, Sendable {
     /// New readings of one run.
     public struct Part: Hashable, Sendable {
         public var key: RunKey
@@ -76,7 +76,7 @@ public struct StoreBatch: Hashable, Sendable {
         }
     }
 
-    public struct PeerBirth: Hashable, Sendable {
+    public struct PeerBirth: Equatable, Sendable {
         public var peer: PeerID
         public var birth: Birth
 
@@ -132,7 +132,7 @@ public struct StoreBatch: Hashable, Sendable {
 }
 
 /// What a store knows of a run when it is opened.
-public struct StoredRun: Hashable, Sendable {
+public struct StoredRun: Equatable, Sendable {
     public var key: RunKey
     public var birth: Birth
     public var settled: NumberRanges

@@ -2,7 +2,7 @@ import NearbyCore
 import Telemetry
 
 /// What came in during a stretch of event time.
-public struct Window: Hashable, Sendable {
+public struct Window: Equatable, Sendable {
     /// Our clock.
     public var start: Instant
     public var width: Duration
@@ -17,7 +17,7 @@ public struct Window: Hashable, Sendable {
     }
 
     /// One channel of one agent.
-    public struct Row: Hashable, Sendable {
+    public struct Row: Equatable, Sendable {
         public var peer: PeerID
         public var run: RunID
         public var node: NodeDescription

@@ -39,7 +39,7 @@ public struct WindowAggregator: Sendable {
         case finish
     }
 
-    public enum Output: Hashable, Sendable {
+    public enum Output: Equatable, Sendable {
         case window(Window)
         /// The agent has as many channels as one may have; told once, until it is forgotten.
         case shareFull(PeerID, NodeDescription)

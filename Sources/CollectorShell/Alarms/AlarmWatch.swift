@@ -74,10 +74,9 @@ final class AlarmWatch {
         words = settings.agents
         book.nodes = machine.knownNodes
         formerOverflowCount = overflowCount
-        let former = machine
         machine = AlarmMachine(
-            rules: settings.alarms.map(AlarmRule.init), words: FleetWords(settings.agents))
-        machine.takeOver(former)
+            rules: settings.alarms.map(AlarmRule.init), words: FleetWords(settings.agents),
+            after: machine)
         // The clearing of alarms that no rule matches is also sent to targets about to go.
         let known = configuredTargets()
         targets.merge(known) { $1 }
@@ -236,7 +235,9 @@ final class AlarmWatch {
     }
 
     private func restore(_ now: Instant) {
-        tell(machine.restore(book.record, unixOffset: collector.shownOffset, now: now), now)
+        let input = AlarmMachine.Input.restored(
+            book.record, unixOffset: collector.shownOffset)
+        tell(machine.handle(input, now: now), now)
     }
 
     private func save() {

@@ -7,8 +7,8 @@ import Telemetry
 ///
 /// Of all entries that match a node, the first that says something holds: one may name a site by a
 /// pattern, and another rename a single board.
-public struct FleetWords: Hashable, Sendable {
-    private struct NamedAgent: Hashable {
+public struct FleetWords: Equatable, Sendable {
+    private struct NamedAgent: Equatable {
         var peer: PeerID?
         var node: Glob
         var rename: String?
@@ -18,11 +18,6 @@ public struct FleetWords: Hashable, Sendable {
         static func == (left: NamedAgent, right: NamedAgent) -> Bool {
             left.node == right.node && left.rename == right.rename && left.labels == right.labels
                 && left.channels.map(\.words) == right.channels.map(\.words)
-        }
-
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(node)
-            hasher.combine(channels.map(\.words))
         }
     }
 
@@ -94,7 +89,7 @@ extension ChannelWords {
 }
 
 /// A channel in the words of a collector's owner.
-public struct ShownChannel: Hashable, Sendable {
+public struct ShownChannel: Equatable, Sendable {
     public var name: String
     public var unit: Unit
     /// Digits after the point that its values usually have, as a power of ten.

@@ -3,7 +3,7 @@ import Telemetry
 
 /// What becomes of a channel's values: calibration, then a change of the unit. Decimal arithmetic,
 /// so that nothing is rounded that decimals can say.
-public struct ValueMap: Hashable, Sendable {
+public struct ValueMap: Equatable, Sendable {
     private let scale: DecimalValue
     private let offset: DecimalValue
     private let conversion: UnitConversion?

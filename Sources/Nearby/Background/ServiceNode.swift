@@ -112,8 +112,11 @@ final class ServiceNode {
 
     /// Of reliable messages that the peer may not have yet.
     func queuedBytes(for peer: PeerID) -> Int {
-        ApplicationDials.queuedReliableBytes(for: peer, at: node)
+        node.queuedReliableBytes(for: peer)
     }
+
+    /// For at most as long as its channels are open: they end when a peer is silent.
+    var isSaying: Bool { channels.keys.contains { queuedBytes(for: $0) > 0 } }
 
     /// nil: we are not to be shown.
     func advertise(_ info: DiscoveryInfo?, _ now: Instant) {

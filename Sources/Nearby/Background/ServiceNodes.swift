@@ -32,6 +32,8 @@ final class ServiceNodes {
     /// Some bulk was opened, and others may have their turn; says whether messages pass.
     var onBulk: ((Instant) -> Bool)?
     private(set) var all: [ServiceNode] = []
+    /// One that is not used has still something to say.
+    private(set) var isStopDelayed = false
     private(set) var carriers: [PeerID: Carrier] = [:]
     /// For sessions.
     private var dialed: Set<PeerID> = []
@@ -77,14 +79,19 @@ final class ServiceNodes {
         return node
     }
 
-    /// Stops those whose service is not used.
+    /// Some peer may not have yet what it was told, that it is declined for one.
+    var isSaying: Bool { all.contains(where: \.isSaying) }
+
+    /// Stops those whose service is not used, as soon as they have said what they had to say.
     ///
     /// - Returns: the stopped ones; their channels are still told of.
     func stop(but used: [Service], _ now: Instant) -> [ServiceNode] {
         let unused = all.filter { !used.contains($0.service) }
-        for node in unused { node.stop(now) }
-        all.removeAll { !used.contains($0.service) }
-        return unused
+        isStopDelayed = unused.contains(where: \.isSaying)
+        let stopped = unused.filter { !$0.isSaying }
+        for node in stopped { node.stop(now) }
+        all.removeAll { node in stopped.contains { $0 === node } }
+        return stopped
     }
 
     func stopAll(_ now: Instant) {

@@ -78,10 +78,15 @@ final class Station {
         }
     }
 
-    /// Nothing is started, and no session has members or waits for some.
+    /// Nothing is started, no session has members or waits for some, and nobody waits for us.
     var isIdle: Bool {
-        advertisers.isEmpty && browsers.isEmpty && collectors.isEmpty && offered.isEmpty
-            && awaited.isEmpty && !sessions.keys.contains(where: group.status.isActive)
+        advertisers.isEmpty && browsers.isEmpty && collectors.isEmpty && awaited.isEmpty
+            && !isGroupActive && !nodes.isSaying
+    }
+
+    private var isGroupActive: Bool {
+        !offered.isEmpty || group.status.isAsked
+            || sessions.keys.contains(where: group.status.isActive)
     }
 
     /// The process ends: everybody is told.
@@ -109,7 +114,7 @@ final class Station {
     func settle(_ now: Instant) {
         var rounds = 0
         while rounds < Self.roundsMax, settleOnce(now) { rounds += 1 }
-        if isGroupChanged, !isCarryingOut {
+        if isGroupChanged || nodes.isStopDelayed, !isCarryingOut {
             isGroupChanged = false
             nodes.release(where: { !group.status.isInvolved($0) }, now)
             transfers.tidy(now)
@@ -143,10 +148,10 @@ final class Station {
 
     // MARK: Nodes
 
-    /// A node stays while its service is used, and while sessions have members, whom it may carry.
+    /// A node stays while its service is used, and while it may carry members of sessions or the
+    /// answer to an invitation.
     private func tidyNodes(_ now: Instant) {
-        let isActive = !offered.isEmpty || sessions.keys.contains(where: group.status.isActive)
-        guard !isActive, !nodes.all.isEmpty else { return }
+        guard !isGroupActive, !nodes.all.isEmpty else { return }
         let used =
             advertisers.map(\.service) + browsers.map(\.browsed.service)
             + collectors.services

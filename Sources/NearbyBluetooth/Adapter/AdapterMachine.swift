@@ -8,7 +8,7 @@ import NearbyCore
 /// Power, advertising and reception are machines of their own: this one tells them what happens,
 /// and when they may send a command.
 struct AdapterMachine: Sendable {
-    enum Input: Equatable, Sendable {
+    enum Input: Sendable {
         case start
         case event(ManagementEvent)
         /// Incoming channels are taken at this PSM; answers `up`.

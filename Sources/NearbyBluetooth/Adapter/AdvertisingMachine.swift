@@ -2,7 +2,7 @@ import NearbyCore
 
 /// Keeps one advertising instance of the controller ours and registered.
 struct AdvertisingMachine: Sendable {
-    enum Input: Equatable, Sendable {
+    enum Input: Sendable {
         /// The controller has so many instances, numbered from 1.
         case counted(UInt8)
         /// The kernel or the controller cannot advertise, or not what we have to.

@@ -3,7 +3,7 @@ import NearbyCore
 /// When the controller may be switched: on again after others switched it off, but never in a
 /// tug-of-war; and off for the sake of its advertising instances, but rarely.
 struct PowerMachine: Sendable {
-    enum Input: Equatable, Sendable {
+    enum Input: Sendable {
         /// The controller is off, and a command may be sent.
         case switchOn
         /// The controller is on, has no advertising instance left, and a command may be sent.

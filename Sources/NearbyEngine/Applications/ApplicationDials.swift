@@ -1,51 +1,66 @@
 import NearbyCore
 import NearbyWire
 
-/// What a node does for applications; nothing in one that serves none.
-public enum ApplicationDials {
-    /// Bytes of reliable messages that the peer may not have yet: 0–`reliableQueueBytesMax`.
-    public static func queuedReliableBytes(for peer: PeerID, at node: Node) -> Int {
-        node.peers[peer]?.queuedReliableBytes ?? 0
+/// What a node does for applications, as words to its machines; nothing in one that serves none.
+struct ApplicationDials {
+    enum Input {
+        case program(ApplicationInput)
+        /// An attempt at a channel with this peer ended so.
+        case refused(PeerID, DropReason)
+        /// Nodes that were behind others are out of reach of everybody.
+        case vanished([PeerID])
     }
 
-    static func handle(_ input: ApplicationInput, of node: Node, _ now: Instant) {
-        guard node.configuration.application != nil else { return }
+    enum Output {
+        case rendezvous(RendezvousMachine.Input)
+        case addressees(AddresseeMachine.Input)
+        case channels(ChannelMachine.Input)
+        case event(NodeEvent)
+    }
+
+    private let own: PeerID
+    private let isServing: Bool
+
+    init(own: PeerID, _ configuration: NodeConfiguration) {
+        self.own = own
+        isServing = configuration.application != nil
+    }
+
+    func handle(_ input: Input, peers: Peers, now: Instant) -> [Output] {
+        guard isServing else { return [] }
+        switch input {
+        case .program(let input): return perform(input, peers, now)
+        case .refused(let peer, let reason):
+            guard let cause = RefusedNode.Cause(reason) else { return [] }
+            return [.event(.application(.refused(peer, cause)))]
+        // People look at a list: who is out of reach is not in sight either.
+        case .vanished(let gone): return gone.map { .rendezvous(.discovery(.forget($0))) }
+        }
+    }
+
+    private func perform(_ input: ApplicationInput, _ peers: Peers, _ now: Instant) -> [Output] {
         switch input {
         case .dial(let peer):
-            guard peer != node.own else { return }
-            node.tellInvitation(.dialed(peer, true), now)
-            node.tellMesh(.addressees(.dialed(peer, true)), now)
+            return peer == own ? [] : dialed(peer, true)
         case .release(let peer):
-            node.tellInvitation(.dialed(peer, false), now)
-            node.tellMesh(.addressees(.dialed(peer, false)), now)
-            node.tellChannels(.abandonDials(to: peer), now)
-            guard let association = node.peers[peer], !node.peers.isNeighbour(peer) else { return }
-            node.tellChannels(.close(association.channel, .leaving), now)
-        case .advertise(let info): node.tellRendezvous(.advertise(info), now)
+            let outputs = dialed(peer, false) + [.channels(.abandonDials(to: peer))]
+            guard let association = peers[peer], !peers.isNeighbour(peer) else { return outputs }
+            return outputs + [.channels(.close(association.channel, .leaving))]
+        case .advertise(let info): return [.rendezvous(.advertise(info))]
         case .prefer(let preference):
-            node.tellChannels(.prefer(preference), now)
-            node.tellRendezvous(.prefer(preference), now)
+            return [.channels(.prefer(preference)), .rendezvous(.prefer(preference))]
         case .encrypt(let peer):
-            guard let association = node.peers[peer],
-                association.channel.seal?.isEncrypted == false
-            else { return }
-            association.renewKeys(from: now)
+            if let association = peers[peer], association.channel.seal?.isEncrypted == false {
+                association.renewKeys(from: now)
+            }
+            return []
         }
     }
 
-    /// People look at a list: who is out of reach of everybody is not in sight either.
-    static func tell(_ event: NodeEvent, by node: Node, _ now: Instant) {
-        node.outbox.add(event)
-        guard node.configuration.application != nil,
-            case .diagnostic(.nodesVanished(let gone)) = event
-        else { return }
-        for known in gone { node.tellDiscovery(.forget(known.peer), now) }
-    }
-
-    static func refused(_ peer: PeerID, _ reason: DropReason, by node: Node) {
-        guard node.configuration.application != nil, let cause = RefusedNode.Cause(reason) else {
-            return
-        }
-        node.outbox.add(.application(.refused(peer, cause)))
+    private func dialed(_ peer: PeerID, _ isDialed: Bool) -> [Output] {
+        [
+            .rendezvous(.invitation(.dialed(peer, isDialed))),
+            .addressees(.dialed(peer, isDialed)),
+        ]
     }
 }

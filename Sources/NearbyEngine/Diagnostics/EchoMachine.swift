@@ -144,15 +144,9 @@ extension MeshPacket {
     var isEcho: Bool { inside.first.map { DatagramKind(firstByte: $0) == .echo } ?? false }
 }
 
-extension Node {
-    func tellEchoes(_ input: EchoMachine.Input, toward node: ShortID? = nil, _ now: Instant) {
-        outbox.tell(&echoes, input, seeing: view(toward: node), links, now: now)
-    }
-}
-
 extension Outbox {
     /// What the machine says is done at once: it only sends, and tells.
-    fileprivate mutating func tell(
+    mutating func tell(
         _ echoes: inout EchoMachine, _ input: EchoMachine.Input, seeing view: View,
         _ links: LinkTable, now: Instant
     ) {

@@ -22,6 +22,12 @@ public struct DiscoveryOwnState: Equatable, Sendable {
         self.info = info
     }
 
+    var beacon: Beacon {
+        Beacon(
+            dataPort: dataPort, role: role, flags: flags, costToCollector: costToCollector,
+            infoDigest: info.digest, name: name)
+    }
+
     /// We want neighbours; or it does, and may want us. A full node makes room only for one without
     /// a route.
     func isWorthAnswering(_ beacon: Beacon) -> Bool {
@@ -66,5 +72,9 @@ public struct DiscoveryIdentity: Equatable, Sendable {
         self.otherNetworks = otherNetworks
         self.proves = proves
         self.datagramsPerBeacon = datagramsPerBeacon
+    }
+
+    func frame(_ body: DiscoveryFrame.Body) -> DiscoveryFrame {
+        DiscoveryFrame(versions: versions, network: network, peer: peer, run: run, body: body)
     }
 }

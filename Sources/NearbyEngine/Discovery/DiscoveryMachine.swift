@@ -12,7 +12,7 @@ import NearbyWire
 /// it adds the proof to every frame that leaves. Unicast leaves from the data socket, so that its
 /// source address is the way back.
 public struct DiscoveryMachine: Sendable {
-    public enum Input: Equatable, Sendable {
+    public enum Input: Sendable {
         case start
         /// Says goodbye on every link.
         case stop
@@ -35,6 +35,9 @@ public struct DiscoveryMachine: Sendable {
         case advertisedPeers([Endpoint], by: AdvertisingService)
         /// Addresses of earlier runs: tried where multicast brings nothing for 3 s.
         case rememberedPeers([Endpoint])
+        /// "I want you", for the peer at one of its addresses; without a peer, whoever is there
+        /// sent a frame of a channel that we do not have.
+        case nudge(PeerID?, attempt: UInt16, at: Endpoint, isCollector: Bool)
         case deadlineReached
     }
 
@@ -56,6 +59,8 @@ public struct DiscoveryMachine: Sendable {
         case lost(PeerID)
         /// It wants us to invite. Unproved, but in the table: `heard` came before.
         case nudged(PeerID, RunID, attempt: UInt16)
+        /// The nudge to this peer may not leave now.
+        case nudgeHeldBack(PeerID)
         /// Somebody uses our own PeerID with another run: a clone, or a replay of our past. With
         /// the address where it listens; at most every 10 s.
         case suspicion(RunID, from: Endpoint)
@@ -112,23 +117,24 @@ public struct DiscoveryMachine: Sendable {
             statics.setPeers(endpoints, kind: .advertised(service), now: now)
         case .rememberedPeers(let endpoints):
             statics.setPeers(endpoints, kind: .remembered, now: now)
+        case .nudge(let peer, let attempt, let endpoint, let isCollector):
+            outputs = nudge(peer, attempt: attempt, at: endpoint, isCollector, now)
         case .deadlineReached: break
         }
         if isRunning { outputs += serviceDeadlines(now) }
         return outputs
     }
 
-    /// "I want you", for the node to send to a peer's address; nil where the limits forbid it now.
-    ///
-    /// - Parameter attempt: nil where it answers a frame of a channel that we do not have. Anybody
-    ///   can send such frames: these answers are counted apart.
-    public mutating func nudge(
-        attempt: UInt16?, to endpoint: Endpoint, isCollector: Bool = false, now: Instant
-    ) -> DiscoveryFrame? {
+    /// Anybody can send frames of unknown channels: the answers are counted apart.
+    private mutating func nudge(
+        _ peer: PeerID?, attempt: UInt16, at endpoint: Endpoint, _ isCollector: Bool,
+        _ now: Instant
+    ) -> [Output] {
         let wanted: SendBudget.Kind = isCollector ? .collectorNudge : .nudge
-        let kind = attempt == nil ? .unknownChannel : wanted
-        guard take(kind, to: endpoint.address, now) else { return nil }
-        return frame(.nudge(attempt: attempt ?? 0))
+        guard take(peer == nil ? .unknownChannel : wanted, to: endpoint.address, now) else {
+            return [.drop(.beaconAnswerRate)] + (peer.map { [.nudgeHeldBack($0)] } ?? [])
+        }
+        return [.unicast(frame(.nudge(attempt: attempt)), to: endpoint)]
     }
 
     public func sighting(of peer: PeerID) -> Sighting? {
@@ -148,17 +154,9 @@ public struct DiscoveryMachine: Sendable {
         table.records.filter(\.isAnnounced).map(\.sighting).sorted { $0.peer < $1.peer }
     }
 
-    func frame(_ body: DiscoveryFrame.Body) -> DiscoveryFrame {
-        DiscoveryFrame(
-            versions: identity.versions, network: identity.network, peer: identity.peer,
-            run: identity.run, body: body)
-    }
+    func frame(_ body: DiscoveryFrame.Body) -> DiscoveryFrame { identity.frame(body) }
 
-    var ownBeacon: Beacon {
-        Beacon(
-            dataPort: own.dataPort, role: own.role, flags: own.flags,
-            costToCollector: own.costToCollector, infoDigest: own.info.digest, name: own.name)
-    }
+    var ownBeacon: Beacon { own.beacon }
 
     mutating func remove(at position: Int) -> [Output] { table.remove(at: position).goodbye }
 }

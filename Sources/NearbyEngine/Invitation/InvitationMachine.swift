@@ -20,7 +20,7 @@ public struct ChannelToken: Hashable, Comparable, Sendable {
 /// lower PeerID carries traffic. An admitted channel is never given up for one that is not
 /// admitted.
 public struct InvitationMachine: Sendable, Hashable {
-    public enum Input: Sendable, Hashable {
+    public enum Input: Sendable {
         case sighted(PeerID, run: RunID, role: Role, costToCollector: UInt16?)
         case lost(PeerID)
         /// A channel with this peer is wanted however many neighbours there are, or no more.
@@ -42,6 +42,12 @@ public struct InvitationMachine: Sendable, Hashable {
         case channelClosed(ChannelToken)
         /// The other side has shown that it still has this channel.
         case answered(ChannelToken)
+        /// An admitted peer asks for a place; where we are full, `reaches` says what our connected
+        /// peers offer routes to now: what they said when they were admitted may be long out of
+        /// date.
+        case asked(
+            ChannelToken, by: PeerID, hasRoute: Bool, neighbourCount: Int,
+            reaches: [NeighbourReach])
         case routeToCollector(Bool)
         case deadlineReached
     }
@@ -56,6 +62,8 @@ public struct InvitationMachine: Sendable, Hashable {
         /// Opens what is under way, and sends nothing.
         case keepForOpening(ChannelToken, until: Instant)
         case close(ChannelToken, CloseFrame.Reason)
+        /// What to answer who asked for a place on this channel.
+        case decided(ChannelToken, DecisionFrame)
         /// Find out whether the other side still has this channel, and tell by `answered`.
         case probe(ChannelToken)
         case drop(DropReason)
@@ -124,6 +132,10 @@ public struct InvitationMachine: Sendable, Hashable {
         case .answered(let token):
             if let peer = pairs.peer(with: token) { pairs[peer]?.suspicion.dispel(now) }
         case .routeToCollector(let exists): hasRoute = exists || role == .collector
+        case .asked(let token, let peer, let hasRoute, let count, let reaches):
+            // Nobody else is invited to the place before who asked has it.
+            let needsUs = !hasRoute || count < 2
+            return decided(on: token, with: peer, needsUs: needsUs, reaches, now)
         case .deadlineReached: timeOut(now)
         }
         outputs += plan(now)
@@ -145,40 +157,37 @@ public struct InvitationMachine: Sendable, Hashable {
 
     public var pairCount: Int { pairs.count }
 
+    var connectedPeers: [PeerID] { pairs.connectedPeers }
+
     /// The channel in use with a peer.
     public func channel(with peer: PeerID) -> ChannelToken? { pairs[peer]?.channel?.token }
 
     /// How often we have invited or nudged the peer since it was last admitted.
     func tries(of peer: PeerID) -> UInt16 { pairs[peer]?.tries ?? 0 }
 
-    /// What to answer an admitted peer that invites us. A full node makes room for one that has no
-    /// route to a collector, or fewer than two neighbours, if one of its own neighbours can do
-    /// without it: one that reaches at least three others by other routes, and those that lead us
-    /// to a collector last.
-    ///
-    /// - Parameter reach: what a neighbour offers routes to now; what it said when it was admitted
-    ///   may be long out of date.
-    public mutating func decision(
-        forInvitationFrom peer: PeerID, hasRoute: Bool, neighbourCount: Int,
-        reach: (PeerID) -> NeighbourReach, now: Instant
-    ) -> (DecisionFrame, [Output]) {
+    // MARK: Inputs
+
+    /// A full node makes room for one that has no route to a collector, or fewer than two
+    /// neighbours, if one of its own neighbours can do without it: one that reaches at least three
+    /// others by other routes, and those that lead us to a collector last.
+    private mutating func decided(
+        on token: ChannelToken, with peer: PeerID, needsUs: Bool, _ reaches: [NeighbourReach],
+        _ now: Instant
+    ) -> [Output] {
         let accepted = DecisionFrame(verdict: .accepted, retryAfter: .zero)
-        guard isFull, pairs[peer]?.channel == nil else { return (accepted, []) }
-        let full = DecisionFrame(verdict: .full, retryAfter: Limits.fullRetry)
-        guard !hasRoute || neighbourCount < 2 else { return (full, []) }
-        let dispensable = pairs.connectedPeers
-            .map { (reach: reach($0), peer: $0) }
-            .filter { $0.reach.others >= 3 && !dialed.contains($0.peer) }
-            .min { ($0.reach.usefulness, $0.peer) < ($1.reach.usefulness, $1.peer) }
-        guard let dropped = dispensable?.peer, let channel = pairs[dropped]?.channel else {
-            return (full, [])
+        guard isFull, pairs[peer]?.channel == nil else { return [.decided(token, accepted)] }
+        let dispensable = reaches.filter { $0.others >= 3 && !dialed.contains($0.neighbour) }
+            .min { ($0.usefulness, $0.neighbour) < ($1.usefulness, $1.neighbour) }
+        guard needsUs, let dropped = dispensable?.neighbour,
+            let channel = pairs[dropped]?.channel
+        else {
+            let full = DecisionFrame(verdict: .full, retryAfter: Limits.fullRetry)
+            return [.decided(token, full)]
         }
         pairs[dropped]?.channel = nil
         pairs[dropped]?.state = .backingOff(until: now + Limits.fullRetry)
-        return (accepted, [.close(channel.token, .dropped)])
+        return [.decided(token, accepted), .close(channel.token, .dropped)]
     }
-
-    // MARK: Inputs
 
     private mutating func sighted(
         _ peer: PeerID, _ run: RunID, _ role: Role, _ cost: UInt16?, _ now: Instant

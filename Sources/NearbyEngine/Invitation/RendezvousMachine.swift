@@ -13,8 +13,12 @@ struct RendezvousMachine {
         case datagram([UInt8], from: Endpoint, isMulticast: Bool)
         /// A frame of a channel that we do not have came from there.
         case unknownChannel(at: Endpoint)
-        /// An attempt at a channel there ended so.
-        case refused(PeerID, at: Endpoint, RefusedNode.Cause)
+        // How an attempt at a channel ended.
+        case declined(PeerChannel, DecisionFrame)
+        case failed(PeerChannel, DropReason, text: String)
+        /// The peer of this channel invites us: what to answer? `reach` is what a neighbour offers
+        /// routes to.
+        case asked(on: PeerChannel, reach: (PeerID) -> NeighbourReach)
         /// The peer was admitted, whatever was said of it before.
         case opened(PeerID)
         /// What our route to the nearest collector costs; nil: there is none.
@@ -39,6 +43,7 @@ struct RendezvousMachine {
         case use(ChannelToken)
         case keepForOpening(ChannelToken, until: Instant)
         case close(ChannelToken, CloseFrame.Reason)
+        case decided(ChannelToken, DecisionFrame)
         case probe(ChannelToken)
         /// Where this peer was heard, best first.
         case sighted(PeerID, [Endpoint])
@@ -106,10 +111,12 @@ struct RendezvousMachine {
         case .datagram(let bytes, let endpoint, let isMulticast):
             return received(bytes, from: endpoint, isMulticast: isMulticast, view, now)
         case .unknownChannel(let endpoint):
-            let nudge = nudge(attempt: nil, to: endpoint, now)
-            return [nudge ?? .drop(.beaconAnswerRate)]
-        case .refused(let peer, let endpoint, let cause):
-            return refuse(peer, at: endpoint, cause, now)
+            return tell(.nudge(nil, attempt: 0, at: endpoint, isCollector: false), view, now)
+        case .declined(let channel, let decision):
+            return declined(channel, decision, view, now)
+        case .failed(let channel, let reason, let text):
+            return failed(channel, reason, text, view, now)
+        case .asked(let channel, let reach): return asked(on: channel, reach, view, now)
         case .opened(let peer):
             refusals.remove(peer)
             return []
@@ -142,21 +149,6 @@ struct RendezvousMachine {
         let earliest = min(
             discovery.nextDeadline ?? .distantFuture, invitation.nextDeadline ?? .distantFuture)
         return earliest == .distantFuture ? nil : earliest
-    }
-
-    /// What to answer a peer that invites us. A neighbour needs a place in our table; over the mesh
-    /// only collectors and viewers are called.
-    mutating func decision(
-        on channel: PeerChannel, reach: (PeerID) -> NeighbourReach, seeing view: View, now: Instant
-    ) -> (DecisionFrame, [Output]) {
-        guard let peer = channel.peer, let terms = channel.peerTerms, channel.path.endpoint != nil,
-            !view.peers.isNeighbour(peer)
-        else { return (DecisionFrame(verdict: .accepted, retryAfter: .zero), []) }
-        defer { nextDeadline = earliest }
-        let (decision, steps) = invitation.decision(
-            forInvitationFrom: peer, hasRoute: terms.hasRoute,
-            neighbourCount: Int(terms.neighbourCount), reach: reach, now: now)
-        return (decision, steps.flatMap { perform($0, view, now) })
     }
 
     func endpoints(of peer: PeerID) -> [Endpoint] {
@@ -201,6 +193,8 @@ struct RendezvousMachine {
         case .lost(let peer): return tellsSightings ? [.event(.application(.vanished(peer)))] : []
         case .nudged(let peer, let run, let attempt):
             return nudged(by: peer, run, attempt, view, now)
+        case .nudgeHeldBack(let peer):
+            return tell(InvitationMachine.Input.nudgeHeldBack(peer), view, now)
         case .suspicion(_, let endpoint): return detectClone(at: endpoint, now)
         case .drop(let reason): return [.drop(reason)]
         }
@@ -214,14 +208,14 @@ struct RendezvousMachine {
         case .nudge(let peer, let attempt):
             guard let endpoint = firstEndpoint(of: peer, view.links) else { return [] }
             let isCollector = discovery.sighting(of: peer)?.role == .collector
-            if let nudge = nudge(attempt: attempt, to: endpoint, isCollector: isCollector, now) {
-                return [nudge]
-            }
-            return [.drop(.beaconAnswerRate)] + tell(.nudgeHeldBack(peer), view, now)
+            let input = DiscoveryMachine.Input.nudge(
+                peer, attempt: attempt, at: endpoint, isCollector: isCollector)
+            return tell(input, view, now)
         case .abandon(let peer, let attempt): return [.abandon(peer, attempt: attempt)]
         case .use(let token, _): return [.use(token)]
         case .keepForOpening(let token, let until): return [.keepForOpening(token, until: until)]
         case .close(let token, let reason): return [.close(token, reason)]
+        case .decided(let token, let decision): return [.decided(token, decision)]
         case .probe(let token): return [.probe(token)]
         case .drop(let reason): return [.drop(reason)]
         case .wantsChanged: return presenceChanged(view, now)
@@ -252,16 +246,6 @@ struct RendezvousMachine {
         return [.sighted(sighting.peer, sighting.endpoints)] + tell(input, view, now)
     }
 
-    /// "I want you", or (`attempt` nil) "I know nothing of your channel"; nil where discovery's
-    /// limits forbid it now.
-    private mutating func nudge(
-        attempt: UInt16?, to endpoint: Endpoint, isCollector: Bool = false, _ now: Instant
-    ) -> Output? {
-        discovery.nudge(attempt: attempt, to: endpoint, isCollector: isCollector, now: now).map {
-            .transmit(.unicast(beacons.emit($0), to: endpoint))
-        }
-    }
-
     /// At most now and then: they may be a replay of our own past, and only a key that was proved
     /// there is told.
     private mutating func detectClone(at endpoint: Endpoint, _ now: Instant) -> [Output] {
@@ -271,6 +255,21 @@ struct RendezvousMachine {
     }
 
     // MARK: Who is invited
+
+    /// A neighbour needs a place in our table; over the mesh only collectors and viewers are
+    /// called.
+    private mutating func asked(
+        on channel: PeerChannel, _ reach: (PeerID) -> NeighbourReach, _ view: View, _ now: Instant
+    ) -> [Output] {
+        guard let peer = channel.peer, let terms = channel.peerTerms, channel.path.endpoint != nil,
+            !view.peers.isNeighbour(peer)
+        else { return [.decided(channel.token, .init(verdict: .accepted, retryAfter: .zero))] }
+        let reaches = invitation.isFull ? invitation.connectedPeers.map(reach) : []
+        let input = InvitationMachine.Input.asked(
+            channel.token, by: peer, hasRoute: terms.hasRoute,
+            neighbourCount: Int(terms.neighbourCount), reaches: reaches)
+        return tell(input, view, now)
+    }
 
     /// A channel that is open already needs no handshake: it gains the link, if the peer answers
     /// there. A full peer would close it; in an invitation it can decline.
@@ -302,6 +301,40 @@ struct RendezvousMachine {
     }
 
     // MARK: Who is refused
+
+    private mutating func declined(
+        _ channel: PeerChannel, _ decision: DecisionFrame, _ view: View, _ now: Instant
+    ) -> [Output] {
+        guard let peer = channel.peer else { return [] }
+        let outputs = notConnected(peer, view)
+        guard channel.isClient, channel.path.endpoint != nil else { return outputs }
+        let input = InvitationMachine.Input.declined(
+            peer, channel.attemptNumber, retryAfter: decision.retryAfter)
+        return outputs + tell(input, view, now)
+    }
+
+    private mutating func failed(
+        _ channel: PeerChannel, _ reason: DropReason, _ text: String, _ view: View, _ now: Instant
+    ) -> [Output] {
+        let peer = channel.peer ?? channel.expectedPeer
+        var outputs: [Output] = []
+        if let peer, let endpoint = channel.path.endpoint, let cause = RefusedNode.Cause(reason) {
+            outputs = refuse(peer, at: endpoint, cause, now)
+        } else {
+            outputs = [
+                .event(
+                    .diagnostic(.refused(peer, reason, at: channel.path.endpoint, text: text)))
+            ]
+        }
+        guard let peer else { return outputs }
+        outputs += notConnected(peer, view)
+        guard channel.isClient, channel.key.path.endpoint != nil else { return outputs }
+        return outputs + tell(.ended(channel, reason, with: peer), view, now)
+    }
+
+    private func notConnected(_ peer: PeerID, _ view: View) -> [Output] {
+        view.peers[peer] == nil ? [.event(.peer(peer, .notConnected))] : []
+    }
 
     private mutating func received(
         _ bytes: [UInt8], from endpoint: Endpoint, isMulticast: Bool, _ view: View, _ now: Instant

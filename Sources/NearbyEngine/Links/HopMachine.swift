@@ -4,7 +4,7 @@ import NearbyWire
 /// The hop to one neighbour: over which of several links it is addressed, whether it answers there,
 /// and what that costs.
 struct HopMachine: Sendable {
-    enum Input: Equatable {
+    enum Input {
         /// A frame of the neighbour came from there.
         case heard(LinkPath)
         case frameReceived(isData: Bool)

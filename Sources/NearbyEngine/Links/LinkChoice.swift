@@ -18,7 +18,7 @@ public struct LinkPath: Hashable, Sendable {
 /// side that decides keeps the one it has, and the other side follows: otherwise each would follow
 /// the other for ever.
 public struct LinkChoice: Sendable {
-    public enum Input: Equatable, Sendable {
+    public enum Input: Sendable {
         /// A challenge came back from there.
         case answered(LinkPath)
         /// A new channel was opened there.

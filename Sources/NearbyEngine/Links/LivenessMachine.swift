@@ -9,7 +9,7 @@ import NearbyWire
 /// Idle: a hello a second in each direction, and three that did not come are the end. Where an ICMP
 /// error says that nobody is there, and that is proved, the neighbour is suspect at once.
 public struct LivenessMachine: Sendable {
-    public enum Input: Equatable, Sendable {
+    public enum Input: Sendable {
         case frameSent(isData: Bool)
         case frameReceived(isData: Bool)
         case received(LivenessFrame)

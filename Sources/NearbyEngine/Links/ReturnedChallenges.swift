@@ -77,22 +77,6 @@ extension ReturnedChallenges.Challenge {
     }
 }
 
-extension ReturnedChallenges {
-    /// What a node makes of an ICMP error. About a neighbour that is already suspect it is no news.
-    static func receive(_ quote: [UInt8], of endpoint: Endpoint, at node: Node, _ now: Instant) {
-        guard let there = node.peers.answeringNeighbour(at: endpoint),
-            let channel = node.peers[there.peer]?.channel
-        else { return node.outbox.drop(.datagramReturned) }
-        let verdict = node.outbox.returnedChallenges.returned(
-            quote, of: there.endpoint, on: channel.token, now: now)
-        switch verdict {
-        case .challenge: node.tell(.challenge(channel, at: there.endpoint), now)
-        case .unreachable: node.tell(there, .unreachable, now)
-        case .unproved: node.outbox.drop(.datagramReturned)
-        }
-    }
-}
-
 extension Limits {
     /// How long a challenge proves anything when it comes back.
     static let returnedChallengeTime = Duration.seconds(1)

@@ -16,10 +16,18 @@ extension Node {
             tellInvitation(
                 .handshakeSeen(from: seen.peer, run: seen.run, attempt: seen.attempt), now)
         case .keyed(let channel): tellChannels(.admit(channel), now)
-        case .invited(let channel): invited(channel, now)
+        case .invited(let channel):
+            let (routing, collectors) = (mesh.routing, configuration.collectors)
+            let reach = { routing.reach(via: $0, collectors: collectors) }
+            tellRendezvous(.asked(on: channel, reach: reach), now)
         case .opened(let channel): opened(channel, now)
-        case .declined(let channel, let decision): declined(channel, decision, now)
-        case .failed(let channel, let reason, let text): failed(channel, reason, text, now)
+        case .declined(let channel, let decision):
+            tellRendezvous(.declined(channel, decision), now)
+        case .failed(let channel, let reason, let text):
+            tellRendezvous(.failed(channel, reason, text: text), now)
+            if let peer = channel.peer ?? channel.expectedPeer {
+                tellApplication(.refused(peer, reason), now)
+            }
         case .diagnostic(let diagnostic): outbox.add(.diagnostic(diagnostic))
         case .closed(let channel, let byPeer):
             tell(.closed(channel), now)
@@ -39,42 +47,6 @@ extension Node {
     }
 
     // MARK: Admission
-
-    /// Who is accepted has its place before the neighbour that makes room for it is closed:
-    /// otherwise the tie-break, told of that, invites another to it.
-    private func invited(_ channel: PeerChannel, _ now: Instant) {
-        let (routing, collectors) = (mesh.routing, configuration.collectors)
-        let (decision, outputs) = rendezvous.decision(
-            on: channel, reach: { routing.reach(via: $0, collectors: collectors) },
-            seeing: .init(links: links, peers: peers), now: now)
-        tellChannels(.admission(.decide(decision), channel), now)
-        work.add(outputs, as: Work.rendezvous)
-    }
-
-    private func declined(_ channel: PeerChannel, _ decision: DecisionFrame, _ now: Instant) {
-        guard let peer = channel.peer else { return }
-        if peers[peer] == nil { outbox.add(.peer(peer, .notConnected)) }
-        guard channel.isClient, channel.path.endpoint != nil else { return }
-        tellInvitation(
-            .declined(peer, channel.attemptNumber, retryAfter: decision.retryAfter), now)
-    }
-
-    private func failed(
-        _ channel: PeerChannel, _ reason: DropReason, _ text: String, _ now: Instant
-    ) {
-        let peer = channel.peer ?? channel.expectedPeer
-        if let peer, let endpoint = channel.path.endpoint, let cause = RefusedNode.Cause(reason) {
-            tellRendezvous(.refused(peer, at: endpoint, cause), now)
-        } else {
-            outbox.add(.diagnostic(.refused(peer, reason, at: channel.path.endpoint, text: text)))
-        }
-        guard let peer else { return }
-        ApplicationDials.refused(peer, reason, by: self)
-        if peers[peer] == nil { outbox.add(.peer(peer, .notConnected)) }
-        if channel.isClient, channel.key.path.endpoint != nil {
-            tellInvitation(.ended(channel, reason, with: peer), now)
-        }
-    }
 
     private func opened(_ channel: PeerChannel, _ now: Instant) {
         guard let peer = channel.peer, let terms = channel.peerTerms else { return }

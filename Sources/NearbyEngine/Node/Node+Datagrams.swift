@@ -24,7 +24,7 @@ extension Node {
     // MARK: Sealed frames
 
     private func sealedFrameReceived(_ bytes: [UInt8], _ arrival: Arrival, _ now: Instant) {
-        switch channels.open(bytes, now: now) {
+        switch open(bytes, now) {
         case .frame(let payload, let channel, let header):
             var arrival = arrival
             arrival.counter = header.counter

@@ -24,6 +24,9 @@ extension Node {
             tellChannels(.keepForOpening(token, until: until), now)
         case .close(let token, let reason):
             if let channel = channels[token] { tellChannels(.close(channel, reason), now) }
+        case .decided(let token, let decision):
+            guard let channel = channels[token] else { return }
+            tellChannels(.admission(.decide(decision), channel), now)
         case .probe(let token):
             if let channel = channels[token], let peer = channel.peer,
                 let neighbour = peers.neighbour(peer)
@@ -42,7 +45,6 @@ extension Node {
     func beginHandshake(
         with peer: PeerID, over path: Path, attempt: UInt16, _ now: Instant
     ) {
-        let nonce = UInt32(truncatingIfNeeded: random.next())
-        tellChannels(.invite(peer, over: path, attempt: attempt, nonce: nonce), now)
+        tellChannels(.invite(peer, over: path, attempt: attempt, nonce: nonce()), now)
     }
 }

@@ -14,7 +14,11 @@ extension Node {
         case .dial(let peer): beginHandshake(with: peer, over: .mesh(peer.short), attempt: 0, now)
         case .giveUp(let peer): tellChannels(.abandonDials(to: peer), now)
         case .costToCollector(let cost): tellRendezvous(.costToCollector(cost), now)
-        case .event(let event): ApplicationDials.tell(event, by: self, now)
+        case .event(let event):
+            outbox.add(event)
+            if case .diagnostic(.nodesVanished(let gone)) = event {
+                tellApplication(.vanished(gone.map(\.peer)), now)
+            }
         case .drop(let reason): outbox.drop(reason)
         }
     }

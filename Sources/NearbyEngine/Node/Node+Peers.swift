@@ -17,7 +17,7 @@ extension Node {
         case .routing(let message, let peer, let isOvertaken):
             tellRouting(.received(message, from: peer, isOvertaken: isOvertaken), now)
         case .packet(let packet, let peer): packetReceived(packet, from: peer, now)
-        case .heard(let peer, let hops): mesh.heard(peer, hops: hops)
+        case .heard(let peer, let hops): tellMesh(.heard(peer, hops: hops), now)
         case .event(let event): outbox.add(event)
         case .invitation(let input): tellInvitation(input, now)
         case .associated(let peer): tellMesh(.addressees(.associated(peer)), now)
@@ -34,8 +34,7 @@ extension Node {
             outOfReach(association, before: endpoint, now)
         case .costChanged(let peer, let cost): tellRouting(.costChanged(peer, cost), now)
         case .renewKeys(let peer, let path, let attempt):
-            let nonce = UInt32(truncatingIfNeeded: random.next())
-            tellChannels(.renew(peer, over: path, attempt: attempt, nonce: nonce), now)
+            tellChannels(.renew(peer, over: path, attempt: attempt, nonce: nonce()), now)
         case .close(let channel, let reason): tellChannels(.close(channel, reason), now)
         case .drop(let reason): outbox.drop(reason)
         }

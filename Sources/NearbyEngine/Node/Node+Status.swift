@@ -35,6 +35,11 @@ extension Node {
     public var collector: PeerID? { mesh.addressees.collector }
     public var viewers: [PeerID] { mesh.addressees.viewers }
 
+    /// Bytes of reliable messages that the peer may not have yet: 0–`reliableQueueBytesMax`.
+    public func queuedReliableBytes(for peer: PeerID) -> Int {
+        peers[peer]?.queuedReliableBytes ?? 0
+    }
+
     public var sightingCount: Int { rendezvous.discovery.peerCount }
     /// Whom discovery has found and not lost, in the order of their PeerIDs.
     public var sightings: [Sighting] { rendezvous.discovery.sightings }

@@ -16,14 +16,16 @@ extension Node {
         }
     }
 
-    // MARK: Telling a machine, whose outputs wait for their turn
-
-    // Each once in the program, however many places call it: it copies what the machine sees.
-
-    @inline(never) func tellRendezvous(_ input: RendezvousMachine.Input, _ now: Instant) {
-        let view = RendezvousMachine.View(links: links, peers: peers)
-        work.add(rendezvous.handle(input, seeing: view, now: now), as: Work.rendezvous)
+    func perform(_ output: ApplicationDials.Output, _ now: Instant) {
+        switch output {
+        case .rendezvous(let input): tellRendezvous(input, now)
+        case .addressees(let input): tellMesh(.addressees(input), now)
+        case .channels(let input): tellChannels(input, now)
+        case .event(let event): outbox.add(event)
+        }
     }
+
+    // MARK: Telling a part of a machine
 
     func tellDiscovery(_ input: DiscoveryMachine.Input, _ now: Instant) {
         tellRendezvous(.discovery(input), now)
@@ -33,26 +35,8 @@ extension Node {
         tellRendezvous(.invitation(input), now)
     }
 
-    @inline(never) func tellChannels(_ input: ChannelMachine.Input, _ now: Instant) {
-        let outputs = channels.handle(
-            input, peers: peers, discovery: rendezvous.discovery, routing: mesh.routing,
-            hasRoute: mesh.costToCollector != nil, now: now)
-        work.add(outputs, as: Work.channel)
-    }
-
-    @inline(never) func tellMesh(_ input: MeshMachine.Input, _ now: Instant) {
-        let outputs = mesh.handle(
-            input, peers: peers, discovery: rendezvous.discovery, now: now)
-        work.add(outputs, as: Work.mesh)
-    }
-
     func tellRouting(_ input: RoutingMachine.Input, _ now: Instant) {
         tellMesh(.routing(input), now)
-    }
-
-    @inline(never) func tell(_ input: PeerMachine.Input, _ now: Instant) {
-        let view = PeerMachine.View(links: links, isFull: rendezvous.invitation.isFull)
-        work.add(peering.handle(input, seeing: view, now: now), as: Work.peers)
     }
 
     func tell(_ neighbour: Neighbour, _ input: HopMachine.Input, _ now: Instant) {

@@ -7,6 +7,9 @@ import NearbyWire
 /// neighbours leaves with `flush`, which the shell calls once after each batch of inputs, so that
 /// frames for one next hop coalesce and nothing waits while the link is idle.
 ///
+/// The machines are changed in this file only: the extensions say what becomes of what a machine
+/// said, and tell the others.
+///
 /// A class: nobody copies a node, and as a value it would bring code that does.
 public final class Node {
     public typealias Input = NodeInput
@@ -17,19 +20,20 @@ public final class Node {
 
     public let configuration: NodeConfiguration
     let own: PeerID
-    var random: SeededGenerator
+    private var random: SeededGenerator
 
-    var rendezvous: RendezvousMachine
-    var channels: ChannelMachine
-    var peering: PeerMachine
-    var mesh: MeshMachine
-    var echoes: EchoMachine
+    private(set) var rendezvous: RendezvousMachine
+    private(set) var channels: ChannelMachine
+    private(set) var peering: PeerMachine
+    private(set) var mesh: MeshMachine
+    private(set) var echoes: EchoMachine
+    private let applications: ApplicationDials
     /// Of neighbours, channels and associations.
-    let timers = NodeTimers()
+    private let timers = NodeTimers()
     var outbox: Outbox
     var work = WorkStack<Work>()
 
-    var links = LinkTable()
+    private(set) var links = LinkTable()
     private var isStopped = false
 
     public init(_ configuration: NodeConfiguration, cryptography: any Cryptography) {
@@ -41,6 +45,7 @@ public final class Node {
         peering = PeerMachine(own: own, configuration, timers: timers, seed: random.next())
         mesh = MeshMachine(configuration, own: own, random: &random)
         echoes = EchoMachine(own: own, name: configuration.name)
+        applications = ApplicationDials(own: own, configuration)
         channels = ChannelMachine(
             terms: AdmissionTerms(configuration, cryptography), cryptography: cryptography,
             isDialed: configuration.role.collects || configuration.application != nil,
@@ -89,7 +94,9 @@ public final class Node {
         case .datagram(let bytes, let source, let isMulticast):
             received(bytes, Arrival(path: .link(source)), isMulticast: isMulticast, now)
         case .returned(let quote, let endpoint):
-            ReturnedChallenges.receive(quote, of: endpoint, at: self, now)
+            if let input = outbox.returned(quote, of: endpoint, among: peers, now: now) {
+                tell(input, now)
+            }
         case .staticPeers(let endpoints): tellDiscovery(.staticPeers(endpoints), now)
         case .rememberedPeers(let endpoints): tellDiscovery(.rememberedPeers(endpoints), now)
         case .advertisedPeers(let endpoints, let service):
@@ -97,7 +104,7 @@ public final class Node {
         case .sendUnreliable(let message, let peer, let priority):
             tell(.sendUnreliable(message, to: peer, priority), now)
         case .sendReliable(let message, let peer): tell(.sendReliable(message, to: peer), now)
-        case .application(let input): ApplicationDials.handle(input, of: self, now)
+        case .application(let input): tellApplication(.program(input), now)
         case .echo(let token, let peer, let limit):
             tellEchoes(.request(token, peer, limit), toward: peer.short, now)
         case .clock(let unixOffset): tellChannels(.clock(unixOffset: unixOffset), now)
@@ -135,6 +142,50 @@ public final class Node {
         tellDiscovery(.stop, now)
         isStopped = true
     }
+
+    // MARK: Telling a machine, whose outputs wait for their turn
+
+    // Each once in the program, however many places call it: it copies what the machine sees.
+
+    @inline(never) func tellRendezvous(_ input: RendezvousMachine.Input, _ now: Instant) {
+        let view = RendezvousMachine.View(links: links, peers: peers)
+        work.add(rendezvous.handle(input, seeing: view, now: now), as: Work.rendezvous)
+    }
+
+    @inline(never) func tellChannels(_ input: ChannelMachine.Input, _ now: Instant) {
+        let outputs = channels.handle(
+            input, peers: peers, discovery: rendezvous.discovery, routing: mesh.routing,
+            hasRoute: mesh.costToCollector != nil, now: now)
+        work.add(outputs, as: Work.channel)
+    }
+
+    @inline(never) func tellMesh(_ input: MeshMachine.Input, _ now: Instant) {
+        let outputs = mesh.handle(
+            input, peers: peers, discovery: rendezvous.discovery, now: now)
+        work.add(outputs, as: Work.mesh)
+    }
+
+    @inline(never) func tell(_ input: PeerMachine.Input, _ now: Instant) {
+        let view = PeerMachine.View(links: links, isFull: rendezvous.invitation.isFull)
+        work.add(peering.handle(input, seeing: view, now: now), as: Work.peers)
+    }
+
+    /// These only send, and tell: it is done at once.
+    func tellEchoes(_ input: EchoMachine.Input, toward node: ShortID? = nil, _ now: Instant) {
+        outbox.tell(&echoes, input, seeing: view(toward: node), links, now: now)
+    }
+
+    func tellApplication(_ input: ApplicationDials.Input, _ now: Instant) {
+        for output in applications.handle(input, peers: peers, now: now) { perform(output, now) }
+    }
+
+    /// Opens a sealed frame in the buffer that it came in.
+    func open(_ bytes: [UInt8], _ now: Instant) -> ChannelMachine.Opened {
+        channels.open(bytes, now: now)
+    }
+
+    /// For a handshake: says which of two was begun first, to whoever sees both.
+    func nonce() -> UInt32 { UInt32(truncatingIfNeeded: random.next()) }
 }
 
 extension Role {

@@ -22,7 +22,7 @@ struct Outbox {
     private var outputs: [NodeOutput] = []
     private(set) var drops = DropCounters()
     /// It sees each question as it leaves.
-    var returnedChallenges = ReturnedChallenges()
+    private var returnedChallenges = ReturnedChallenges()
     /// Neighbours with frames waiting, in the order of their first frame; those before `head` have
     /// had their turn.
     private var waiting: [Neighbour] = []
@@ -85,6 +85,26 @@ struct Outbox {
         case .mesh(let destination):
             originate(datagram, to: destination, .control, seeing: view)
         }
+    }
+
+    /// A datagram of ours came back with an ICMP error: what to do about the neighbour there. About
+    /// one that is already suspect it is no news.
+    mutating func returned(
+        _ quote: [UInt8], of endpoint: Endpoint, among peers: Peers, now: Instant
+    ) -> PeerMachine.Input? {
+        if let there = peers.answeringNeighbour(at: endpoint),
+            let channel = peers[there.peer]?.channel
+        {
+            let verdict = returnedChallenges.returned(
+                quote, of: there.endpoint, on: channel.token, now: now)
+            switch verdict {
+            case .challenge: return .challenge(channel, at: there.endpoint)
+            case .unreachable: return .hop(.unreachable, of: there)
+            case .unproved: break
+            }
+        }
+        drop(.datagramReturned)
+        return nil
     }
 
     // MARK: Packets

@@ -9,6 +9,8 @@ struct MeshMachine {
         case addressees(AddresseeMachine.Input)
         /// What the peer said of itself when its channel was opened.
         case admitted(PeerID, AdmitFrame)
+        /// A message of the peer came over so many links.
+        case heard(PeerID, hops: Int)
         case deadlineReached
     }
 
@@ -58,6 +60,9 @@ struct MeshMachine {
         case .admitted(let peer, let terms):
             book.record(peer, terms, now: now)
             return []
+        case .heard(let peer, let hops):
+            book.heard(peer, hops: hops)
+            return []
         case .deadlineReached:
             var outputs: [Output] = []
             if routing.nextDeadline ?? .distantFuture <= now {
@@ -69,9 +74,6 @@ struct MeshMachine {
             return outputs + book.deadlineReached(now: now).map { diagnostic($0) }
         }
     }
-
-    /// A message of the peer came over so many links.
-    mutating func heard(_ peer: PeerID, hops: Int) { book.heard(peer, hops: hops) }
 
     var costToCollector: UInt16? { addressees.costToCollector(routing) }
 

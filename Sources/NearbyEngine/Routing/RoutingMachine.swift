@@ -12,10 +12,12 @@ public struct Route: Equatable, Sendable {
 
 /// What one neighbour offers routes to, routes through ourselves left out.
 public struct NeighbourReach: Hashable, Sendable {
+    public let neighbour: PeerID
     public var others: Int
     public var leadsToCollector: Bool
 
-    public init(others: Int, leadsToCollector: Bool) {
+    public init(_ neighbour: PeerID, others: Int, leadsToCollector: Bool) {
+        self.neighbour = neighbour
         self.others = others
         self.leadsToCollector = leadsToCollector
     }
@@ -33,7 +35,7 @@ public struct NeighbourReach: Hashable, Sendable {
 /// What a destination says of itself over its own channel is always feasible, since a route that
 /// ends with the next hop is no loop; nobody may announce it with a newer seqno meanwhile.
 public struct RoutingMachine: Sendable {
-    public enum Input: Equatable, Sendable {
+    public enum Input: Sendable {
         /// A channel's hop was admitted.
         case neighbourUp(PeerID, cost: UInt16)
         case neighbourDown(PeerID)
@@ -155,7 +157,7 @@ public struct RoutingMachine: Sendable {
     ///
     /// - Parameter collectors: those that count as such; empty: all.
     public func reach(via neighbour: PeerID, collectors: Set<PeerID> = []) -> NeighbourReach {
-        var reach = NeighbourReach(others: 0, leadsToCollector: false)
+        var reach = NeighbourReach(neighbour, others: 0, leadsToCollector: false)
         for destination in destinations.all.values {
             guard let candidate = destination.candidates[neighbour] else { continue }
             if destination.peer != neighbour { reach.others += 1 }

@@ -7,7 +7,7 @@ import NearbyWire
 /// The owner seals and sends the frames and hands over what it opened. When another channel takes
 /// over, a new machine begins there with what `unacknowledgedMessages` gives.
 public struct SessionMachine: Sendable {
-    public enum Input: Equatable, Sendable {
+    public enum Input: Sendable {
         /// At most `Limits.messageBytesMax` bytes; may be lost, doubled or overtaken.
         case sendUnreliable([UInt8], Priority)
         /// At most `Limits.reliableMessageBytesMax` bytes; arrives once and in order.

@@ -3,7 +3,7 @@ import Glibc
 import NearbyCore
 
 /// Why the control socket could not be served or asked.
-public enum ControlError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum ControlError: Error, Equatable, Sendable, CustomStringConvertible {
     case noAgent(path: String)
     case notPermitted(path: String)
     /// Another agent serves this path.

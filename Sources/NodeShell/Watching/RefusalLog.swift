@@ -7,7 +7,7 @@ import NearbyEngine
 /// At most 8 lines of one reason and 64 altogether are remembered; what is beyond is summed up by
 /// its reason alone.
 package struct RefusalLog: Sendable {
-    package enum Input: Equatable, Sendable {
+    package enum Input: Sendable {
         /// `line`: what would be written of it.
         case refused(PeerID?, DropReason, at: Endpoint?, line: String)
         case deadlineReached

@@ -9,7 +9,7 @@ import Telemetry
 ///
 ///     temperature, °C → rivulet_temperature_celsius
 ///     disk./.used, %  → rivulet_disk_used_ratio, values divided by 100
-public struct MetricName: Hashable, Sendable {
+public struct MetricName: Equatable, Sendable {
     public let text: String
     public let unit: MetricUnit
 

@@ -2,12 +2,12 @@ import Telemetry
 
 /// A unit as Prometheus and OpenMetrics want it: a base unit, in words, as the end of a metric's
 /// name.
-public struct MetricUnit: Hashable, Sendable {
+public struct MetricUnit: Equatable, Sendable {
     /// `celsius`; empty where there is none.
     public let suffix: String
     private let conversion: Conversion
 
-    private enum Conversion: Hashable, Sendable {
+    private enum Conversion: Equatable, Sendable {
         case none
         case unit(UnitConversion)
         case hundredth

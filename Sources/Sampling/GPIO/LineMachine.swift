@@ -62,7 +62,7 @@ public enum LineMode: Sendable {
 ///
 /// Channels are `name` with the level (unit 1), or `name` with the scaled count and `name.rate`.
 package struct LineMachine: Sendable {
-    package enum Input: Equatable, Sendable {
+    package enum Input: Sendable {
         /// The line is ours from now on, and has this level.
         case opened(Bool)
         /// Numbered from 1 since the line was opened: those that are missing found no room in the
@@ -72,6 +72,10 @@ package struct LineMachine: Sendable {
         case queueFull
         /// What was read just now.
         case observed(Bool)
+        /// A period is over: what holds now?
+        case due
+        /// The count of an earlier run.
+        case resumed(Int64)
         case deadlineReached
     }
 
@@ -101,7 +105,7 @@ package struct LineMachine: Sendable {
 
     package var nextDeadline: Instant? { debouncer?.nextDeadline }
 
-    /// Readings of edges; none where they are counted.
+    /// Readings of edges, where they are not counted, and of what is due.
     package mutating func handle(_ input: Input, now: Instant) -> [Measurement] {
         switch input {
         case .opened(let level):
@@ -119,12 +123,15 @@ package struct LineMachine: Sendable {
             self.level = level
             debouncer?.observe(level, at: now)
             return []
+        case .due: return held(now)
+        case .resumed(let count):
+            counter?.resume(count)
+            return []
         case .deadlineReached: return report(debouncer?.settle(at: now))
         }
     }
 
-    /// What holds now, once a period.
-    package mutating func held(now: Instant) -> [Measurement] {
+    private mutating func held(_ now: Instant) -> [Measurement] {
         guard case .count(_, let pulses) = mode else {
             let level = debouncer == nil ? level : debouncer?.settled
             return level.map { [Measurement(channel, "1", $0 ? 1 : 0)] } ?? nulls(.warmingUp)
@@ -145,9 +152,6 @@ package struct LineMachine: Sendable {
         return [Measurement(channel, pulses.unit, .null(reason))]
             + (pulses.rate.map { [Measurement(channel + ".rate", $0.unit, .null(reason))] } ?? [])
     }
-
-    /// Takes up the count of an earlier run.
-    package mutating func resume(_ count: Int64) { counter?.resume(count) }
 
     package var diagnostic: String? {
         var parts: [String] = []

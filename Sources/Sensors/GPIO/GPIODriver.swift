@@ -112,7 +112,7 @@ public final class GPIODriver: EventDriver {
                 }
                 line.wait?.setAlarm(to: state.machine.nextDeadline)
                 state.fault = nil
-                return (state.machine.held(now: now), state.machine.counter?.count)
+                return (state.machine.handle(.due, now: now), state.machine.counter?.count)
             }
             if let count { save(count, now) { $0.isDue(count, now: now) } }
             return measurements
@@ -149,7 +149,8 @@ public final class GPIODriver: EventDriver {
                 state.hasResumed = true
                 switch content {
                 case .none: break
-                case .count(let count): state.machine.resume(count)
+                case .count(let count):
+                    _ = state.machine.handle(.resumed(count), now: Clocks.read().now)
                 case .damaged(let kept):
                     state.loadDiagnostic =
                         "the file with its count was no number and is now \(kept); it counts "

@@ -28,7 +28,7 @@ struct HwmonQuantity: Equatable, Sendable {
 }
 
 /// One sensor of a hwmon chip: `temp1` with its attributes.
-struct HwmonSensor: Equatable, Sendable {
+struct HwmonSensor: Sendable {
     var quantity: HwmonQuantity
     var number: Int
     /// What follows the number in its attributes' names; empty for `pwm1` itself.

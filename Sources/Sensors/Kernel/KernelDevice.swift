@@ -7,7 +7,7 @@ extension Limits {
 }
 
 /// A device as a class of sysfs shows it: `/sys/bus/iio/devices/iio:device0`.
-struct KernelDevice: Equatable, Sendable {
+struct KernelDevice: Sendable {
     /// `iio:device0`, `hwmon3`: given in the order of probing, so another one after each boot.
     var entry: String
     var folder: String

@@ -40,7 +40,7 @@ public struct StoreQuery: Sendable {
 }
 
 /// A channel of a run, with what dates its readings.
-public struct StoredSeries: Hashable, Sendable {
+public struct StoredSeries: Equatable, Sendable {
     public var peer: PeerID
     /// What the peer calls itself now, or is called here.
     public var node: String

@@ -17,7 +17,7 @@ extension Limits {
 /// stretch before it, whose uncertainty grows by what that moves them. It is the one that leaves
 /// the smallest uncertainty, the oldest of equals; never the first, nor the last, which dates what
 /// is still to come. So a long drift has ever longer stretches.
-struct BootMappings: Hashable {
+struct BootMappings: Equatable {
     /// Of one boot, ascending in `since`.
     private(set) var all: [ClockMapping]
 

@@ -1,7 +1,7 @@
 import NearbyCore
 
 /// A run that ended before, and how far its readings had reached the disk.
-public struct PreviousRun: Hashable, Sendable {
+public struct PreviousRun: Equatable, Sendable {
     public var run: RunID
     public var lastSequence: UInt64
     /// Whether it ended in order, so that all of its readings up to `lastSequence` are settled or
@@ -28,7 +28,7 @@ public struct PreviousRun: Hashable, Sendable {
 ///
 /// It lists every channel of the run so far, so that it serves for the reports of the run's earlier
 /// births too. The first birth of a run has the number 1 and each later one the next.
-public struct Birth: Hashable, Sendable {
+public struct Birth: Equatable, Sendable {
     public var number: UInt16
     public var run: RunID
     public var boot: BootID

@@ -22,7 +22,7 @@ public struct Label: Hashable, Sendable {
 }
 
 /// What a node says about itself in its birth.
-public struct NodeDescription: Hashable, Sendable {
+public struct NodeDescription: Equatable, Sendable {
     /// 1–63 bytes of UTF-8; identifies nothing. No word here has an ASCII control character.
     public let name: String
     /// In ascending order of their keys, no key twice, at most `Limits.labelsMax`.

@@ -13,7 +13,7 @@ extension Limits {
 ///     through   the numbers 1…through are settled, but for the missing ones
 ///     distance  settled numbers between the range before (at first: number 0) and this one
 ///     length    missing numbers, at least 1
-public struct Receipt: Hashable, Sendable {
+public struct Receipt: Equatable, Sendable {
     public let run: RunID
     /// All numbers from 1 to this, this included, are settled unless `missing` has them.
     public let through: UInt64

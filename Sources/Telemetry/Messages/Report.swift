@@ -26,9 +26,9 @@ import NearbyCore
 ///
 /// Before the first reading the channel counts as 0 and the step as 0. Sums of values wrap, so that
 /// any integer can be reached.
-public struct Report: Hashable, Sendable {
+public struct Report: Equatable, Sendable {
     /// A reading as the report carries it: the value is an integer in its channel's scale.
-    public struct Entry: Hashable, Sendable {
+    public struct Entry: Equatable, Sendable {
         public var sequence: UInt64
         public var channel: UInt16
         /// CLOCK_BOOTTIME, 0…`millisecondsMax`.
@@ -46,7 +46,7 @@ public struct Report: Hashable, Sendable {
         public static let millisecondsMax = Int64.max / 1_000_000
     }
 
-    public enum Cell: Hashable, Sendable {
+    public enum Cell: Equatable, Sendable {
         case scaled(Int64)
         case decimal(DecimalValue)
         case null(NullReason)

@@ -16,7 +16,7 @@ public enum TelemetryTag: UInt8, CaseIterable, Sendable {
 ///     trailing fields
 ///
 /// Unknown tags throw `.unknownType`: the receiver counts the message and goes on.
-public enum TelemetryMessage: Hashable, Sendable {
+public enum TelemetryMessage: Equatable, Sendable {
     case birth(Birth)
     case report(Report)
     case birthRequest(BirthReference)

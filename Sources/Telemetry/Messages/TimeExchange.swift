@@ -26,7 +26,7 @@ public enum ClockRank: UInt8, Comparable, CaseIterable, Sendable {
 }
 
 /// A reading of a node's clock against UTC.
-public struct ClockReading: Hashable, Sendable {
+public struct ClockReading: Equatable, Sendable {
     public var rank: ClockRank
     /// Add this to the node's CLOCK_BOOTTIME to have the time since 1970-01-01T00:00:00Z.
     public var unixOffset: Duration
@@ -61,7 +61,7 @@ public struct ClockReading: Hashable, Sendable {
 ///     t1           when the collector asked
 ///     t2, t3       when the agent got it, and when it answered
 ///     unix offset  nanoseconds, signed
-public enum TimeExchange: Hashable, Sendable {
+public enum TimeExchange: Equatable, Sendable {
     case request(asked: Instant)
     case answer(TimeAnswer)
 
@@ -110,7 +110,7 @@ public enum TimeExchange: Hashable, Sendable {
 }
 
 /// An agent's answer to a time request.
-public struct TimeAnswer: Hashable, Sendable {
+public struct TimeAnswer: Equatable, Sendable {
     /// The collector's clock.
     public var asked: Instant
     /// The agent's clock; `answered` is not before `received`.

@@ -1,6 +1,6 @@
 /// What a collector says of an agent that nobody wants to touch, in place of the agent's own words.
 /// Written in the collector's configuration; the store keeps what agents sent.
-public struct AgentWords: Hashable, Sendable {
+public struct AgentWords: Equatable, Sendable {
     /// A node's name, a pattern for names, or a PeerID.
     public var node: String
     /// What it is called instead.
@@ -14,7 +14,7 @@ public struct AgentWords: Hashable, Sendable {
 }
 
 /// What a collector says of a channel.
-public struct ChannelWords: Hashable, Sendable {
+public struct ChannelWords: Equatable, Sendable {
     /// The agent's name of it, or a pattern.
     public var channel: String
     public var rename: String?

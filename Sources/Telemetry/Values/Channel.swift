@@ -9,7 +9,7 @@ extension Limits {
 
 /// What a channel measures: its name within the node, its unit, and the decimal exponent of the
 /// integers that reports carry.
-public struct ChannelDescription: Hashable, Sendable {
+public struct ChannelDescription: Equatable, Sendable {
     /// 1–63 bytes of UTF-8 without ASCII control characters. Identifies the channel within its
     /// node.
     public let name: String
@@ -32,7 +32,7 @@ public struct ChannelDescription: Hashable, Sendable {
 /// A channel of a run. Its number, name and unit never change, and numbers are never used again;
 /// its scale stands from the first value on: while there are only nulls, a later birth may give it
 /// another.
-public struct Channel: Hashable, Sendable {
+public struct Channel: Equatable, Sendable {
     /// 1…65535.
     public let number: UInt16
     public let description: ChannelDescription

@@ -68,7 +68,7 @@ public enum Outcome: Hashable, Sendable {
 }
 
 /// What a driver hands over: an outcome on a channel named by its description.
-public struct Sample: Hashable, Sendable {
+public struct Sample: Equatable, Sendable {
     /// Of a null only name and unit count: its scale is a guess.
     public var channel: ChannelDescription
     public var outcome: Outcome

@@ -4,13 +4,13 @@
 /// Factors are fractions of whole numbers and powers of ten, as the units are defined (SI Brochure,
 /// 9th edition; UCUM 2.1 for those that are not SI's), so nothing passes through binary floating
 /// point.
-public struct UnitConversion: Hashable, Sendable {
+public struct UnitConversion: Equatable, Sendable {
     private let from: Scale
     private let to: Scale
 
     /// A unit as the quantity's base unit sees it: base = (value + shift) × numerator ÷
     /// denominator × 10^exponent.
-    struct Scale: Hashable, Sendable {
+    struct Scale: Equatable, Sendable {
         let quantity: Quantity
         var numerator: Int64 = 1
         var denominator: Int64 = 1
@@ -18,7 +18,7 @@ public struct UnitConversion: Hashable, Sendable {
         var shift = DecimalValue(coefficient: 0)
     }
 
-    enum Quantity: Hashable, Sendable {
+    enum Quantity: Equatable, Sendable {
         case temperature, pressure, length, speed, mass, time, current, voltage, power
         case apparentPower, reactivePower, energy, apparentEnergy, reactiveEnergy, charge
         case frequency, rate, volume, flow, rainfall, share, data, dataRate, density, level

@@ -6,7 +6,7 @@ import NearbyCore
 /// it hears nodes too. Where the kernel or the controller cannot monitor, active scans with pauses
 /// take its place.
 struct MonitorMachine: Sendable {
-    enum Input: Equatable, Sendable {
+    enum Input: Sendable {
         /// Whether somebody wants to hear sensors.
         case setWanted(Bool)
         /// Monitoring may have ceased, though the kernel keeps the monitor: it is set again.

@@ -4,7 +4,7 @@ import NearbyWire
 /// All that is listened for, and what is heard: scans, the monitor that lasts, and the watchdog
 /// over both.
 struct Reception: Sendable {
-    enum Input: Equatable, Sendable {
+    enum Input: Sendable {
         case setContent(Bool)
         case setConnecting(Bool)
         case setLinked(Bool)

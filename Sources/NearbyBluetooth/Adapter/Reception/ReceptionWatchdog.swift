@@ -3,7 +3,7 @@ import NearbyCore
 /// Notices that nobody at all is heard any more, where somebody was before, and has reception begin
 /// anew: later and later, and every third time by switching the controller off and on.
 struct ReceptionWatchdog: Sendable {
-    enum Input: Equatable, Sendable {
+    enum Input: Sendable {
         /// Whether somebody wants to hear sensors; otherwise silence is no concern.
         case setWanted(Bool)
         /// Whether there is a channel to anybody: the radio works, and is not to be switched off.

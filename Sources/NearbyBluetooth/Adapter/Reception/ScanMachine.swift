@@ -15,7 +15,7 @@ enum ScanDuty: Equatable, Sendable {
 /// Scans for nodes: one after another with pauses, active, or passive by a monitor that is set for
 /// a moment.
 struct ScanMachine: Sendable {
-    enum Input: Equatable, Sendable {
+    enum Input: Sendable {
         case adapterUp
         case adapterDown
         case controllerRemoved

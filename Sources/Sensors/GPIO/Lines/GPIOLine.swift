@@ -28,7 +28,7 @@ struct LineFault: Error, Equatable, Sendable {
 }
 
 /// A line of a chip, once found.
-struct FoundLine: Equatable, Sendable, CustomStringConvertible {
+struct FoundLine: Sendable, CustomStringConvertible {
     /// The chip's device.
     var path: String
     var chip: String
