@@ -29,6 +29,12 @@ open class MCPeerID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
         super.init()
     }
 
+    /// Named after this machine: programs fill a property with it until they have a name.
+    public override convenience init() {
+        let name = ProcessInfo.processInfo.hostName
+        self.init(displayName: (1...63).contains(name.utf8.count) ? name : "peer")
+    }
+
     init(_ peer: Peer) {
         self.peer = peer
         super.init()

@@ -115,9 +115,27 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    @Test func aFileOfNothingIsCompleteInTheEnd() {
+    /// A program ends its observation when it is told that the resource is there.
+    @Test func theEndIsSeenAtOnce() async {
+        let progress = Progress.discreteProgress(totalUnitCount: 10)
+        let seen = Guarded<[Double]>([])
+        let other = Progress(totalUnitCount: 10)
+        let observations = [progress, other].map { observed in
+            observed.observe(\.fractionCompleted) { progress, _ in
+                seen.with { $0.append(progress.fractionCompleted) }
+            }
+        }
+        other.completedUnitCount = 3
+        await progress.complete()
+        observations.forEach { $0.invalidate() }
+        #expect(seen.with { $0.filter { $0 == 1 } } == [1])
+        await progress.complete()
+        #expect(seen.with { $0.filter { $0 == 1 } } == [1])
+    }
+
+    @Test func aFileOfNothingIsCompleteInTheEnd() async {
         let progress = Progress.discreteProgress(totalUnitCount: 0)
-        progress.complete()
+        await progress.complete()
         #expect(progress.isFinished && progress.fractionCompleted == 1)
     }
 

@@ -179,6 +179,7 @@ import Testing
                 let error = $0 as? MCError
                 told.with { $0.append(error) }
             })
+        #expect(progress.totalUnitCount == 400_000)
         await jeff.waits { $0.contents.count == 1 }
         await gabe.waits { _ in told.with { $0.count } == 1 }
         #expect(jeff.notes.resources == ["started numbers.bin", "finished numbers.bin"])
@@ -204,14 +205,35 @@ import Testing
                 told.with { $0.append(error) }
             })
         await jeff.waits { $0.progresses.count == 1 }
+        // The program has its own use for it.
+        let handled = Guarded(0)
+        progress.cancellationHandler = { handled.with { $0 += 1 } }
         if isSender { progress.cancel() } else { jeff.notes.progresses.first?.cancel() }
         await gabe.waits { _ in told.with { $0.count } == 1 }
         await jeff.waits { $0.contents.count == 1 }
         #expect(told.with { $0.first??.code } == .cancelled)
+        #expect(handled.with { $0 } == (isSender ? 1 : 0))
         #expect(jeff.notes.errors.map(\.code) == [.cancelled])
         #expect(jeff.notes.contents == [nil])
         gabe.leaves()
         jeff.leaves()
+    }
+
+    /// As a button "disconnect" in a list of peers does.
+    @Test func whoIsCancelledWhileConnectedIsPartedWithAlone() async throws {
+        let service = Person.someService
+        let (gabe, jeff) = (Person("Gabe", service: service), Person("Jeff", service: service))
+        let anna = Person("Anna", service: service)
+        await gabe.joins(jeff)
+        await gabe.joins(anna)
+        await jeff.waits { _ in jeff.session.connectedPeers.contains(anna.peer) }
+        gabe.session.cancelConnectPeer(jeff.peer)
+        await gabe.waits { _ in gabe.session.connectedPeers == [anna.peer] }
+        await jeff.waits { _ in jeff.session.connectedPeers == [anna.peer] }
+        try await Task.sleep(for: .seconds(1))
+        #expect(gabe.session.connectedPeers == [anna.peer])
+        #expect(Set(anna.session.connectedPeers) == [gabe.peer, jeff.peer])
+        for person in [gabe, jeff, anna] { person.leaves() }
     }
 
     @Test func nameWithAPathIsCut() async throws {

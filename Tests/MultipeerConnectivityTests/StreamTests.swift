@@ -136,6 +136,34 @@ struct StreamTests {
             events == [.openCompleted, .hasBytesAvailable, .hasBytesAvailable, .endEncountered])
     }
 
+    /// A screen that shows the stream may come late, or another in its place.
+    @Test func whoeverBecomesTheDelegateLaterIsToldWhatThereIs() async {
+        let events = await Self.onRunLoop { loop in
+            let (output, input, _) = Self.streams(capacity: 100)
+            output.open()
+            _ = output.write(Array("one".utf8), maxLength: 3)
+            output.close()
+            input.open()
+            input.schedule(in: loop, forMode: .default)
+            Self.run(loop, seconds: 0.2) { false }
+            let first = EventLog { _, _ in }
+            input.delegate = first
+            Self.run(loop) { first.events.count >= 2 }
+            let second = EventLog { stream, _ in
+                var buffer = [UInt8](repeating: 0, count: 4)
+                _ = (stream as? InputStream)?.read(&buffer, maxLength: 4)
+            }
+            input.delegate = second
+            Self.run(loop) { second.events.contains(.endEncountered) }
+            input.close()
+            return [first.events, second.events]
+        }
+        #expect(
+            events == [
+                [.openCompleted, .hasBytesAvailable], [.hasBytesAvailable, .endEncountered],
+            ])
+    }
+
     /// A handler that reads all at the first event must not be told of bytes that are gone: its
     /// next read would wait.
     @Test func runLoopDoesNotTellOfBytesThatWereRead() async {

@@ -124,6 +124,17 @@ struct SubclassTests {
         peer = PeerDouble(displayName: "Gabe")
     }
 
+    /// Stored properties are filled so until a program has the real ones.
+    @Test func placeholdersNeedNoArguments() {
+        let peer = MCPeerID()
+        #expect((1...63).contains(peer.displayName.utf8.count) && peer != MCPeerID())
+        #expect(MCSession().connectedPeers.isEmpty)
+        #expect(MCNearbyServiceAdvertiser().serviceType.isEmpty)
+        #expect(MCNearbyServiceBrowser().serviceType.isEmpty)
+        #expect(MCAdvertiserAssistant().serviceType.isEmpty)
+        #expect(MCBrowserViewController().session.connectedPeers.isEmpty)
+    }
+
     @Test func sessionsAreOverridden() async throws {
         let double = SessionDouble(peer: peer)
         let session: MCSession = double

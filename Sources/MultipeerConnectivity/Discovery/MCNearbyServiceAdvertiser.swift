@@ -40,6 +40,12 @@ open class MCNearbyServiceAdvertiser: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// Of no service, so that it does not start: programs fill a property with it until they have
+    /// the real one.
+    public override convenience init() {
+        self.init(peer: MCPeerID(), discoveryInfo: nil, serviceType: "")
+    }
+
     deinit {
         running.with { running in
             running?.advertiser.stop()

@@ -27,6 +27,10 @@ open class MCNearbyServiceBrowser: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// Of no service, so that it does not start: programs fill a property with it until they have
+    /// the real one.
+    public override convenience init() { self.init(peer: MCPeerID(), serviceType: "") }
+
     deinit {
         running.with { running in
             running?.browser.stop()

@@ -12,7 +12,7 @@ struct IncomingTransfer: Sendable {
         self.link = link
         progress = .discreteProgress(totalUnitCount: resource.byteCount)
         progress.isCancellable = true
-        progress.cancellationHandler = { resource.cancel() }
+        progress.onCancel { resource.cancel() }
     }
 
     /// Returns when the delegate knows of it.
@@ -27,7 +27,7 @@ struct IncomingTransfer: Sendable {
             let result: Result<NamedFile, MCError>
             do {
                 result = .success(NamedFile(try await resource.file(), named: resource.name))
-                progress.complete()
+                await progress.complete()
             } catch {
                 result = .failure(MCError(describing: error))
             }
@@ -37,7 +37,7 @@ struct IncomingTransfer: Sendable {
     }
 
     /// The file lives as long as the resource and its named file, which are held here until the
-    /// delegate has returned.
+    /// delegate has returned, and for a moment more: programs hand the URL on to another thread.
     private func finish(_ result: Result<NamedFile, MCError>) async {
         await link.callDelegate { [self] delegate, session in
             var url: URL?
@@ -50,8 +50,11 @@ struct IncomingTransfer: Sendable {
                 session, didFinishReceivingResourceWithName: resource.name,
                 fromPeer: MCPeerID(resource.from), at: url, withError: failure)
         }
+        if case .success = result { try? await Task.sleep(for: Self.grace) }
         withExtendedLifetime((resource, result)) {}
     }
+
+    private static let grace = Duration.seconds(5)
 }
 
 extension Foundation.Progress {
@@ -62,14 +65,22 @@ extension Foundation.Progress {
         }
     }
 
+    /// Through a child: `cancellationHandler` is for the program.
+    func onCancel(_ body: @escaping @Sendable () -> Void) {
+        let child = Foundation.Progress.discreteProgress(totalUnitCount: 0)
+        child.cancellationHandler = body
+        addChild(child, withPendingUnitCount: 0)
+    }
+
     func update(_ progress: Nearby.Progress) {
         if totalUnitCount != progress.total { totalUnitCount = progress.total }
         if completedUnitCount != progress.completed { completedUnitCount = progress.completed }
     }
 
-    func complete() {
+    func complete() async {
         // A progress with a total of 0 would never be finished.
         if totalUnitCount == 0 { totalUnitCount = 1 }
         if completedUnitCount != totalUnitCount { completedUnitCount = totalUnitCount }
+        await NSKeyValueObservation.catchUp(with: self)
     }
 }

@@ -29,27 +29,53 @@ public struct NSKeyValueObservedChange<Value> {
 
 /// An observation: it ends with `invalidate()`, or when nobody holds it.
 public final class NSKeyValueObservation: NSObject, @unchecked Sendable {
-    private let timer: any DispatchSourceTimer
+    private typealias Look = @Sendable () -> Void
 
-    fileprivate init(_ look: @escaping @Sendable () -> Void) {
+    private let timer: any DispatchSourceTimer
+    private let number: Int
+
+    fileprivate init(
+        of progress: Foundation.Progress, _ look: @escaping @Sendable () -> Void
+    ) {
         timer = DispatchSource.makeTimerSource(queue: Self.queue)
+        let observed = ObjectIdentifier(progress)
+        number = Self.looks.with { looks in
+            looks.last += 1
+            looks.all[looks.last] = (observed, look)
+            return looks.last
+        }
         super.init()
         timer.schedule(deadline: .now(), repeating: .milliseconds(50))
         timer.setEventHandler(handler: look)
         timer.resume()
     }
 
-    deinit { timer.cancel() }
+    deinit { invalidate() }
 
     /// Ends it: the handler is not called any more.
-    public func invalidate() { timer.cancel() }
+    public func invalidate() {
+        timer.cancel()
+        Self.looks.with { $0.all[number] = nil }
+    }
 
     private static let queue = DispatchQueue(label: "MCSession.progress")
+    /// Of those that are valid: by their numbers, with what they observe.
+    private static let looks = Guarded<(last: Int, all: [Int: (ObjectIdentifier, Look)])>((0, [:]))
+
+    /// Returns when all that observe this `Progress` know its values of now: programs end their
+    /// observation when they are told that the resource is there.
+    static func catchUp(with progress: Foundation.Progress) async {
+        let observed = ObjectIdentifier(progress)
+        await queue.deliver {
+            let all = looks.with { $0.all.filter { $0.value.0 == observed } }
+            for (_, look) in all.sorted(by: { $0.key < $1.key }) { look.1() }
+        }
+    }
 }
 
 extension Foundation.Progress {
     /// Calls the handler, on a private queue, when a value has changed: it is read twenty times a
-    /// second.
+    /// second, and before the end of the resource is told.
     public func observe<Value: Equatable & Sendable>(
         _ keyPath: KeyPath<Foundation.Progress, Value>, options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping (Foundation.Progress, NSKeyValueObservedChange<Value>) -> Void
@@ -57,7 +83,7 @@ extension Foundation.Progress {
         let path = Handed(value: keyPath)
         let handler = Handed(value: changeHandler)
         let last = Guarded<Value?>(options.contains(.initial) ? nil : self[keyPath: keyPath])
-        return NSKeyValueObservation { [self] in
+        return NSKeyValueObservation(of: self) { [self] in
             let value = self[keyPath: path.value]
             let old = last.with { last in
                 defer { last = value }

@@ -7,6 +7,13 @@ final class LocalFile: Sendable {
         ["file", "http", "https"].contains(url.scheme?.lowercased())
     }
 
+    /// Of a file that is here, in bytes; nil where it is not known before the file was fetched.
+    static func size(of url: URL) -> Int64? {
+        guard url.scheme?.lowercased() == "file" else { return nil }
+        let attributes = try? FileManager.default.attributesOfItem(atPath: url.path)
+        return (attributes?[.size] as? NSNumber)?.int64Value
+    }
+
     let path: String
     private let isOurs: Bool
 

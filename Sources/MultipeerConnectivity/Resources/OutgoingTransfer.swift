@@ -19,7 +19,7 @@ final class OutgoingTransfer: Sendable {
         guard LocalFile.isSupported(url) else {
             throw MCError(.unsupported, "\(url) is no file:, http: or https: URL.")
         }
-        progress = .discreteProgress(totalUnitCount: -1)
+        progress = .discreteProgress(totalUnitCount: LocalFile.size(of: url) ?? -1)
         progress.isCancellable = true
     }
 
@@ -28,7 +28,7 @@ final class OutgoingTransfer: Sendable {
         _ url: URL, named name: String, to peer: MCPeerID, in session: Session, link: SessionLink,
         completion: @escaping @Sendable ((any Error)?) async -> Void
     ) {
-        progress.cancellationHandler = { [weak self] in self?.cancel() }
+        progress.onCancel { [weak self] in self?.cancel() }
         let observer = link.observe { [weak self] changed, state in
             if changed == peer, state == .notConnected { self?.abandon() }
         }
@@ -67,7 +67,7 @@ final class OutgoingTransfer: Sendable {
         defer { counting.cancel() }
         try await resource.finished()
         progress.update(resource.current)
-        progress.complete()
+        await progress.complete()
         withExtendedLifetime(file) {}
     }
 

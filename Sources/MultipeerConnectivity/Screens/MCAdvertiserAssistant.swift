@@ -33,6 +33,12 @@ open class MCAdvertiserAssistant: NSObject, @unchecked Sendable {
         }
     }
 
+    /// Of no service, so that it does not start: programs fill a property with it until they have
+    /// the real one.
+    public override convenience init() {
+        self.init(serviceType: "", discoveryInfo: nil, session: MCSession())
+    }
+
     /// Whom the assistant tells what happens. Weak.
     open weak var delegate: (any MCAdvertiserAssistantDelegate)? {
         get { delegateReference.current as? any MCAdvertiserAssistantDelegate }

@@ -39,6 +39,10 @@ open class MCBrowserViewController: NSObject, MCNearbyServiceBrowserDelegate, @u
         super.init()
     }
 
+    /// Of no service, so that it finds nobody: programs fill a property with it until they have the
+    /// real one.
+    public override convenience init() { self.init(serviceType: "", session: MCSession()) }
+
     /// Whom the list tells what was chosen. Weak.
     open weak var delegate: (any MCBrowserViewControllerDelegate)? {
         get { delegateReference.current as? any MCBrowserViewControllerDelegate }

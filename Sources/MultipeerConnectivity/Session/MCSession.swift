@@ -51,6 +51,10 @@ open class MCSession: NSObject, @unchecked Sendable {
         }
     }
 
+    /// Of a peer of its own, named after this machine: programs fill a property with it until they
+    /// have the real one.
+    public override convenience init() { self.init(peer: MCPeerID()) }
+
     deinit {
         link.end()
         if case .success(let session) = nearby { session.disconnect() }
@@ -190,6 +194,9 @@ open class MCSession: NSObject, @unchecked Sendable {
     }
 
     /// Ends an attempt to connect.
+    ///
+    /// Of one that is connected, the connection with this session ends on both sides; all others
+    /// stay.
     open func cancelConnectPeer(_ peerID: MCPeerID) {
         if case .success(let session) = nearby { session.cancelConnect(peerID.peer) }
     }

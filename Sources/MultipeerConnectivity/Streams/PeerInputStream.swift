@@ -74,6 +74,14 @@ final class PeerInputStream: InputStream {
 
     override func setProperty(_ property: AnyObject?, forKey key: PropertyKey) -> Bool { false }
 
+    /// One that is set later is told what there is.
+    override weak var delegate: (any StreamDelegate)? {
+        didSet {
+            locked { _ = told.remove(.hasBytesAvailable) }
+            events.wake()
+        }
+    }
+
     override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {
         // Held by the loop until it is closed or removed, as Apple's streams are.
         events.schedule(in: aRunLoop, forMode: mode) { [me = Handed(value: self)] in
@@ -123,7 +131,7 @@ final class PeerInputStream: InputStream {
 
     private func nextEvent() -> Event? {
         locked {
-            guard status != .notOpen, status != .closed else { return nil }
+            guard delegate != nil, status != .notOpen, status != .closed else { return nil }
             if told.insert(.openCompleted).inserted { return .openCompleted }
             fill()
             if !unread.isEmpty {

@@ -209,6 +209,7 @@ extension Station {
             if awaited[key]?.isEmpty == false { return }
         }
         tellGroup(.cancel(peer, number), now)
+        if !unlessAwaited { tellGroup(.expel(peer, number), now) }
         finish(key, .failure(.cancelled))
         nodes[.direct]?.forget(peer, now)
     }

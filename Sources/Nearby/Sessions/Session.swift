@@ -186,7 +186,9 @@ public final class Session: Sendable {
         Background.shared.postIfRunning(.disconnect(opened))
     }
 
-    /// An invitation, or a connection that is being made, is given up.
+    /// An invitation, or a connection that is being made, is given up. One that is there ends on
+    /// both sides; the other members stay, and if one of them introduces the two anew, they are
+    /// connected again.
     public func cancelConnect(_ peer: Peer) {
         Background.shared.postIfRunning(.cancel(peer.id, opened, unlessAwaited: false))
     }
