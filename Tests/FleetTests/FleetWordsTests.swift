@@ -136,6 +136,18 @@ struct ValueMapTests {
         #expect(result.count == 3)
     }
 
+    /// 3 · 0.1 is not 0.3 in binary floating point.
+    @Test func meansAndQuantilesStayAmongTheValues() {
+        let three = DecimalValue(coefficient: 3)
+        let same = Statistics(
+            count: 3, nullCount: 0, min: three, max: three, mean: 3, standardDeviation: 0, p50: 3,
+            p95: 3, areQuantilesExact: true)
+        let scale = DecimalValue(coefficient: 1, exponent: -1)
+        let result = ValueMap(scale: scale, offset: nil, from: .volt, to: nil)(same)
+        #expect(result.max?.double == 0.3)
+        #expect([result.mean, result.p50, result.p95] == [0.3, 0.3, 0.3])
+    }
+
     @Test func aTurnedScaleTurnsTheBoundsAndKnowsNoUpperQuantile() {
         let map = ValueMap(
             scale: DecimalValue(coefficient: -1), offset: nil, from: .volt, to: nil)

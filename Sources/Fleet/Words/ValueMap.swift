@@ -60,11 +60,15 @@ public struct ValueMap: Equatable, Sendable {
         let isTurned = scale.coefficient < 0
         result.min = (isTurned ? statistics.max : statistics.min).flatMap { self($0) }
         result.max = (isTurned ? statistics.min : statistics.max).flatMap { self($0) }
-        result.mean = statistics.mean.map { self($0) }
+        // Rounded otherwise than values, they may miss them by the last digit.
+        let least = result.min?.double ?? -.infinity
+        let most = max(least, result.max?.double ?? .infinity)
+        func among(_ value: Double) -> Double { min(max(self(value), least), most) }
+        result.mean = statistics.mean.map(among)
         let stretch = abs(scale.double * (conversion?.factor ?? 1))
         result.standardDeviation = statistics.standardDeviation.map { $0 * stretch }
-        result.p50 = statistics.p50.map { self($0) }
-        result.p95 = isTurned ? nil : statistics.p95.map { self($0) }
+        result.p50 = statistics.p50.map(among)
+        result.p95 = isTurned ? nil : statistics.p95.map(among)
         return result
     }
 }

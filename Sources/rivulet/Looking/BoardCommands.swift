@@ -1,5 +1,6 @@
 import ArgumentParser
 import Boards
+import Collector
 import Configuration
 import Glibc
 import NearbyLinux
@@ -97,7 +98,7 @@ struct FindSensors: ParsableCommand {
 
     private func show(_ outcome: SensorTrial.Outcome) throws {
         switch outcome {
-        case .lines(let lines): for line in lines { print(line) }
+        case .lines(let lines): for line in lines { print(PrintableText(line).text) }
         case .bad(let mistakes): throw Failure(mistakes)
         }
     }

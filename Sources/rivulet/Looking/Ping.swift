@@ -15,7 +15,7 @@ struct Ping: ParsableCommand {
 
             Ctrl-C ends it with a summary. Exit status: 0 if anything was answered, 64 for a wrong \
             command line or an ambiguous name, 66 for an unknown one, 69 when no node runs here, \
-            there is no route, or nothing was answered.
+            there is no route, or nothing was answered, 75 when the node that runs here went away.
             """)
 
     @Argument(help: "The node's name, or its PeerID or the first two groups of it.")
@@ -53,9 +53,18 @@ struct Ping: ParsableCommand {
         let began = MonotonicClock.now()
         Interruption.watch()
         if !json { try StandardOutput.show(report.head) }
+        var fault: (any Error)?
         while report.asked < count ?? .max, !Interruption.came {
             let askedAt = MonotonicClock.now()
-            let reply = try asker.ask(peer, hopLimit: nil, patience: timeout.duration)
+            let reply: EchoReply
+            do {
+                reply = try asker.ask(peer, hopLimit: nil, patience: timeout.duration)
+            } catch {
+                // What came before it went away is told all the same.
+                guard report.asked > 0 else { throw error }
+                fault = error
+                break
+            }
             if reply == .noRoute, report.asked == 0 { throw asker.noRoute(to: peer) }
             if Interruption.came, reply == .silent { break }
             let line = report.line(reply)
@@ -67,6 +76,7 @@ struct Ping: ParsableCommand {
         let took = MonotonicClock.now() - began
         let lines = json ? ["\(report.json(took: took))"] : report.summary(took: took)
         try StandardOutput.show(lines.joined(separator: "\n"))
+        if let fault { throw fault }
         if report.answered == 0 { throw Failure("", .unavailable) }
     }
 }

@@ -116,3 +116,14 @@ kill -STOP "$agent_r1"
 must "a silent relay" until_true 40 ends 69 ping "$c" -c 1 --timeout 500ms $at
 kill -CONT "$agent_r1"
 must "and back" until_true 40 ends 0 ping "$c" -c 1 --timeout 500ms $at
+
+# The node here goes away: what was measured until then is told all the same.
+pings() { "$BIN/rivulet" ping a -i 100ms $on_relay >"$LAB/pings.out" 2>"$LAB/pings.err"; echo $? >"$LAB/pings.status"; }
+pings &
+PIDS+=($!)
+must "answers" until_true 20 grep -q 'number 3,' "$LAB/pings.out"
+stop "$agent_r2"
+must "it ends" until_true 20 [ -s "$LAB/pings.status" ]
+must "as something to try again" [ "$(cat "$LAB/pings.status")" = 75 ]
+must "with the sums" grep -qE '^[0-9]+ asked, [0-9]+ answered, ' "$LAB/pings.out"
+must "and the reason" [ -s "$LAB/pings.err" ]
