@@ -68,6 +68,22 @@ import Testing
         }
     }
 
+    /// People look at a list: who was killed leaves it before long.
+    @Test(arguments: [(Duration.seconds(5), 44), (nil, 131)] as [(Duration?, Int64)])
+    func whoIsSilentIsLost(_ patience: Duration?, _ seconds: Int64) {
+        var machine = Base.settled(lostPeerTime: patience)
+        let frame = Base.frame(.beacon(Base.beacon()))
+        _ = machine.handle(
+            .received(frame, from: Base.at(7), multicast: true), now: Base.late)
+        var lostAt: Int64?
+        for second in 1...140 as ClosedRange<Int64> where lostAt == nil {
+            let outputs = machine.handle(
+                .deadlineReached, now: Base.late + .seconds(second))
+            if outputs.contains(.lost(Base.stranger)) { lostAt = second }
+        }
+        #expect(lostAt.map { (seconds - 1)...seconds ~= $0 } == true)
+    }
+
     @Test func oneAddressIsAnsweredOnceASecond() {
         var machine = Base.settled()
         var answers: [DiscoveryFrame] = []

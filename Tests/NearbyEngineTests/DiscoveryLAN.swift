@@ -20,6 +20,8 @@ struct DiscoveryLAN {
     /// For each machine: what it said about peers.
     private(set) var news: [[(time: Instant, output: DiscoveryMachine.Output)]] = []
     var multicastWorks = true
+    /// As in a node for programs, which shows who is near.
+    var lostPeerTime: Duration?
 
     static let link = LinkID(value: 1)
 
@@ -34,8 +36,9 @@ struct DiscoveryLAN {
     /// Adds a node and starts it now; gives its number.
     mutating func start(_ own: DiscoveryMachine.OwnState, statics: [Endpoint] = []) -> Int {
         let index = machines.count
-        let identity = DiscoveryMachine.Identity(
+        var identity = DiscoveryMachine.Identity(
             peer: Self.peer(index), run: RunID(value: UInt64(index)), network: NetworkTag(value: 1))
+        identity.lostPeerTime = lostPeerTime
         machines.append(DiscoveryMachine(identity: identity, own: own, seed: UInt64(index)))
         sent.append([])
         news.append([])

@@ -16,15 +16,20 @@ struct BeaconSchedule: Sendable {
         var silentSince: Instant?
     }
 
+    /// Between two beacons.
+    let longest: Duration
     /// In the order of their numbers.
     private var links: [Link] = []
+
+    init(longest: Duration) { self.longest = longest }
 
     /// False if there are too many. A known link begins anew.
     mutating func add(_ id: LinkID, hasBroadcast: Bool, now: Instant) -> Bool {
         remove(id)
         guard links.count < Limits.discoveryLinksMax else { return false }
         let link = Link(
-            id: id, hasBroadcast: hasBroadcast, trickle: Trickle(now: now), silentSince: now)
+            id: id, hasBroadcast: hasBroadcast, trickle: Trickle(now: now, longest: longest),
+            silentSince: now)
         links.insert(link, at: links.firstIndex { $0.id > id } ?? links.endIndex)
         return true
     }
@@ -33,7 +38,7 @@ struct BeaconSchedule: Sendable {
 
     mutating func restart(now: Instant) {
         for index in links.indices {
-            links[index].trickle = Trickle(now: now)
+            links[index].trickle = Trickle(now: now, longest: longest)
             links[index].silentSince = now
         }
     }
@@ -110,7 +115,11 @@ struct ProbeSchedule: Sendable {
         var lastHeard: Instant?
     }
 
+    /// Between two beacons.
+    let longest: Duration
     private var probes: [Probe] = []
+
+    init(longest: Duration) { self.longest = longest }
 
     /// Replaces those of this kind; keeps the timing of addresses that stay. Beyond the limit they
     /// are left out.
@@ -121,30 +130,30 @@ struct ProbeSchedule: Sendable {
             guard !probes.contains(where: { $0.endpoint == endpoint }) else { continue }
             let known = before.first { $0.endpoint == endpoint && $0.kind == kind }
             probes.append(
-                known ?? Probe(endpoint: endpoint, kind: kind, trickle: Self.trickle(kind, now)))
+                known ?? Probe(endpoint: endpoint, kind: kind, trickle: trickle(kind, now)))
         }
     }
 
     mutating func restart(now: Instant) {
         for index in probes.indices {
-            probes[index].trickle = Self.trickle(probes[index].kind, now)
+            probes[index].trickle = trickle(probes[index].kind, now)
         }
     }
 
     mutating func reset(on link: LinkID, now: Instant) {
         for index in probes.indices where probes[index].endpoint.link == link {
-            probes[index].trickle = Self.trickle(probes[index].kind, now)
+            probes[index].trickle = trickle(probes[index].kind, now)
         }
     }
 
     /// The first address that is due, with its next turn set; nil if none is. `isHeard`: a beacon
-    /// came from there within a minute.
+    /// came from there just now.
     mutating func takeDue(
         now: Instant, using generator: inout SeededGenerator
     ) -> (endpoint: Endpoint, kind: Kind, isHeard: Bool)? {
         guard let index = probes.firstIndex(where: { $0.trickle.due <= now }) else { return nil }
         _ = probes[index].trickle.fire(content: false, now: now, using: &generator)
-        let isHeard = probes[index].lastHeard.map { now - $0 < Self.heardTime } ?? false
+        let isHeard = probes[index].lastHeard.map { now - $0 < longest * 2 } ?? false
         return (probes[index].endpoint, probes[index].kind, isHeard)
     }
 
@@ -157,10 +166,9 @@ struct ProbeSchedule: Sendable {
 
     var due: Instant { probes.map(\.trickle.due).min() ?? .distantFuture }
 
-    private static let heardTime: Duration = .seconds(60)
-
     /// Remembered addresses wait until multicast had its chance.
-    private static func trickle(_ kind: Kind, _ now: Instant) -> Trickle {
-        Trickle(now: kind == .configured ? now : now + BeaconSchedule.silence)
+    private func trickle(_ kind: Kind, _ now: Instant) -> Trickle {
+        Trickle(
+            now: kind == .configured ? now : now + BeaconSchedule.silence, longest: longest)
     }
 }

@@ -56,6 +56,8 @@ public struct DiscoveryIdentity: Equatable, Sendable {
     public var rate = DiscoveryRate()
     /// How long a peer that is in use no more is remembered unless it is heard; nil: as others.
     public var lostPeerTime: Duration?
+    /// The longest between two beacons.
+    var beaconInterval: Duration { showsPeers ? Trickle.longestShown : Trickle.longest }
     /// Whether people see who is near.
     var showsPeers: Bool { lostPeerTime != nil }
     /// How long people are told nothing of a new peer whose discovery info has not come yet.

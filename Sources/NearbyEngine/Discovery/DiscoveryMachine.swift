@@ -74,9 +74,9 @@ public struct DiscoveryMachine: Sendable {
     var own: OwnState
     var isRunning = false
     var isContent = false
-    var links = BeaconSchedule()
-    var statics = ProbeSchedule()
-    var table = PeerTable()
+    var links: BeaconSchedule
+    var statics: ProbeSchedule
+    var table: PeerTable
     var budget: SendBudget
     var nudgeShares = NudgeShares()
     var generator: SeededGenerator
@@ -85,6 +85,9 @@ public struct DiscoveryMachine: Sendable {
     public init(identity: Identity, own: OwnState, seed: UInt64) {
         self.identity = identity
         self.own = own
+        links = BeaconSchedule(longest: identity.beaconInterval)
+        statics = ProbeSchedule(longest: identity.beaconInterval)
+        table = PeerTable(beaconInterval: identity.beaconInterval)
         budget = SendBudget(identity.rate)
         generator = SeededGenerator(seed: seed)
     }
@@ -177,9 +180,7 @@ extension DiscoveryMachine {
         return links.broadcasting.map { .multicast(frame(.beacon(goodbye)), on: $0) }
     }
 
-    private mutating func linkUp(
-        _ link: LinkID, hasBroadcast: Bool, _ now: Instant
-    ) -> [Output] {
+    private mutating func linkUp(_ link: LinkID, hasBroadcast: Bool, _ now: Instant) -> [Output] {
         let hasPlace = links.add(link, hasBroadcast: hasBroadcast, now: now)
         statics.reset(on: link, now: now)
         return hasPlace ? [] : [.drop(.discoveryTableFull)]
@@ -215,9 +216,7 @@ extension DiscoveryMachine {
         isContent = content
     }
 
-    private mutating func setInUse(
-        _ peer: PeerID, _ isInUse: Bool, _ now: Instant
-    ) -> [Output] {
+    private mutating func setInUse(_ peer: PeerID, _ isInUse: Bool, _ now: Instant) -> [Output] {
         guard peer != identity.peer else { return [] }
         if let position = table.index(of: peer) {
             if table[position].isInUse, !isInUse {

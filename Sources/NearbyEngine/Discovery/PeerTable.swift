@@ -58,10 +58,12 @@ struct PeerRecord: Sendable {
     var goodbyeHeard: Instant?
     /// It replied to a request of ours: no invention.
     var hasReplied = false
+    /// How long it stays without being heard: the table says it.
+    fileprivate(set) var lifetime = Duration.zero
 
     var isAnnounced: Bool { announcement == .announced }
 
-    var expiry: Instant { isInUse ? .distantFuture : lastHeard + Self.lifetime }
+    var expiry: Instant { isInUse ? .distantFuture : lastHeard + lifetime }
 
     /// A beacon of this run came.
     mutating func heard(_ beacon: Beacon, run: RunID, now: Instant) {
@@ -102,7 +104,7 @@ struct PeerRecord: Sendable {
 
     /// It is in use no more: it is heard again within `time`, or forgotten.
     mutating func released(_ now: Instant, remembering time: Duration?) {
-        lastHeard = now - (Self.lifetime - (time ?? Self.lifetime))
+        lastHeard = now - (lifetime - (time ?? lifetime))
         answeredSinceUse = 0
     }
 
@@ -121,9 +123,6 @@ struct PeerRecord: Sendable {
             since: since, extensions: beacon.extensions)
     }
 
-    /// Four of the longest intervals, one of them lengthened by jitter: two beacons left out or
-    /// lost do not lose a peer.
-    static let lifetime: Duration = .seconds(130)
     /// A goodbye beacon and the end of the channels come together, in one order or the other.
     static let goodbyeTime: Duration = .seconds(3)
 }
@@ -131,6 +130,7 @@ struct PeerRecord: Sendable {
 /// The bounded table of peers: an array, and an index into it that is never enumerated, so that the
 /// order of the outputs depends on the inputs alone.
 struct PeerTable: Sendable {
+    private let lifetime: Duration
     private(set) var records: [PeerRecord] = []
     /// `deadline` of each record, apart from them so that a look at all of them touches little
     /// memory.
@@ -146,6 +146,10 @@ struct PeerTable: Sendable {
         case evicted(PeerRecord, index: Int)
         case refused
     }
+
+    /// - Parameter beaconInterval: the longest between two beacons of a peer. It stays for four of
+    ///   them, one lengthened by jitter: two that are left out or lost do not lose it.
+    init(beaconInterval: Duration) { lifetime = beaconInterval * 13 / 3 }
 
     var count: Int { records.count }
 
@@ -209,11 +213,13 @@ struct PeerTable: Sendable {
 
     private mutating func append(_ record: PeerRecord) -> Int {
         records.append(record)
-        records[records.count - 1].since = record.lastHeard
-        deadlines.append(record.deadline)
-        index[record.peer] = records.count - 1
-        wake = min(wake, record.deadline)
-        return records.count - 1
+        let position = records.count - 1
+        records[position].since = record.lastHeard
+        records[position].lifetime = lifetime
+        deadlines.append(Self.deadline(of: &records[position]))
+        index[record.peer] = position
+        wake = min(wake, deadlines[position])
+        return position
     }
 
     private mutating func updateDeadline(at position: Int) {

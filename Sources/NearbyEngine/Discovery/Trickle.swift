@@ -2,7 +2,7 @@ import NearbyCore
 
 /// When a beacon leaves: quickly at first, seldom later (after RFC 6206).
 ///
-/// At once, then after 100 ms, 300 ms, 1 s, doubling to 30 s, each ± 25 %. While the node is
+/// At once, then after 100 ms, 300 ms, 1 s, doubling to the longest, each ± 25 %. While the node is
 /// content the first four leave as ever, then the longest interval follows at once, and a beacon is
 /// left out where enough others were heard meanwhile.
 ///
@@ -12,15 +12,17 @@ import NearbyCore
 public struct Trickle: Sendable, Equatable {
     /// When `fire` wants to be called.
     public private(set) var due: Instant
+    private let longest: Duration
     private var step = 0
     private var lastReset: Instant
     private var heard = 0
     private var leftOut = false
 
     /// The first beacon is due at once.
-    public init(now: Instant) {
+    public init(now: Instant, longest: Duration = Self.longest) {
         due = now
         lastReset = now
+        self.longest = longest
     }
 
     /// A beacon that said nothing new (RFC 6206 §4.2 step 3).
@@ -48,7 +50,7 @@ public struct Trickle: Sendable, Equatable {
         let isOpening = step <= Self.opening.count
         leftOut = content && !isOpening && !leftOut && heard >= Self.redundancy
         heard = 0
-        let interval = content && step >= Self.opening.count ? Self.longest : Self.interval(step)
+        let interval = content && step >= Self.opening.count ? longest : interval(step)
         due = now + generator.duration(in: interval * 3 / 4..<interval * 5 / 4)
         step = min(step + 1, Self.stepMax)
         return !leftOut
@@ -60,14 +62,17 @@ public struct Trickle: Sendable, Equatable {
     /// Between the first beacons.
     public static let opening: [Duration] = [.milliseconds(100), .milliseconds(300), .seconds(1)]
     public static let longest: Duration = .seconds(30)
+    /// Where people see who is near, and who is gone.
+    static let longestShown: Duration = .seconds(10)
     /// RFC 6206's k.
     public static let redundancy = 10
     private static let resetSpacing: Duration = .seconds(5)
     private static let stepMax = 8
 
     /// 100 ms, 300 ms, 1 s, 2 s, 4 s, 8 s, 16 s, 30 s.
-    private static func interval(_ step: Int) -> Duration {
-        step < opening.count
+    private func interval(_ step: Int) -> Duration {
+        let opening = Self.opening
+        return step < opening.count
             ? opening[step] : min(longest, .seconds(1 << (step - opening.count + 1)))
     }
 }
