@@ -14,11 +14,9 @@ extension CollectorProgram {
     private static let patience: Duration = .seconds(3)
 
     /// The store says where each output stands.
-    func follow(_ source: OutputSource, _ removed: [String]) {
-        for name in removed {
-            log.write(
-                .diagnostic,
-                "output \(name) is no longer configured: its place in the store is deleted")
+    func follow(_ source: OutputSource, _ departed: [OutputSuccession.Departure]) {
+        for departure in departed {
+            log.write(departure.isLoss ? .warning : .diagnostic, departure.text)
         }
         do throws(SystemError) {
             try roster?.follow(source)

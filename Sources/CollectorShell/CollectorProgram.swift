@@ -207,7 +207,7 @@ public final class CollectorProgram: NodeOwner {
         case .untidy(let fault): log.write(.warning, "\(fault): windows are computed later")
         case .damaged(let line): log.write(.warning, "store: \(line)")
         case .done(let answer): give(.store(answer), MonotonicClock.now())
-        case .outputs(let source, let removed): follow(source, removed)
+        case .outputs(let source, let departed): follow(source, departed)
         case .holds(let holds): tell(holds)
         }
         if isStopping, collector.isSettled { program.loop.stop() }

@@ -19,8 +19,8 @@ final class StoreThread: @unchecked Sendable {
         case untidy(String)
         /// Readings that are left out, because they cannot be read any more.
         case damaged(String)
-        /// Where the outputs' log is, and whose cursors are gone.
-        case outputs(OutputSource, removed: [String])
+        /// Where the outputs' log is, and whose cursors are gone, or another's now.
+        case outputs(OutputSource, departed: [OutputSuccession.Departure])
         /// Retention has begun, or ended, to wait for these outputs, or to delete what they need.
         case holds(Store.Holds)
     }
@@ -129,7 +129,7 @@ final class StoreThread: @unchecked Sendable {
     private func tell(_ registered: Store.Registered) {
         let source = OutputSource(
             path: path, generation: generation, progress: registered.progress)
-        _ = answers.post(.outputs(source, removed: registered.removed))
+        _ = answers.post(.outputs(source, departed: registered.departed))
     }
 
     /// Where no commit takes them along.

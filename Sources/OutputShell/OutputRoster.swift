@@ -14,7 +14,7 @@ public final class OutputRoster {
     private var words = FleetWords.none
     private var source: OutputSource?
     private var threads: [OutputThread] = []
-    /// Those that are on their way out, by name.
+    /// Those that are on their way out, by the name of who takes their place.
     private var leaving: [String: OutputThread] = [:]
 
     /// - Parameter seed: another one in each process.
@@ -34,18 +34,28 @@ public final class OutputRoster {
     /// What the store is to keep cursors for.
     public var registrations: [OutputRegistration] {
         settings.map {
-            OutputRegistration(name: $0.name, wantsHistory: $0.wantsHistory, hold: $0.hold)
+            OutputRegistration(
+                name: $0.name, kind: $0.kind.name, defaultName: $0.kind.defaultName,
+                wantsHistory: $0.wantsHistory, hold: $0.hold)
         }
     }
 
     /// Another set of outputs: those that stay as they are go on undisturbed, others end. New ones
-    /// begin when the store says where (`follow`).
+    /// begin when the store says where (`follow`), once the one whose place they have has ended.
     public func use(_ settings: [OutputSettings], words: FleetWords) {
+        let former = self.settings.map(\.name)
         self.settings = settings
         self.words = words
+        let successors = OutputSuccession.successors(of: former, in: registrations)
+        for (name, successor) in successors {
+            exchange.forget(name)
+            if let thread = leaving.removeValue(forKey: name) { leaving[successor] = thread }
+        }
         for thread in threads where !isWanted(thread) {
             thread.stop()
-            leaving[thread.name] = thread
+            leaving[successors[thread.name] ?? thread.name] = thread
+            // What it posts now would move the cursor of another one that is called so later.
+            if successors[thread.name] != nil { thread.abandon() }
         }
         threads.removeAll { !isWanted($0) }
         for (name, thread) in leaving where !isConfigured(name) {

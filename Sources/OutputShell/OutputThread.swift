@@ -214,6 +214,7 @@ final class OutputThread: Sendable {
             work.progress == nil
         {
             progress = last
+            progress.name = name
         }
         work.use(source, progress)
     }

@@ -34,8 +34,9 @@ final class Place {
     }
 
     /// `outputs:` with the file alone.
-    func settings() throws -> [OutputSettings] {
-        let text = "trust: any\nrole: collector\noutputs: [{name: lines, json: {file: \(lines)}}]"
+    func settings(name: String = "name: lines,", file: String? = nil) throws -> [OutputSettings] {
+        let output = "{\(name) json: {file: \(file ?? lines)}}"
+        let text = "trust: any\nrole: collector\noutputs: [\(output)]"
         guard case .good(let settings) = CollectorSettings.decode(Array(text.utf8), file: "f")
         else {
             Issue.record("not decoded")

@@ -64,11 +64,32 @@ struct OutputRosterTests {
             usleep(10_000)
         }
         roster.use([], words: .none)
-        #expect(try store.register([]).removed == ["lines"])
+        #expect(try store.register([]).departed.map(\.name) == ["lines"])
         try place.commit(21...40, to: store)
         roster.use(try place.settings(), words: .none)
         try register(roster, store)
         try keep(roster, store)
+        place.waitForLines(40)
+        end(roster)
+        #expect(place.lineCount == 40)
+    }
+
+    /// The address of an output without a name is corrected while it runs.
+    @Test func whoTakesTheirPlaceDeliversNothingAgain() throws {
+        let (store, roster) = (try place.open(), try made())
+        try place.commit(1...20, to: store)
+        roster.use(try place.settings(name: ""), words: .none)
+        try register(roster, store)
+        place.waitForLines(20)
+        for _ in 0..<3_000 where roster.statuses(now: .zero, utc: 0).first?.deliveredCount != 20 {
+            usleep(10_000)
+        }
+        // The same file by another name.
+        let settings = try place.settings(name: "", file: place.folder + "/./lines.jsonl")
+        roster.use(settings, words: .none)
+        try register(roster, store)
+        try place.commit(21...40, to: store)
+        roster.exchange.committed()
         place.waitForLines(40)
         end(roster)
         #expect(place.lineCount == 40)

@@ -289,7 +289,7 @@ final class Follower {
             try store.commit(batch(Fixture.readings(first: 7, count: 3)))
             try follower.follow()
             #expect(follower.times.keys.sorted() == Array(4...9))
-            #expect(try store.register([]).removed == ["broker"])
+            #expect(try store.register([]).departed.map(\.name) == ["broker"])
             try store.commit(batch(Fixture.readings(first: 10, count: 3)))
             _ = try store.finish()
             #expect(try rows() == 0)

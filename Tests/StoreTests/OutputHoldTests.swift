@@ -217,7 +217,7 @@ import Testing
         try withStorePath { path in
             let opened = try Store.open(path, settings(hold: 100))
             try fill(opened.store)
-            #expect(try opened.store.register([]).removed == ["database"])
+            #expect(try opened.store.register([]).departed.map(\.name) == ["database"])
             #expect(try sweep(opened.store, hours: 0..<40).0 > 80)
         }
     }

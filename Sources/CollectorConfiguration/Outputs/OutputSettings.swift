@@ -37,7 +37,8 @@ public struct OutputSettings: Equatable, Sendable {
             Key(
                 "name", .text(1...63), .described("kind and target"),
                 "The store keeps the output's cursor under this name: with another name the "
-                    + "output begins again."),
+                    + "output begins again. Without a name, the only output of its kind keeps its "
+                    + "place when its address changes."),
             Key(
                 "json", .section, .described("none"),
                 "A JSON object a line: to a file, to standard output, or to a command."),
@@ -106,8 +107,7 @@ public struct OutputSettings: Equatable, Sendable {
             return nil
         }
         kind = Kind(key, section)
-        // A target may be longer than what names a place.
-        name = section.text("name") ?? String("\(key) \(kind.target)".prefix(120))
+        name = section.text("name") ?? kind.defaultName
         wantsHistory = section.flagIfGiven("history") ?? kind.wantsHistory
         hold = section.duration("hold")
     }
@@ -146,6 +146,10 @@ extension OutputSettings.Kind {
         case .mqtt: "mqtt"
         }
     }
+
+    /// What an output is called that has no name of its own. A target may be longer than what names
+    /// a place.
+    public var defaultName: String { String("\(name) \(target)".prefix(120)) }
 
     /// Where it goes, without secrets.
     public var target: String {

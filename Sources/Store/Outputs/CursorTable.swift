@@ -59,8 +59,32 @@ struct CursorTable {
         try deleteHistory.bind(1, progress.name).bind(2, cursor.historyRun).run()
     }
 
+    /// Another output goes on from there.
+    func rename(_ name: String, to successor: String) throws(StoreError) {
+        for (table, key) in Self.keys {
+            try database.prepare("UPDATE \(table) SET \(key) = ?2 WHERE \(key) = ?1")
+                .bind(1, name).bind(2, successor).run()
+        }
+    }
+
+    /// Readings that the output has not delivered, as far as that is known.
+    func waitingCount(behind progress: OutputProgress) throws(StoreError) -> UInt64 {
+        let cursor = progress.cursor
+        let total = try database.integer("SELECT \(ChangeLog.totalSQL)") ?? cursor.total
+        let news = total.subtractingSaturating(cursor.total)
+            .subtractingSaturating(cursor.place.count)
+        let history = try database.prepare(
+            "SELECT total(count) FROM output_history WHERE output = ?1 AND run_id >= ?2")
+        history.bind(1, progress.name).bind(2, cursor.historyRun)
+        let old = try history.step() ? history.integer(0) : 0
+        return UInt64(clamping: news).addingSaturating(UInt64(clamping: old))
+    }
+
+    /// The tables that are about outputs, and where they have the name.
+    private static let keys = [("cursors", "name"), ("output_history", "output")]
+
     func delete(_ name: String) throws(StoreError) {
-        for (table, key) in [("cursors", "name"), ("output_history", "output")] {
+        for (table, key) in Self.keys {
             try database.prepare("DELETE FROM \(table) WHERE \(key) = ?1").bind(1, name).run()
         }
     }

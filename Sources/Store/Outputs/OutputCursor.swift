@@ -58,13 +58,22 @@ extension UInt64 {
 /// An output that the store is to keep a cursor for.
 public struct OutputRegistration: Hashable, Sendable {
     public var name: String
+    /// As its key in the configuration.
+    public var kind: String
+    /// What it is called without a name of its own; nil: it takes nobody's place.
+    public var defaultName: String?
     /// Whether it begins with what the store had before.
     public var wantsHistory: Bool
     /// For how long beyond `Store.Settings.keep` readings stay that it has not delivered.
     public var hold: Duration
 
-    public init(name: String, wantsHistory: Bool, hold: Duration) {
+    public init(
+        name: String, kind: String = "", defaultName: String? = nil, wantsHistory: Bool,
+        hold: Duration
+    ) {
         self.name = name
+        self.kind = kind
+        self.defaultName = defaultName
         self.wantsHistory = wantsHistory
         self.hold = hold
     }
