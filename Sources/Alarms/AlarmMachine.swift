@@ -42,6 +42,8 @@ public struct AlarmMachine: Sendable {
     private var channelCount = 0
     /// What does not hold has no entry.
     private var states: [AlarmKey: State] = [:]
+    /// Of these, those whose channel the node's run does not have, and since when.
+    private var missing: [AlarmKey: Instant] = [:]
     /// The oldest first.
     private var ended: [AlarmChange] = []
     private var nextTick: Instant?
@@ -50,6 +52,8 @@ public struct AlarmMachine: Sendable {
 
     /// How old a reading may be to be news.
     private static let newsAge = Duration.seconds(60)
+    /// A channel that its node, although heard, has not had for so long does not come any more.
+    private static let missingAge = Duration.seconds(600)
     private static let endedAge = Duration.seconds(86_400)
     private static let tick = Duration.seconds(1)
 
@@ -124,8 +128,7 @@ public struct AlarmMachine: Sendable {
             states[AlarmKey(rule: rule, peer: key.peer, channel: key.channel)] = state
         }
         for (peer, node) in former.nodes {
-            nodes[peer] = AlarmNode(
-                name: node.name, peer: peer, rules: rules, now: node.lastHeard)
+            nodes[peer] = AlarmNode(after: node, of: peer, rules: rules)
         }
         ended = former.ended.map { change in
             var change = change
@@ -180,10 +183,13 @@ public struct AlarmMachine: Sendable {
                 birth, of: peer, rules, words, room: Limits.alarmChannelsMax - channelCount))
         channelCount += node.channelCount
         nodes[peer] = node
-        // Of what the node has no more, or what has another name, no reading will tell.
-        for key in states.keys.sorted()
-        where key.peer == peer && !node.watches(key.channel, for: key.rule) {
-            end(key, value: "", now, &outputs)
+        for key in states.keys.sorted() where key.peer == peer {
+            switch node.standing(of: key, rules) {
+            case .watched: missing[key] = nil
+            case .missing: missing[key] = missing[key] ?? now
+            // No reading will tell.
+            case .over: end(key, value: "", now, &outputs)
+            }
         }
     }
 
@@ -244,6 +250,7 @@ public struct AlarmMachine: Sendable {
     private mutating func end(
         _ key: AlarmKey, value: String, _ now: Instant, _ outputs: inout [Output]
     ) {
+        missing[key] = nil
         guard let state = states.removeValue(forKey: key),
             case .active(let since, var facts) = state
         else { return }
@@ -254,11 +261,17 @@ public struct AlarmMachine: Sendable {
         outputs.append(.changed(change))
     }
 
-    /// What began to hold a while ago, and who was silent for long.
+    /// What began to hold a while ago, what a node has not had for long, who was silent for long.
     private mutating func look(_ now: Instant, _ outputs: inout [Output]) {
         for key in states.keys.sorted() {
             guard case .pending(let since, let facts)? = states[key] else { continue }
             begin(key, facts, since: since, now, &outputs)
+        }
+        for (key, since) in missing.sorted(by: { $0.key < $1.key }) {
+            guard let node = nodes[key.peer], node.lastHeard - since >= Self.missingAge else {
+                continue
+            }
+            end(key, value: "", now, &outputs)
         }
         for (peer, node) in nodes.sorted(by: { $0.key < $1.key }) {
             for rule in node.rules where now - node.lastHeard >= rules[rule].hold {

@@ -23,6 +23,8 @@ struct AlarmNode: Sendable {
     private var birth: BirthReference?
     private var run: RunID?
     private var channels: [UInt16: Watched] = [:]
+    /// What channels of the run are called, or were called before other words were configured.
+    private var namesInRun: Set<String> = []
 
     /// One of whom nothing is known but the name.
     init(name: String, peer: PeerID, rules: [AlarmRule], now: Instant) {
@@ -31,12 +33,36 @@ struct AlarmNode: Sendable {
         self.rules = Self.silenceRules(rules, peer, name)
     }
 
+    /// With other rules, or other words, before it is known what they mean for its channels.
+    init(after former: AlarmNode, of peer: PeerID, rules: [AlarmRule]) {
+        self.init(name: former.name, peer: peer, rules: rules, now: former.lastHeard)
+        run = former.run
+        namesInRun = former.namesInRun
+    }
+
     var channelCount: Int { channels.count }
 
-    /// Whether a rule is about its channel, or, without one, about its silence.
-    func watches(_ channel: String, for rule: Int) -> Bool {
-        guard !channel.isEmpty else { return rules.contains(rule) }
-        return channels.values.contains { $0.name == channel && $0.rules.contains(rule) }
+    /// Whether a rule is about one of its channels, or about its silence.
+    enum Standing {
+        case watched
+        /// Its run does not have the channel, which may still come: a sensor takes its time.
+        case missing
+        /// The rule is about other nodes or channels, or the channel has another name.
+        case over
+    }
+
+    /// - Parameter key: empty channel: its silence.
+    func standing(of key: AlarmKey, _ rules: [AlarmRule]) -> Standing {
+        guard !key.channel.isEmpty else {
+            return self.rules.contains(key.rule) ? .watched : .over
+        }
+        let isWatched = channels.values.contains {
+            $0.name == key.channel && $0.rules.contains(key.rule)
+        }
+        if isWatched { return .watched }
+        let rule = rules[key.rule]
+        let isMeant = rule.isMeant(for: key.peer, named: name) && rule.isAbout(key.channel)
+        return isMeant && !namesInRun.contains(key.channel) ? .missing : .over
     }
 
     mutating func hear(_ time: Instant) { lastHeard = max(lastHeard, time) }
@@ -59,6 +85,7 @@ struct AlarmNode: Sendable {
         name = words.name(of: peer, named: own)
         self.rules = Self.silenceRules(rules, peer, name)
         self.birth = birth.reference
+        if run != birth.run { namesInRun = [] }
         run = birth.run
         let mine = rules.indices.filter { rules[$0].isMeant(for: peer, named: name) }
         channels = [:]
@@ -78,6 +105,7 @@ struct AlarmNode: Sendable {
                 name: shown.name, unit: shown.unit, map: shown.map, rules: watching,
                 newest: newest[shown.name] ?? Instant(nanoseconds: .min))
         }
+        namesInRun.formUnion(channels.values.map(\.name))
         return leftOut
     }
 

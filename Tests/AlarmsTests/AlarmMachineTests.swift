@@ -180,8 +180,58 @@ import Testing
         let atOnce = after.machine.handle(
             .restored(record, unixOffset: .zero), now: AlarmWorld.time(20))
         #expect(atOnce.isEmpty)
-        let changes = after.read(32, at: 21)
-        #expect(changes.map(\.channel) == ["formerly", "t"])
+        #expect(after.read(32, at: 21).map(\.channel) == ["t"])
+        #expect(after.read(32, at: 620).isEmpty)
+        #expect(after.wait(until: 622).isEmpty)
+        // Silence proves nothing.
+        #expect(after.wait(until: 5_000).isEmpty)
+        #expect(after.read(32, at: 5_001).isEmpty)
+        let changes = after.wait(until: 5_002)
+        #expect(changes.map(\.channel) == ["formerly"])
+        #expect(changes.map(\.isActive) == [false])
+    }
+
+    /// A sensor takes a while for its first value, and the board does not name its channel before.
+    @Test func aRestartOfTheNodeClearsNothing() throws {
+        var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30))])
+        #expect(world.read(31, at: 10).map(\.isActive) == [true])
+        #expect(try world.restart(at: 20, channels: []).isEmpty)
+        #expect(try world.restart(at: 21, channels: ["h"], birth: 2).isEmpty)
+        #expect(world.wait(until: 600).isEmpty)
+        #expect(try world.restart(at: 601, channels: ["h", "t"], birth: 3).isEmpty)
+        #expect(world.read(31, at: 602, channel: 2).isEmpty)
+        #expect(world.read(31, at: 1_400, channel: 2).isEmpty)
+        #expect(world.wait(until: 1_401).isEmpty)
+        #expect(world.read(29, at: 1_402, channel: 2).map(\.isActive) == [false])
+    }
+
+    /// It is above the limit all the time.
+    @Test func restartsDoNotBeginTheTimeAnew() throws {
+        var world = try AlarmWorld([AlarmWorld.rule(AlarmWorld.above(30), for: .seconds(8))])
+        #expect(world.read(31, at: 1).isEmpty)
+        #expect(try world.restart(at: 6, channels: []).isEmpty)
+        #expect(try world.restart(at: 7, channels: ["t"], birth: 2).isEmpty)
+        #expect(world.read(31, at: 8).isEmpty)
+        #expect(world.read(31, at: 9).map(\.isActive) == [true])
+    }
+
+    /// By the words of the configuration, while the board goes on.
+    @Test func aChannelThatIsRenamedEndsAtOnce() throws {
+        let rules = [AlarmWorld.rule(AlarmWorld.above(30), channel: "*")]
+        var world = try AlarmWorld(rules)
+        var record = AlarmRecord()
+        record.alarms = world.read(31, at: 10).map {
+            AlarmRecord.Alarm($0, targets: [], unixOffset: .zero)
+        }
+        var agent = AgentWords(node: "*")
+        agent.channels = [ChannelWords(channel: "t")]
+        agent.channels[0].rename = "air"
+        let words = FleetWords([agent])
+        world.machine = AlarmMachine(rules: rules, words: words, after: world.machine)
+        _ = world.machine.handle(
+            .restored(record, unixOffset: .zero), now: AlarmWorld.time(11))
+        let changes = world.read(31, at: 12)
+        #expect(changes.map(\.channel) == ["t", "air"])
         #expect(changes.map(\.isActive) == [false, true])
     }
 

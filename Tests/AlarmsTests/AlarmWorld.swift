@@ -53,6 +53,20 @@ struct AlarmWorld {
         return changes(.delivered(delivery), seconds)
     }
 
+    /// The agent begins another run, or, with another birth of it, has other channels.
+    mutating func restart(
+        at seconds: Double, channels: [String], birth number: UInt16 = 1
+    ) throws -> [AlarmChange] {
+        birth = Birth(
+            number: number, run: RunID(value: 8), boot: birth.boot, node: birth.node,
+            channels: try channels.enumerated().map { index, name in
+                Channel(
+                    number: UInt16(index + 1),
+                    description: try #require(ChannelDescription(name: name, unit: .celsius)))
+            })
+        return changes(.born(Self.peer, birth), seconds)
+    }
+
     /// Another agent, told apart by its number, with the same channels.
     mutating func hear(number: UInt64) {
         let peer = PeerID(high: 2, low: number)
