@@ -50,6 +50,7 @@ enum Plant {
     ) -> FleetSnapshot {
         var fleet = FleetSnapshot()
         fleet.collector.utc = begin + seconds * second
+        fleet.collector.uptime = .seconds(seconds)
         fleet.collector.version = "1.0"
         for (peer, name, isOnline, age) in nodes {
             var node = FleetNode(peer: peer, name: name, role: "agent")

@@ -136,6 +136,25 @@ struct SparkplugTests {
         #expect(types(edge.messages(of: here, utc: now)) == ["DBIRTH"])
     }
 
+    /// Late readings have it born; the board ended while no collector was there.
+    @Test func aDeviceThatNobodyHearsDies() {
+        var edge = edge()
+        _ = edge.birth(utc: now)
+        #expect(edge.messages(of: FleetSnapshot(), utc: now).isEmpty)
+        var batch = Plant.batch([(0, Plant.value(1))])
+        batch.isHistorical = true
+        #expect(types(edge.messages(of: batch, utc: now)) == ["DBIRTH", "DDATA"])
+        #expect(edge.messages(of: Plant.fleet(3, []), utc: now).isEmpty)
+        #expect(edge.messages(of: Plant.fleet(62, []), utc: now).isEmpty)
+        #expect(types(edge.messages(of: Plant.fleet(63, []), utc: now)) == ["DDEATH"])
+        #expect(edge.messages(of: Plant.fleet(64, []), utc: now).isEmpty)
+        // One that the store knows, and that is not heard yet.
+        #expect(types(edge.messages(of: batch, utc: now)) == ["DBIRTH", "DDATA"])
+        let silent = [(peer: Plant.oven, name: "oven", isOnline: false, age: Int64(90))]
+        #expect(edge.messages(of: Plant.fleet(5, silent), utc: now).isEmpty)
+        #expect(types(edge.messages(of: Plant.fleet(61, silent), utc: now)) == ["DDEATH"])
+    }
+
     @Test func numbersWrapAfter255() {
         var edge = edge()
         _ = edge.birth(utc: now)

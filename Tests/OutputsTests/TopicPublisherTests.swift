@@ -203,6 +203,49 @@ struct TopicPublisherTests {
         #expect(publisher.messages(of: still, limit: 100).isEmpty)
     }
 
+    /// The board ended while no collector was there: nobody has heard it since the start.
+    @Test func aNodeThatOnlyTheBrokerKnowsIsOfflineAfterAMinute() {
+        var publisher = publisher()
+        publisher.connect()
+        let seen = Plant.begin / Plant.second
+        let memory: [(PeerID, String, Int64)] = [
+            (Plant.oven, "oven", seen - 5), (Plant.bench, "bench", seen - 5),
+            // Another collector hears this one.
+            (PeerID(high: 7, low: 7), "far", seen + 2),
+        ]
+        for (peer, name, seen) in memory {
+            publisher.remember(
+                "rivulet/lab/\(name)/$node", Array("{\"peer\":\"\(peer)\",\"seen\":\(seen),".utf8))
+        }
+        #expect(publisher.messages(of: FleetSnapshot(), limit: 100).isEmpty)
+        #expect(publisher.messages(of: Plant.fleet(3, []), limit: 100).isEmpty)
+        let here = [(peer: Plant.bench, name: "bench", isOnline: true, age: Int64(0))]
+        let first = publisher.messages(of: Plant.fleet(30, here), limit: 100)
+        #expect(first.text("rivulet/lab/bench/$availability") == "online")
+        #expect(publisher.messages(of: Plant.fleet(35, here), limit: 100).messages.isEmpty)
+        let later = publisher.messages(of: Plant.fleet(63, here), limit: 100).messages
+            .filter { $0.topic.hasSuffix("$availability") }
+        #expect(later.map(\.topic) == ["rivulet/lab/oven/$availability"])
+        #expect(later.map(\.payload) == [TopicPublisher.word(false)])
+        #expect(
+            publisher.messages(of: Plant.fleet(64, here), limit: 100).text(
+                "rivulet/lab/oven/$availability") == nil)
+        let back = here + [(peer: Plant.oven, name: "oven", isOnline: true, age: Int64(0))]
+        #expect(
+            publisher.messages(of: Plant.fleet(65, back), limit: 100).text(
+                "rivulet/lab/oven/$availability") == "online")
+    }
+
+    /// It may not have been heard yet.
+    @Test func soonAfterAStartNobodyIsOffline() {
+        var publisher = publisher()
+        let silent = [(peer: Plant.oven, name: "oven", isOnline: false, age: Int64(90))]
+        let topic = "rivulet/lab/oven/$availability"
+        #expect(publisher.messages(of: Plant.fleet(5, silent), limit: 100).text(topic) == nil)
+        #expect(
+            publisher.messages(of: Plant.fleet(61, silent), limit: 100).text(topic) == "offline")
+    }
+
     @Test func aChannelThatIsGoneForTenMinutesIsCleared() {
         var publisher = publisher { $0.homeAssistant = "homeassistant" }
         let node = (peer: Plant.oven, name: "oven", isOnline: true, age: Int64(0))

@@ -13,6 +13,8 @@ struct TopicNode: Sendable {
     var segment = ""
     /// As the broker has it; nil: not yet said.
     var isOnline: Bool?
+    /// The collector's uptime when it first did not know the node, in this absence.
+    var absentSince: Duration?
     /// When it was last heard of, seconds since 1970.
     var seen: Int64 = 0
     /// By name.

@@ -13,8 +13,9 @@ extension TopicPublisher {
             guard isRecent(seen, fleet.collector.utc),
                 let node = node(seen.peer, named: seen.name, &outputs)
             else { continue }
-            nodes[seen.peer] = update(node, seen, fleet.collector.utc, &outputs)
+            nodes[seen.peer] = update(node, seen, fleet.collector, &outputs)
         }
+        missAbsent(fleet, limit, &outputs)
         retireSilent(fleet, &outputs)
         tell(fleet.alarms, &outputs)
         return outputs
@@ -37,25 +38,61 @@ extension TopicPublisher {
     }
 
     private mutating func update(
-        _ former: TopicNode, _ seen: FleetNode, _ utc: Int64, _ outputs: inout [Output]
+        _ former: TopicNode, _ seen: FleetNode, _ collector: FleetCollector,
+        _ outputs: inout [Output]
     ) -> TopicNode {
+        let utc = collector.utc
         var node = former
+        node.absentSince = nil
         node.model = seen.board.isEmpty ? node.model : seen.board
         node.version = seen.version
         node.labels = seen.labels.isEmpty ? node.labels : seen.labels
         node.seen = max(node.seen, lastSeen(seen, utc))
-        if node.isOnline != seen.isOnline {
-            node.isOnline = seen.isOnline
-            outputs.append(
-                .publish(
-                    MQTTMessage(
-                        topic(of: node) + "/$availability", Self.word(seen.isOnline),
-                        isRetained: true)))
+        // Soon after a start, silence says nothing yet.
+        if seen.isOnline || node.isOnline != nil || collector.uptime >= Limits.brokerPatience {
+            tell(&node, isOnline: seen.isOnline, &outputs)
         }
         describe(&node, seen, utc, &outputs)
         match(&node, seen, utc, &outputs)
         announce(&node, seen, &outputs)
         return node
+    }
+
+    private func tell(
+        _ node: inout TopicNode, isOnline: Bool, _ outputs: inout [Output]
+    ) {
+        guard node.isOnline != isOnline else { return }
+        node.isOnline = isOnline
+        outputs.append(
+            .publish(
+                MQTTMessage(
+                    topic(of: node) + "/$availability", Self.word(isOnline), isRetained: true)))
+    }
+
+    /// Nodes that the broker, or readings, tell of and that are not heard: boards that ended while
+    /// no collector was there.
+    private mutating func missAbsent(
+        _ fleet: FleetSnapshot, _ limit: Int, _ outputs: inout [Output]
+    ) {
+        // Before the first snapshot everybody is absent.
+        guard fleet.collector.utc > 0 else { return }
+        let uptime = fleet.collector.uptime
+        let present = Set(fleet.nodes.filter { isShown($0) || $0.isOnline }.map(\.peer))
+        // One that another collector has heard since then, as the broker says, is there.
+        let start = fleet.collector.utc / 1_000_000_000 - uptime.components.seconds
+        let absent = nodes.values.filter {
+            $0.isOnline != false && ($0.isOnline == true || $0.seen <= start)
+                && !present.contains($0.peer)
+        }
+        for var node in absent.sorted(by: { $0.peer < $1.peer }) {
+            guard outputs.count < limit else { return }
+            let since = node.absentSince ?? uptime
+            node.absentSince = since
+            if uptime - since >= Limits.brokerPatience {
+                tell(&node, isOnline: false, &outputs)
+            }
+            nodes[node.peer] = node
+        }
     }
 
     /// Publishes what is known of a node when it changes, and what changes all the time once in ten

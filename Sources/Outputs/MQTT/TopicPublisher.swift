@@ -7,6 +7,8 @@ extension Limits {
     static let topicNodesMax = 20_000
     /// Topics whose retained messages are remembered from the broker.
     static let rememberedTopicsMax = 100_000
+    /// For so long after a start a node need not be heard to count as there.
+    static let brokerPatience: Duration = .seconds(60)
 }
 
 /// What a broker is told in topics of our own, and Home Assistant about them: pure.
@@ -114,7 +116,10 @@ public struct TopicPublisher: Sendable {
         if levels[1] == "$node" {
             guard let known = RememberedNode(parsing: payload) else { return }
             book.remember(known.peer, segment)
-            guard nodes[known.peer] == nil else { return }
+            if let seen = nodes[known.peer]?.seen {
+                nodes[known.peer]?.seen = max(seen, known.seen)
+                return
+            }
             var node = TopicNode(peer: known.peer)
             node.segment = segment
             node.seen = known.seen

@@ -11,6 +11,8 @@ struct SparkplugDevice: Sendable {
     var isOnline = false
     /// Whether its birth certificate names all its channels.
     var isBorn = false
+    /// The collector's uptime when it first did not know the node, since the device was born.
+    var absentSince: Duration?
     /// By name.
     var channels: [String: MetricAlias] = [:]
 

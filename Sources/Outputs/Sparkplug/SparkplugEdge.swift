@@ -111,6 +111,7 @@ public struct SparkplugEdge: Sendable {
     private mutating func birth(of peer: PeerID, utc: Int64) -> [MQTTMessage] {
         guard var device = devices[peer] else { return [] }
         device.isBorn = true
+        device.absentSince = nil
         devices[peer] = device
         return [message("DBIRTH", device.segment, device.birthMetrics(utc), utc)]
     }
@@ -209,8 +210,11 @@ public struct SparkplugEdge: Sendable {
     public mutating func messages(of fleet: FleetSnapshot, utc: Int64) -> [MQTTMessage] {
         version = fleet.collector.version
         var messages: [MQTTMessage] = []
+        let isSettled = fleet.collector.uptime >= Limits.brokerPatience
         for node in fleet.nodes where !node.name.isEmpty && !node.channels.isEmpty {
             guard var device = device(node.peer, named: node.name) else { continue }
+            // Soon after a start, silence says nothing yet.
+            let isGone = !node.isOnline && (device.isOnline || isSettled)
             device.isOnline = node.isOnline
             device.version = node.version
             for channel in node.channels.prefix(Limits.channelsPerRunMax) {
@@ -221,11 +225,35 @@ public struct SparkplugEdge: Sendable {
             devices[node.peer] = device
             if node.isOnline, !device.isBorn {
                 messages += birth(of: node.peer, utc: utc)
-            } else if !node.isOnline, device.isBorn {
-                devices[node.peer]?.isBorn = false
-                messages.append(message("DDEATH", device.segment, [], utc))
+            } else if isGone, device.isBorn {
+                messages.append(death(of: device, utc: utc))
             }
         }
+        return messages + deathsOfAbsent(fleet, utc)
+    }
+
+    /// Devices that only late readings have named: of boards that ended while no collector was
+    /// there.
+    private mutating func deathsOfAbsent(_ fleet: FleetSnapshot, _ utc: Int64) -> [MQTTMessage] {
+        // Before the first snapshot everybody is absent.
+        guard fleet.collector.utc > 0 else { return [] }
+        let uptime = fleet.collector.uptime
+        let present = Set(
+            fleet.nodes.filter { $0.isOnline || !$0.channels.isEmpty }.map(\.peer))
+        var messages: [MQTTMessage] = []
+        for peer in devices.keys.sorted() where !present.contains(peer) {
+            guard let device = devices[peer], device.isBorn else { continue }
+            let since = device.absentSince ?? uptime
+            devices[peer]?.absentSince = since
+            guard uptime - since >= Limits.brokerPatience else { continue }
+            messages.append(death(of: device, utc: utc))
+        }
         return messages
+    }
+
+    private mutating func death(of device: SparkplugDevice, utc: Int64) -> MQTTMessage {
+        devices[device.peer]?.isBorn = false
+        devices[device.peer]?.isOnline = false
+        return message("DDEATH", device.segment, [], utc)
     }
 }
