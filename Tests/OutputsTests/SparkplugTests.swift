@@ -136,6 +136,27 @@ struct SparkplugTests {
         #expect(types(edge.messages(of: here, utc: now)) == ["DBIRTH"])
     }
 
+    @Test func aDeviceDiesUnderItsFormerName() {
+        var edge = edge()
+        _ = edge.birth(utc: now)
+        _ = edge.messages(of: Plant.fleet(0, [(Plant.oven, "oven", true, 0)]), utc: now)
+        let stove = Plant.fleet(1, [(Plant.oven, "stove", true, 0)])
+        let messages = edge.messages(of: stove, utc: now)
+        #expect(
+            messages.map(\.topic) == [
+                "spBv1.0/plant/DDEATH/gate/oven", "spBv1.0/plant/DBIRTH/gate/stove",
+            ])
+        #expect(messages.map(sequence) == [2, 3])
+        // Readings of a run in which it was called otherwise.
+        var batch = Plant.batch([(0, Plant.value(1))])
+        batch.isHistorical = true
+        #expect(types(edge.messages(of: batch, utc: now)) == ["DDATA"])
+        #expect(edge.messages(of: stove, utc: now).isEmpty)
+        // What is new is called as it is called now.
+        let news = edge.messages(of: Plant.batch([(2, Plant.value(1))], first: 2), utc: now)
+        #expect(types(news) == ["DDEATH", "DBIRTH", "DDATA"])
+    }
+
     /// Late readings have it born; the board ended while no collector was there.
     @Test func aDeviceThatNobodyHearsDies() {
         var edge = edge()

@@ -184,6 +184,14 @@ struct TopicPublisherTests {
         #expect(outputs.text("rivulet/lab/stove/$availability") == "online")
     }
 
+    @Test func readingsFromBeforeARenameMoveNoTopics() {
+        var publisher = publisher()
+        _ = publisher.messages(of: Plant.fleet(60, [(Plant.oven, "stove", true, 2)]), limit: 100)
+        var batch = Plant.batch([(5, Plant.value(1))])
+        batch.isHistorical = true
+        #expect(publisher.messages(of: batch).purges.isEmpty)
+    }
+
     @Test func aNodeThatWasSilentForLongIsForgotten() {
         var publisher = publisher {
             $0.forget = .seconds(3_600)

@@ -59,6 +59,8 @@ final class FleetWatch {
     func change(words: FleetWords) {
         self.words = words
         warn(ledger.change(words: words))
+        // Nobody is to go by the former words any more.
+        board.publish(snapshot(MonotonicClock.now()))
     }
 
     // MARK: What happens

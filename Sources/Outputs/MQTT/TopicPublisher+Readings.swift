@@ -8,7 +8,9 @@ extension TopicPublisher {
     public mutating func messages(of batch: OutputBatch) -> [Output] {
         for redating in batch.redatings { redate(redating) }
         var outputs: [Output] = []
-        for series in batch.series { introduce(series, &outputs) }
+        for series in batch.series {
+            introduce(series, isHistorical: batch.isHistorical, &outputs)
+        }
         let newest = batch.isHistorical ? newestReadings(batch) : [:]
         for (index, reading) in batch.readings.enumerated() {
             guard batch.series.indices.contains(reading.series) else { continue }
@@ -71,8 +73,13 @@ extension TopicPublisher {
         nodes[redating.peer] = node
     }
 
-    private mutating func introduce(_ series: OutputSeries, _ outputs: inout [Output]) {
-        guard var node = node(series.node.peer, named: series.node.name, &outputs) else { return }
+    private mutating func introduce(
+        _ series: OutputSeries, isHistorical: Bool, _ outputs: inout [Output]
+    ) {
+        // What a node was called formerly is not what it is called; the broker does not say.
+        let known = isHistorical ? nodes[series.node.peer]?.name : nil
+        let name = known.flatMap { $0.isEmpty ? nil : $0 } ?? series.node.name
+        guard var node = node(series.node.peer, named: name, &outputs) else { return }
         node.model = series.node.board
         node.labels = series.node.labels
         var channel =

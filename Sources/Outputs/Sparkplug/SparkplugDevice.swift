@@ -4,6 +4,8 @@ import Telemetry
 /// A node as a device of Sparkplug B.
 struct SparkplugDevice: Sendable {
     var peer: PeerID
+    var name = ""
+    /// What it is called at the broker.
     var segment = ""
     var model = ""
     var version = ""

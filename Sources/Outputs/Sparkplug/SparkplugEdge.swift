@@ -120,8 +120,10 @@ public struct SparkplugEdge: Sendable {
 
     /// - Parameter utc: now.
     public mutating func messages(of batch: OutputBatch, utc: Int64) -> [MQTTMessage] {
-        for series in batch.series { introduce(series) }
         var messages: [MQTTMessage] = []
+        for series in batch.series {
+            introduce(series, isHistorical: batch.isHistorical, utc, &messages)
+        }
         var open: PeerID?
         var metrics: [SparkplugMetric] = []
         func flush(_ edge: inout SparkplugEdge) {
@@ -144,9 +146,15 @@ public struct SparkplugEdge: Sendable {
         return messages
     }
 
-    private mutating func introduce(_ series: OutputSeries) {
+    private mutating func introduce(
+        _ series: OutputSeries, isHistorical: Bool, _ utc: Int64, _ messages: inout [MQTTMessage]
+    ) {
         let node = series.node
-        guard var device = device(node.peer, named: node.name) else { return }
+        // What a node was called formerly is not what it is called.
+        let known = isHistorical ? devices[node.peer]?.name : nil
+        guard var device = device(node.peer, named: known ?? node.name, utc, &messages) else {
+            return
+        }
         device.model = node.board
         device.labels = node.labels
         if device.introduce(
@@ -157,12 +165,19 @@ public struct SparkplugEdge: Sendable {
         devices[node.peer] = device
     }
 
-    /// The device with its name as it is now; nil if there are too many.
-    private mutating func device(_ peer: PeerID, named name: String) -> SparkplugDevice? {
+    /// The device with its name as it is now; nil if there are too many. Under a former name it
+    /// dies.
+    private mutating func device(
+        _ peer: PeerID, named name: String, _ utc: Int64, _ messages: inout [MQTTMessage]
+    ) -> SparkplugDevice? {
         var device = devices[peer] ?? SparkplugDevice(peer: peer)
         if devices[peer] == nil, devices.count >= Limits.sparkplugDevicesMax { return nil }
         let answer = book.segment(of: peer, named: name)
-        if device.segment != answer.segment { device.isBorn = false }
+        if device.segment != answer.segment, device.isBorn {
+            messages.append(death(of: device, utc: utc))
+            device.isBorn = false
+        }
+        device.name = name
         if case .new(let segment, _, let rival?) = answer {
             remarks.append(
                 "two nodes are called \(TopicSegment.escaped(name)): \(rival) is the device "
@@ -212,7 +227,9 @@ public struct SparkplugEdge: Sendable {
         var messages: [MQTTMessage] = []
         let isSettled = fleet.collector.uptime >= Limits.brokerPatience
         for node in fleet.nodes where !node.name.isEmpty && !node.channels.isEmpty {
-            guard var device = device(node.peer, named: node.name) else { continue }
+            guard var device = device(node.peer, named: node.name, utc, &messages) else {
+                continue
+            }
             // Soon after a start, silence says nothing yet.
             let isGone = !node.isOnline && (device.isOnline || isSettled)
             device.isOnline = node.isOnline
