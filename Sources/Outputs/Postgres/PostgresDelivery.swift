@@ -38,8 +38,8 @@ public struct PostgresDelivery: Hashable, Sendable {
         FROM STDIN
         """
 
-    /// What is new of peers, runs and channels; in one order, so that two collectors wait for each
-    /// other at most.
+    /// What is new of peers, runs and channels, such as other names; in one order, so that two
+    /// collectors wait for each other at most.
     /// - Parameter isCurrent: whether the names in them are those of now.
     public func seriesInsertions(isCurrent: Bool) -> [String] {
         let peers = """
@@ -62,6 +62,14 @@ public struct PostgresDelivery: Hashable, Sendable {
                 SELECT FROM \(name).runs r WHERE r.peer = p.id AND r.run = s.run)
             ORDER BY p.id, s.run, s.number DESC ON CONFLICT DO NOTHING
             """
+        let renamedRuns = """
+            UPDATE \(name).runs r SET name = s.node, board = s.board, labels = s.labels
+            FROM (SELECT DISTINCT ON (p.id, t.run) p.id, t.run, t.node, t.board, t.labels
+                FROM staged_series t JOIN \(name).peers p ON p.peer = t.peer
+                ORDER BY p.id, t.run, t.number DESC) s
+            WHERE r.peer = s.id AND r.run = s.run
+                AND (r.name, r.board, r.labels) IS DISTINCT FROM (s.node, s.board, s.labels)
+            """
         let channels = """
             INSERT INTO \(name).channels (peer, name, unit, scale)
             SELECT DISTINCT ON (p.id, s.channel, s.unit) p.id, s.channel, s.unit, s.scale
@@ -71,7 +79,8 @@ public struct PostgresDelivery: Hashable, Sendable {
                 WHERE c.peer = p.id AND c.name = s.channel AND c.unit = s.unit)
             ORDER BY p.id, s.channel, s.unit, s.number DESC ON CONFLICT DO NOTHING
             """
-        return [peers] + (isCurrent ? [renamed] : []) + [runs, channels]
+        return isCurrent
+            ? [peers, renamed, runs, renamedRuns, channels] : [peers, runs, channels]
     }
 
     /// `number, run, channel`: what the series that were copied are called in the database.
