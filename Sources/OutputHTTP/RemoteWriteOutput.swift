@@ -14,6 +14,11 @@ public final class RemoteWriteOutput: OutputSink {
     private let client: HTTPClient
     /// Whether this server took anything since the output was started.
     private var hasWritten = false
+    private var ledger = SeriesLedger()
+    /// Series that have ended, for the server to mark them stale.
+    private var ended: [RemoteSeries] = []
+    /// Marks of one request.
+    private static let marksMax = 2_000
 
     public init(_ settings: RemoteWriteSettings) { client = HTTPClient(settings.server) }
 
@@ -31,10 +36,30 @@ public final class RemoteWriteOutput: OutputSink {
         if left > 0 {
             result.receipt.refuse(left, "another reading of the same millisecond stands for it")
         }
+        ledger.apply(batch)
+        ended += ledger.takeEnded()
         return result.receipt
     }
 
-    public func idle(_ fleet: FleetSnapshot) throws(OutputFault) {}
+    public func idle(_ fleet: FleetSnapshot) throws(OutputFault) {
+        ledger.apply(fleet)
+        ended += ledger.takeEnded()
+        while !ended.isEmpty {
+            let marks = ended.prefix(Self.marksMax)
+            // What is refused comes too late: there are newer samples.
+            var result = Result()
+            try send(marks, &result)
+            ended.removeFirst(marks.count)
+        }
+    }
+
+    /// What the output before this one, whose settings or words were others, had written.
+    public var estate: OutputEstate? { .series(ledger, target: client.target) }
+
+    public func inherit(_ estate: OutputEstate) {
+        guard case .series(let ledger, client.target) = estate else { return }
+        self.ledger = ledger
+    }
 
     public func close() { client.close() }
 

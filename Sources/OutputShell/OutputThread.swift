@@ -38,6 +38,7 @@ final class OutputThread: Sendable {
         var failingSince: Instant?
         /// How far it came, and in which store.
         var progress: (OutputProgress, generation: UInt64)?
+        var estate: OutputEstate?
     }
 
     let settings: OutputSettings
@@ -138,15 +139,24 @@ final class OutputThread: Sendable {
 
     private func run() {
         predecessor?.waitForEnd()
-        var work = OutputWork(settings, words: words, context: context)
+        let work = OutputWork(settings, words: words, context: context)
+        if let estate = predecessor?.shared.withLock(\.estate) { work.inherit(estate) }
+        serve(work)
+        context.exchange.remove(self)
+        shared.withLock { shared in
+            shared.estate = work.estate
+            shared.isFinished = true
+        }
+    }
+
+    private func serve(_ work: OutputWork) {
+        var work = work
         var machine = OutputMachine(seed: context.seed &+ UInt64(bitPattern: Int64(name.hashValue)))
         feed(.start, into: &machine, &work)
         while machine.state != .stopped {
             bell.wait(until: nextWaking(machine, work))
             deliverMail(to: &machine, &work)
         }
-        context.exchange.remove(self)
-        shared.withLock { $0.isFinished = true }
     }
 
     /// The last cursor of the one before is where this one begins.

@@ -100,6 +100,10 @@ struct OutputWork {
 
     func close() { sink.close() }
 
+    var estate: OutputEstate? { sink.estate }
+
+    func inherit(_ estate: OutputEstate) { sink.inherit(estate) }
+
     // MARK: The cursor
 
     /// The cursor behind the page, to be posted; nil if the store is another one meanwhile.

@@ -14,8 +14,26 @@ public protocol OutputSink: AnyObject {
     /// commands, say who is there. `fleet` is how the network looked within the last seconds.
     func idle(_ fleet: FleetSnapshot) throws(OutputFault)
 
-    /// Says goodbye where that is due, and frees everything. Nothing is called afterwards.
+    /// Says goodbye where that is due, and frees everything. Nothing is called afterwards but
+    /// `estate`.
     func close()
+
+    /// What one that takes its place is to know of what it delivered.
+    var estate: OutputEstate? { get }
+
+    /// Called before anything else where there is something.
+    func inherit(_ estate: OutputEstate)
+}
+
+extension OutputSink {
+    public var estate: OutputEstate? { nil }
+
+    public func inherit(_ estate: OutputEstate) {}
+}
+
+/// What a sink leaves to the one that takes its place, for instance with other words.
+public enum OutputEstate: Sendable {
+    case series(SeriesLedger, target: String)
 }
 
 /// What became of a batch that was delivered.

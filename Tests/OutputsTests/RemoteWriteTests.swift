@@ -1,3 +1,4 @@
+import Fleet
 import NearbyCore
 import Telemetry
 import Testing
@@ -76,6 +77,84 @@ import Testing
     @Test func readingsOfNoSeriesAreNoTrap() {
         let batch = Batches.batch([], [Batches.reading(1, series: 3)])
         #expect(RemoteWrite.series(of: batch).series.isEmpty)
+    }
+
+    // MARK: Ends
+
+    private func ends(_ ledger: inout SeriesLedger) -> [String] {
+        ledger.takeEnded().map { series in
+            #expect(series.samples.map(\.value.bitPattern) == [0x7ff0_0000_0000_0002])
+            let labels = labels(series)
+            return [
+                labels["__name__"] ?? "", labels["node"] ?? "", labels["label_site"] ?? "",
+                series.samples.map { String($0.time) }.joined(),
+            ].joined(separator: " ")
+        }
+    }
+
+    private func fleet(isOnline: Bool, milliseconds: Int64) -> FleetSnapshot {
+        var fleet = FleetSnapshot()
+        fleet.collector.utc = milliseconds * 1_000_000
+        var node = FleetNode(peer: Batches.peer, name: "shed", role: "agent")
+        node.isOnline = isOnline
+        fleet.nodes = [node]
+        return fleet
+    }
+
+    @Test func aSeriesEndsWhenItHasAnotherNameLabelOrUnit() {
+        var ledger = SeriesLedger()
+        func write(_ series: OutputSeries, _ utc: Int64) -> [String] {
+            ledger.apply(Batches.batch([series], [Batches.reading(1, utc: utc * 1_000_000)]))
+            return ends(&ledger)
+        }
+        #expect(write(Batches.series(), 5) == [])
+        #expect(write(Batches.series(), 7) == [])
+        #expect(write(Batches.series(node: "hut"), 9) == ["rivulet_temperature_celsius shed  8"])
+        let site = [Label(key: "site", value: "hill")]
+        let labelled = Batches.series(node: "hut", labels: site)
+        #expect(write(labelled, 11) == ["rivulet_temperature_celsius hut  10"])
+        #expect(
+            write(Batches.series("t", node: "hut", labels: site), 13)
+                == ["rivulet_temperature_celsius hut hill 12"])
+        // Another run, in which the number is another channel's: both go on.
+        let next = Batches.series(node: "hut", labels: site, run: RunID(value: 9))
+        #expect(write(next, 15) == [])
+        #expect(write(next, 16) == [])
+    }
+
+    @Test func lateReadingsEndNothing() {
+        var ledger = SeriesLedger()
+        ledger.apply(Batches.batch([Batches.series()], [Batches.reading(1)]))
+        var late = Batches.batch([Batches.series(node: "hut")], [Batches.reading(1, utc: 5)])
+        late.isHistorical = true
+        ledger.apply(late)
+        #expect(ends(&ledger) == [])
+    }
+
+    @Test func theSeriesOfANodeThatGoesEndOnce() {
+        var ledger = SeriesLedger()
+        ledger.apply(Batches.batch([Batches.series()], [Batches.reading(1, utc: 5_000_000)]))
+        // A snapshot from before it came.
+        ledger.apply(fleet(isOnline: false, milliseconds: 6))
+        #expect(ends(&ledger) == [])
+        ledger.apply(fleet(isOnline: true, milliseconds: 7))
+        ledger.apply(fleet(isOnline: false, milliseconds: 8))
+        #expect(ends(&ledger) == ["rivulet_temperature_celsius shed  6"])
+        ledger.apply(fleet(isOnline: false, milliseconds: 9))
+        #expect(ends(&ledger) == [])
+    }
+
+    @Test func whatTheServerHasForgottenIsForgotten() {
+        var ledger = SeriesLedger()
+        ledger.apply(Batches.batch([Batches.series()], [Batches.reading(1, utc: 5_000_000)]))
+        ledger.apply(fleet(isOnline: true, milliseconds: 299_000))
+        ledger.apply(fleet(isOnline: true, milliseconds: 301_000))
+        ledger.apply(fleet(isOnline: false, milliseconds: 302_000))
+        #expect(ends(&ledger) == [])
+        // A null has marked it already.
+        ledger.apply(Batches.batch([Batches.series()], [Batches.reading(2, .null(.timeout))]))
+        ledger.apply(Batches.batch([Batches.series(node: "hut")], [Batches.reading(3)]))
+        #expect(ends(&ledger) == [])
     }
 
     // MARK: Answers

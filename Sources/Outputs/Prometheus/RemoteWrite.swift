@@ -116,12 +116,15 @@ public enum RemoteWrite {
         }
     }
 
-    private static func milliseconds(_ utc: Int64) -> Int64 {
+    /// Of the series that a channel is.
+    static func labels(of series: OutputSeries) -> [MetricLabels.Pair] { Head(series).labels }
+
+    static func milliseconds(_ utc: Int64) -> Int64 {
         let (quotient, remainder) = utc.quotientAndRemainder(dividingBy: 1_000_000)
         return remainder < 0 ? quotient - 1 : quotient
     }
 
-    private static func precedes(
+    static func precedes(
         _ left: [MetricLabels.Pair], _ right: [MetricLabels.Pair]
     ) -> Bool {
         left.lexicographicallyPrecedes(right) { ($0.name, $0.value) < ($1.name, $1.value) }
