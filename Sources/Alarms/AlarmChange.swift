@@ -21,6 +21,8 @@ public struct AlarmChange: Hashable, Sendable {
     public var value: String
     /// Whether it holds now.
     public var isActive: Bool
+    /// It ends because nothing is watched any more that could tell whether it still holds.
+    public var isUnwatched = false
     /// Since when it holds, or held, by our clock.
     public var since: Instant
     /// When this was.
@@ -63,9 +65,17 @@ public struct AlarmChange: Hashable, Sendable {
     public var text: String {
         let what = channel.isEmpty ? node : "\(channel) of \(node)"
         let now = value.isEmpty ? "" : " (\(value))"
-        return isActive
-            ? "alarm \(name): \(what) is \(condition)\(now)"
-            : "alarm \(name): \(what) is no longer \(condition)\(now)"
+        return "alarm \(name): \(what) \(predicate)\(now)"
+    }
+
+    /// What is so of the channel or the node.
+    private var predicate: String {
+        if isUnwatched { return "is not watched any more, so the alarm is cleared" }
+        if channel.isEmpty { return isActive ? "has been \(condition)" : "is heard again" }
+        if condition.hasPrefix(AlarmRule.failingText) {
+            return isActive ? "has had \(condition)" : "has values again"
+        }
+        return isActive ? "is \(condition)" : "is no longer \(condition)"
     }
 
     /// Without what ends a C string or a line.

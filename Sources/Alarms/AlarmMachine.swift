@@ -149,9 +149,10 @@ public struct AlarmMachine: Sendable {
             guard let index, rules[index].isMeant(for: alarm.peer, named: alarm.node),
                 rules[index].isAbout(alarm.channel)
             else {
-                let end = AlarmChange(
+                var end = AlarmChange(
                     alarm, rule: index, isActive: false, value: "", time: now,
                     unixOffset: unixOffset)
+                end.isUnwatched = true
                 outputs.append(.changed(end))
                 continue
             }
@@ -188,7 +189,7 @@ public struct AlarmMachine: Sendable {
             case .watched: missing[key] = nil
             case .missing: missing[key] = missing[key] ?? now
             // No reading will tell.
-            case .over: end(key, value: "", now, &outputs)
+            case .over: end(key, value: nil, now, &outputs)
             }
         }
     }
@@ -247,15 +248,17 @@ public struct AlarmMachine: Sendable {
         outputs.append(.changed(change(key, since, facts, isActive: true, now)))
     }
 
+    /// - Parameter value: nil: nothing is watched any more that could tell.
     private mutating func end(
-        _ key: AlarmKey, value: String, _ now: Instant, _ outputs: inout [Output]
+        _ key: AlarmKey, value: String?, _ now: Instant, _ outputs: inout [Output]
     ) {
         missing[key] = nil
         guard let state = states.removeValue(forKey: key),
             case .active(let since, var facts) = state
         else { return }
-        facts.value = value
-        let change = change(key, since, facts, isActive: false, now)
+        facts.value = value ?? ""
+        var change = change(key, since, facts, isActive: false, now)
+        change.isUnwatched = value == nil
         ended.append(change)
         if ended.count > Limits.alarmEndedMax { ended.removeFirst() }
         outputs.append(.changed(change))
@@ -271,7 +274,7 @@ public struct AlarmMachine: Sendable {
             guard let node = nodes[key.peer], node.lastHeard - since >= Self.missingAge else {
                 continue
             }
-            end(key, value: "", now, &outputs)
+            end(key, value: nil, now, &outputs)
         }
         for (peer, node) in nodes.sorted(by: { $0.key < $1.key }) {
             for rule in node.rules where now - node.lastHeard >= rules[rule].hold {

@@ -85,11 +85,13 @@ public struct AlarmRule: Hashable, Sendable {
             switch condition {
             case .above(let limit, _): "above \(limit)\(symbol)"
             case .below(let limit, _): "below \(limit)\(symbol)"
-            case .failing: "no values"
+            case .failing: Self.failingText
             case .silent: "silent"
             }
         return hold > .zero ? text + " for " + Self.text(hold) : text
     }
+
+    static let failingText = "no values"
 
     private static func text(_ duration: Duration) -> String {
         let milliseconds = duration.milliseconds

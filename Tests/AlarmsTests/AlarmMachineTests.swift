@@ -83,8 +83,11 @@ import Testing
         var world = try AlarmWorld([AlarmWorld.rule(.failing, for: .seconds(5))])
         #expect(world.read(nil, at: 1).isEmpty)
         let fired = world.read(nil, at: 7)
-        #expect(fired.first?.text == "alarm warm: t of freezer 1 is no values for 5 s (timeout)")
-        #expect(world.read(3, at: 8).map(\.isActive) == [false])
+        #expect(
+            fired.first?.text == "alarm warm: t of freezer 1 has had no values for 5 s (timeout)")
+        let over = world.read(3, at: 8)
+        #expect(over.map(\.isActive) == [false])
+        #expect(over.first?.text == "alarm warm: t of freezer 1 has values again (3 °C)")
     }
 
     @Test func silenceOfANodeThatIsNoLongerInReach() throws {
@@ -94,10 +97,12 @@ import Testing
         #expect(world.seen(at: 120).isEmpty)
         #expect(world.wait(until: 149).isEmpty)
         let fired = world.wait(until: 151)
-        #expect(fired.first?.text == "alarm gone: freezer 1 is silent for 30 s")
+        #expect(fired.first?.text == "alarm gone: freezer 1 has been silent for 30 s")
         #expect(fired.first?.since == AlarmWorld.time(120))
         #expect(world.wait(until: 200).isEmpty)
-        #expect(world.seen(at: 201).map(\.isActive) == [false])
+        let over = world.seen(at: 201)
+        #expect(over.map(\.isActive) == [false])
+        #expect(over.first?.text == "alarm gone: freezer 1 is heard again")
     }
 
     private static let patterns: [(String, String, Int)] = [
@@ -164,6 +169,9 @@ import Testing
         #expect(ended.count == 1)
         guard case .changed(let change) = try #require(ended.first) else { return }
         #expect(!change.isActive && change.name == "warm" && change.condition == "above 30 °C")
+        #expect(
+            change.text
+                == "alarm warm: t of freezer 1 is not watched any more, so the alarm is cleared")
         #expect(after.machine.alarms(unixOffset: .zero, now: AlarmWorld.time(20)).isEmpty)
     }
 
