@@ -1,8 +1,9 @@
 import NearbyCore
 
-/// The active alarms, who was notified of each, and the notifications still to be sent; and whether
-/// all this is on disk. An alarm is listed here from when it becomes active until it clears, and a
-/// notification until it has been sent: one that a crash interrupts is sent again.
+/// The active alarms, who was notified of each, those that ended within a day, and the
+/// notifications still to be sent; and whether all this is on disk. An alarm is listed here from
+/// when it becomes active until it clears, and a notification until it has been sent: one that a
+/// crash interrupts is sent again.
 public struct AlarmBook: Sendable {
     private struct Key: Hashable, Comparable {
         var name: String
@@ -23,6 +24,8 @@ public struct AlarmBook: Sendable {
     }
 
     private var alarms: [Key: AlarmRecord.Alarm] = [:]
+    /// The oldest first.
+    private var ended: [AlarmRecord.Ended] = []
     /// The notifications still to be sent.
     public var waiting: [AlarmRecord.Waiting] = [] {
         didSet { if waiting != oldValue { isDirty = true } }
@@ -37,6 +40,7 @@ public struct AlarmBook: Sendable {
     public init(_ record: AlarmRecord = AlarmRecord()) {
         nodes = record.nodes
         waiting = record.waiting
+        ended = record.ended.suffix(Limits.alarmEndedMax)
         for alarm in record.alarms.prefix(Limits.alarmStatesMax) {
             alarms[Key(alarm.notice)] = alarm
         }
@@ -46,6 +50,7 @@ public struct AlarmBook: Sendable {
         var record = AlarmRecord()
         record.nodes = nodes
         record.alarms = alarms.sorted { $0.key < $1.key }.map(\.value)
+        record.ended = ended
         record.waiting = waiting
         return record
     }
@@ -58,6 +63,10 @@ public struct AlarmBook: Sendable {
         let key = Key(change)
         isDirty = true
         guard change.isActive else {
+            let end = AlarmRecord.Ended(change, unixOffset: unixOffset)
+            let day = AlarmMachine.endedAge.nanoseconds
+            ended.removeAll { end.until.subtractingSaturating($0.until) >= day }
+            ended = (ended + [end]).suffix(Limits.alarmEndedMax)
             return alarms.removeValue(forKey: key)?.targets ?? targets
         }
         alarms[key] = AlarmRecord.Alarm(change, targets: targets, unixOffset: unixOffset)

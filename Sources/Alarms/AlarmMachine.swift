@@ -54,7 +54,7 @@ public struct AlarmMachine: Sendable {
     private static let newsAge = Duration.seconds(60)
     /// A channel that its node, although heard, has not had for so long does not come any more.
     private static let missingAge = Duration.seconds(600)
-    private static let endedAge = Duration.seconds(86_400)
+    static let endedAge = Duration.seconds(86_400)
     private static let tick = Duration.seconds(1)
 
     /// - Parameter former: the machine with the rules before these: pending alarms go on if their
@@ -141,6 +141,12 @@ public struct AlarmMachine: Sendable {
         _ record: AlarmRecord, _ unixOffset: Duration, _ now: Instant
     ) -> [Output] {
         var outputs: [Output] = []
+        if ended.isEmpty {
+            ended = record.ended.suffix(Limits.alarmEndedMax).map { end in
+                let rule = rules.firstIndex { $0.name == end.notice.name }
+                return AlarmChange(end, rule: rule, unixOffset: unixOffset)
+            }
+        }
         for node in record.nodes.prefix(Limits.alarmNodesMax) where nodes[node.peer] == nil {
             nodes[node.peer] = AlarmNode(name: node.name, peer: node.peer, rules: rules, now: now)
         }

@@ -1,14 +1,15 @@
 import NearbyCore
 import Telemetry
 
-/// What survives a restart: the active alarms, the notifications still to be sent to each target,
-/// and the nodes watched for silence.
+/// What survives a restart: the active alarms, those that ended within a day, the notifications
+/// still to be sent to each target, and the nodes watched for silence.
 ///
 /// A file of lines: a word, then fields behind tabs, their tabs, line ends and backslashes written
 /// as `\t`, `\n` and `\\`. Times are nanoseconds since 1970.
 ///
 ///     node <PeerID> <name>
 ///     alarm <since> <PeerID> <alarm> <node> <channel> <unit> <condition> <target>…
+///     ended <until> <since> <PeerID> <alarm> <node> <channel> <unit> <condition>
 ///     waiting <target> <active|cleared> <since> <time> <PeerID> <alarm> <node> <channel> <unit> <condition> <value>
 ///
 /// `alarm` lines of earlier versions end with the unit.
@@ -75,6 +76,26 @@ public struct AlarmRecord: Hashable, Sendable {
         }
     }
 
+    /// An alarm that ended.
+    public struct Ended: Hashable, Sendable {
+        var notice: Notice
+        /// Nanoseconds since 1970.
+        var until: Int64
+
+        init(_ change: AlarmChange, unixOffset: Duration) {
+            notice = Notice(change, unixOffset: unixOffset)
+            until = (change.time + unixOffset).nanoseconds
+        }
+
+        fileprivate init?(_ fields: ArraySlice<String>) {
+            guard fields.count == 8, let until = fields.first.flatMap(Int64.init),
+                let notice = Notice(fields.dropFirst())
+            else { return nil }
+            self.notice = notice
+            self.until = until
+        }
+    }
+
     /// A change that a target has still to be notified of.
     public struct Waiting: Hashable, Sendable {
         public var target: String
@@ -115,6 +136,8 @@ public struct AlarmRecord: Hashable, Sendable {
 
     public var nodes: [NamedNode] = []
     public var alarms: [Alarm] = []
+    /// The oldest first.
+    public var ended: [Ended] = []
     /// In order for each target.
     public var waiting: [Waiting] = []
 
@@ -135,6 +158,7 @@ public struct AlarmRecord: Hashable, Sendable {
                     nodes.append(NamedNode(peer: peer, name: fields[2]))
                 }
             case "alarm": if let alarm = Alarm(rest) { alarms.append(alarm) }
+            case "ended": if let end = Ended(rest) { ended.append(end) }
             case "waiting": if let change = Waiting(rest) { waiting.append(change) }
             default: break
             }
@@ -145,6 +169,7 @@ public struct AlarmRecord: Hashable, Sendable {
         let lines =
             nodes.map { ["node", $0.peer.description, $0.name] }
             + alarms.map { ["alarm"] + $0.notice.fields + ($0.targets ?? []) }
+            + ended.map { ["ended", String($0.until)] + $0.notice.fields }
             + waiting.map { ["waiting"] + $0.fields }
         let text = lines.map { $0.map(Self.escaped).joined(separator: "\t") + "\n" }.joined()
         return Array(text.utf8)
@@ -188,6 +213,13 @@ extension AlarmChange {
         self.init(
             waiting.notice, rule: rule, isActive: waiting.isActive, value: waiting.value,
             time: Instant(nanoseconds: waiting.time) - unixOffset, unixOffset: unixOffset)
+    }
+
+    /// The end of an alarm before the program ended.
+    init(_ end: AlarmRecord.Ended, rule: Int?, unixOffset: Duration) {
+        self.init(
+            end.notice, rule: rule, isActive: false, value: "",
+            time: Instant(nanoseconds: end.until) - unixOffset, unixOffset: unixOffset)
     }
 
     init(

@@ -42,7 +42,33 @@ import Testing
         #expect(told == changes)
     }
 
+    @Test func whatEndedWithinADayIsShownAfterARestart() {
+        var book = AlarmBook()
+        for hours in [0, 1, 24, 25] {
+            var change = changes[1]
+            change.name = "warm \(hours)"
+            change.time = AlarmWorld.time(Double(hours) * 3_600)
+            _ = book.note(change, targets: [], unixOffset: .seconds(1_000))
+        }
+        let record = AlarmRecord(book.toSave() ?? [])
+        #expect(record == book.record)
+        // Its rule may be gone.
+        var machine = AlarmMachine(rules: [
+            AlarmWorld.rule(AlarmWorld.above(0), name: "warm 24")
+        ])
+        let told = machine.handle(
+            .restored(record, unixOffset: .seconds(900)), now: AlarmWorld.time(25 * 3_600 + 200))
+        #expect(told.isEmpty)
+        let shown = machine.alarms(
+            unixOffset: .seconds(900), now: AlarmWorld.time(25 * 3_600 + 200))
+        #expect(shown.map(\.name) == ["warm 25", "warm 24"])
+        let end: Int64 = 91_000_000_000_000
+        #expect(shown.first?.until == end)
+        #expect(shown.allSatisfy { !$0.isActive })
+    }
+
     @Test(arguments: [
+        "ended\tx", "ended\t1\t2\tx\ta\tb\tc\td\te",
         "waiting", "waiting\ta", "alarm\t\t\t\t\t\t\t", "node\tx", "\t\t",
         "alarm\t9\tx\ta\tb\tc\td\te",
     ])
@@ -58,7 +84,8 @@ import Testing
         let meanwhile = book.toSave()
         book.saved(true)
         let second = book.toSave()
-        #expect(first != nil && meanwhile == nil && second == [])
+        #expect(first != nil && meanwhile == nil)
+        #expect(AlarmRecord(second ?? []).alarms.isEmpty)
     }
 
     /// The disk may have room again later.
