@@ -23,6 +23,25 @@ struct OutputSettingsTests {
         #expect(settings.outputs.isEmpty)
     }
 
+    @Test(arguments: [
+        ("- json: {file: \"-\"}", false),
+        ("- mqtt: {host: b}\n- {name: o, mqtt: {host: b}}", true),
+        ("- mqtt: {host: b}\n- {name: o, mqtt: {host: b, prefix: two}}", false),
+        ("- mqtt: {host: b}\n- {name: o, mqtt: {host: b, sparkplug: {edge: e}}}", false),
+    ])
+    func whatIsHardlyMeantIsWarnedOf(_ outputs: String, _ isTold: Bool) throws {
+        let text = "role: collector\ntrust: any\noutputs:\n\(outputs)\n"
+        guard case .good(let settings) = CollectorSettings.decode(Array(text.utf8), file: "f")
+        else {
+            Issue.record("not decoded")
+            return
+        }
+        let warnings = settings.node.warnings.map(\.message)
+        #expect(warnings.isEmpty == !isTold, "\(warnings)")
+        #expect(
+            warnings.allSatisfy { $0.contains("two outputs publish the same topics at b:1883") })
+    }
+
     @Test func anOutputIsNamedAfterWhereItGoes() throws {
         let (outputs, mistakes) = decoded(
             """
@@ -74,6 +93,19 @@ struct OutputSettingsTests {
             (
                 "- {mqtt: {host: b, client-id: x}}\n- {name: o, mqtt: {host: b, client-id: x}}",
                 "two outputs have the same client-id at b:1883"
+            ),
+            (
+                "- {json: {file: /a}}\n- {name: o, json: {file: /a}}",
+                "two outputs write the file /a"
+            ),
+            (
+                "- {json: {file: \"-\"}}\n- {name: o, json: {file: \"-\"}}",
+                "two outputs write to standard output"
+            ),
+            (
+                "- {mqtt: {host: b, sparkplug: {edge: e}}}\n"
+                    + "- {name: o, mqtt: {host: b, sparkplug: {edge: e}}}",
+                "two outputs are the edge node e of group rivulet at b:1883"
             ),
             ("- {name: x, json: {file: /a}}\n- {name: x, json: {file: /b}}", "two outputs are"),
             ("- postgres: rivulet", "text such as \"service=rivulet\""),

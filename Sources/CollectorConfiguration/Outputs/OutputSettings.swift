@@ -87,13 +87,12 @@ public struct OutputSettings: Equatable, Sendable {
                     "two outputs are called \(PlainText.shown(output.name)); give each a name of "
                         + "its own")
             }
-            if case .mqtt(let new) = output.kind, new.clientID != nil,
-                outputs.contains(where: { $0.kind.isClient(new) })
-            {
-                section.add(
-                    "mqtt",
-                    "two outputs have the same client-id at \(new.target), so each would "
-                        + "disconnect the other; give each a client-id of its own")
+            for other in outputs {
+                if let clash = output.kind.clash(with: other.kind) {
+                    section.add(output.kind.name, clash)
+                } else if let doubt = output.kind.overlap(with: other.kind) {
+                    section.warn(output.kind.name, doubt)
+                }
             }
             outputs.append(output)
         }
@@ -114,12 +113,6 @@ public struct OutputSettings: Equatable, Sendable {
 }
 
 extension OutputSettings.Kind {
-    /// Whether a broker would take the two for one client.
-    fileprivate func isClient(_ other: MQTTSettings) -> Bool {
-        guard case .mqtt(let own) = self else { return false }
-        return own.clientID == other.clientID && own.target == other.target
-    }
-
     fileprivate init(_ key: String, _ section: Section) {
         switch key {
         case "influx": self = .influx(InfluxSettings(section.section(key, InfluxSettings.table)))

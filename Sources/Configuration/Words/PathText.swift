@@ -14,9 +14,11 @@ package enum PathText {
             + PlainText.shown("/home/pi" + rest)
     }
 
-    /// What a relative path comes to; nil for a full one.
+    /// What a relative path comes to; nil for a full one, and for `-`, which is a standard stream.
     static func warning(_ path: String, _ key: String) -> String? {
-        guard !path.hasPrefix("/"), !path.hasPrefix("~"), !path.isEmpty else { return nil }
+        guard !path.hasPrefix("/"), !path.hasPrefix("~"), !path.isEmpty, path != "-" else {
+            return nil
+        }
         return "\(key) is '\(PlainText.shown(path))', relative to the folder in which the program "
             + "is started; from here that is \(PlainText.shown(folder + "/" + path)): write the "
             + "full path"
