@@ -23,6 +23,8 @@ final class WindowOutput {
     private(set) var droppedCount: UInt64 = 0
     /// How many of them the log was told of.
     private var toldCount: UInt64 = 0
+    /// Whether anything was shown, or it was told that all is filtered out.
+    private var isFilterTold = false
 
     /// - Parameters:
     ///   - title: of the screen: who this is.
@@ -66,8 +68,13 @@ final class WindowOutput {
 
     /// Returns what there was to show; nil also where it was left out.
     func show(_ window: Window, clock: ShownClock, now: Instant) -> Window? {
-        let window = filtered(windows.shown(window))
-        guard !window.rows.isEmpty else { return nil }
+        let whole = windows.shown(window)
+        let window = filtered(whole)
+        guard !window.rows.isEmpty else {
+            if !whole.rows.isEmpty { tellFiltered(whole) }
+            return nil
+        }
+        isFilterTold = true
         guard screen == nil else {
             tell(.window(window, clock), now)
             return window
@@ -134,6 +141,23 @@ final class WindowOutput {
             return !isNode || !options.channels.allow($0.channel.name)
         }
         return window
+    }
+
+    /// Readings come, and the command line leaves none of them: told once.
+    private func tellFiltered(_ window: Window) {
+        guard !isFilterTold else { return }
+        isFilterTold = true
+        let isNode = window.rows.contains {
+            options.nodes.allow($0.node.name) || options.nodes.allow($0.peer.description)
+        }
+        let option = isNode ? "--channel" : "--node"
+        let known = isNode ? window.rows.map(\.channel.name) : window.rows.map(\.node.name)
+        let names = Set(known).sorted(by: NaturalOrder.isBefore)
+        let more = names.count > 5 ? " and \(names.count - 5) more" : ""
+        log.write(
+            .warning,
+            "nothing is shown: \(option) names none of what comes ("
+                + names.prefix(5).joined(separator: ", ") + more + ")")
     }
 
     /// False if it was left out.

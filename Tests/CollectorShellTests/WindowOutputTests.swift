@@ -41,6 +41,32 @@ struct WindowOutputTests {
         return isWritten ? bytes + pipe.readAvailable() : nil
     }
 
+    @Test(arguments: [
+        (["zz*"], [], "--node names none of what comes (north)"),
+        (
+            ["n*"], ["t*"],
+            "--channel names none of what comes (channel-1, channel-2, channel-3, "
+                + "channel-4, channel-5 and 2 more)"
+        ),
+    ])
+    func thatAllIsFilteredOutIsToldOnce(
+        _ nodes: [String], _ channels: [String], _ expected: String
+    ) throws {
+        var options = CollectOptions()
+        options.format = .csv
+        options.nodes = nodes.map(Glob.init)
+        options.channels = channels.map(Glob.init)
+        let output = WindowOutput(
+            options, words: .none, title: "", width: .seconds(10),
+            writer: try PrintThread(pipe.writer, bytesMax: 100_000),
+            log: StandardErrorLog(threshold: .information, prefix: .none, screen: lines))
+        for _ in 0..<3 {
+            let shown = output.show(try window(channelCount: 7), clock: clock, now: .zero)
+            #expect(shown == nil)
+        }
+        #expect(lines.take() == ["nothing is shown: " + expected])
+    }
+
     @Test func whatIsLeftOutIsWholeWindowsCountedAndToldOnce() throws {
         let window = try window(channelCount: 100)
         var shownCount = 0
