@@ -194,6 +194,8 @@ export function showCards(fleet, openChannel) {
     inSight.delete(card);
     cards.delete(peer);
   }
+  // A card that is moved loses it.
+  const focused = document.activeElement;
   let place = byID("cards").firstElementChild;
   for (const node of nodes) {
     let card = cards.get(node.peer);
@@ -205,6 +207,7 @@ export function showCards(fleet, openChannel) {
     if (card.element === place) place = place.nextElementSibling;
     else byID("cards").insertBefore(card.element, place);
   }
+  if (focused !== document.activeElement && focused.isConnected) focused.focus({preventScroll: true});
   byID("none").hidden = nodes.length > 0 || fleet.nodes.size > 1;
 }
 

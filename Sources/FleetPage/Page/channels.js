@@ -2,8 +2,8 @@
 // kept and passed on: #chart?c=PEER/CHANNEL&c=…&range=day, or &from=…&to=… in milliseconds.
 import {serverNow} from "/cards.js";
 import {Chart} from "/chart.js";
-import {ask, byID, clock, compareNames, count, element, gapReason, inputTime, number, reason, setText, table, withUnit}
-  from "/words.js";
+import {ask, byID, clock, compareNames, count, element, fill, gapReason, inputTime, number, reason, setText, table,
+  withUnit} from "/words.js";
 
 const ranges = {hour: 3600e3, day: 86400e3, week: 7 * 86400e3, month: 30 * 86400e3};
 const channelsMax = 6;
@@ -26,7 +26,7 @@ function address({channels, range, from, to}) {
 
 function readAddress() {
   const query = new URLSearchParams(location.hash.split("?").slice(1).join("?"));
-  const channels = query.getAll("c").slice(0, channelsMax).map((text) => {
+  const channels = [...new Set(query.getAll("c"))].slice(0, channelsMax).map((text) => {
     const slash = text.indexOf("/");
     return {peer: text.slice(0, slash), channel: text.slice(slash + 1)};
   });
@@ -60,6 +60,7 @@ export function drawChart(fleet) {
     [nameOf(fleet, one.peer), find(fleet, one)?.storedName]));
   const isSame = address(wanted) === address(shown) && data.length === wanted.channels.length
     && words === knownWords;
+  if (address(wanted) !== address(shown)) isChoosing = false;
   shown = wanted;
   knownWords = words;
   offer(fleet);
@@ -109,12 +110,25 @@ async function load(fleet) {
   setText(byID("summary"), summary.join("\n"));
   chart.show(series, from, to, summary.join(" "), missing);
   list(fleet, from, to);
-  byID("table").replaceChildren(...series.map(tabulate));
-  byID("from").value = inputTime(from);
-  byID("to").value = inputTime(to);
+  fill(byID("table"), ...series.map(tabulate));
+  writeTimes(from, to);
   for (const button of byID("ranges").children) {
     button.setAttribute("aria-pressed", String(button.dataset.range === shown.range));
   }
+}
+
+// Somebody chooses another time, and has not said so yet.
+let isChoosing = false;
+// The address whose times stand there.
+let timesOf = "";
+
+// What somebody is at is left alone.
+function writeTimes(from, to) {
+  const isNew = timesOf !== address(shown);
+  timesOf = address(shown);
+  if (isChoosing || !isNew && byID("chosen").contains(document.activeElement)) return;
+  byID("from").value = inputTime(from);
+  byID("to").value = inputTime(to);
 }
 
 // What the nodes shown lost for good within a time: between the last reading before and the first
@@ -173,23 +187,44 @@ function tabulate({name, symbol, digits, points}) {
 
 // MARK: The list below, with the newest values
 
-const last = new Map();
+// What stands there of each channel, by its name in the address.
+const items = new Map();
+const keyOf = ({peer, channel}) => `${peer}/${channel}`;
 
 function list(fleet, from, to) {
-  last.clear();
-  byID("series").replaceChildren(...shown.channels.map(({peer, channel}, place) => {
-    const value = element("strong");
-    last.set(`${peer}/${channel}`, value);
-    const stored = find(fleet, {peer, channel})?.storedName ?? channel;
-    const query = new URLSearchParams({node: peer, channel: stored, from, to});
-    return element("li", {class: `s${place}`}, element("span", {class: "swatch"}),
-      element("span", {class: "text"}, `${nameOf(fleet, peer)} · ${channel} `, value),
-      element("a", {href: `/export.csv?${query}`, download: "readings.csv",
-        "aria-label": `CSV of ${channel}`}, "CSV"),
-      element("button", {type: "button", "aria-label": `Remove ${channel}`,
-        onclick: () => go({channels: shown.channels.filter((_, at) => at !== place)})}, "×"));
-  }));
+  const box = byID("series");
+  const keys = new Set(shown.channels.map(keyOf));
+  for (const [key, {item}] of items) {
+    if (keys.has(key)) continue;
+    // Whoever removes some by keys goes on with the next.
+    if (item.contains(document.activeElement)) {
+      (item.nextElementSibling?.querySelector("button") ?? byID("add")).focus();
+    }
+    item.remove();
+    items.delete(key);
+  }
+  shown.channels.forEach((one, place) => {
+    const {peer, channel} = one;
+    if (!items.has(keyOf(one))) items.set(keyOf(one), makeItem(one));
+    const {item, name, csv} = items.get(keyOf(one));
+    if (box.children[place] !== item) box.insertBefore(item, box.children[place] ?? null);
+    item.className = `s${place}`;
+    setText(name, `${nameOf(fleet, peer)} · ${channel}`);
+    const stored = find(fleet, one)?.storedName ?? channel;
+    csv.href = `/export.csv?${new URLSearchParams({node: peer, channel: stored, from, to})}`;
+  });
   writeLast(fleet);
+}
+
+function makeItem({peer, channel}) {
+  const [name, value] = [element("span"), element("strong")];
+  const csv = element("a", {download: "readings.csv", "aria-label": `CSV of ${channel}`}, "CSV");
+  const isOther = (one) => one.peer !== peer || one.channel !== channel;
+  const remove = element("button", {type: "button", "aria-label": `Remove ${channel}`,
+    onclick: () => go({channels: shown.channels.filter(isOther)})}, "×");
+  const item = element("li", {}, element("span", {class: "swatch"}),
+    element("span", {class: "text"}, name, " ", value), csv, remove);
+  return {item, name, value, csv};
 }
 
 function lastText(fleet, one) {
@@ -201,8 +236,8 @@ function lastText(fleet, one) {
 
 function writeLast(fleet) {
   for (const one of shown.channels) {
-    const target = last.get(`${one.peer}/${one.channel}`);
-    if (target) setText(target, lastText(fleet, one));
+    const item = items.get(keyOf(one));
+    if (item) setText(item.value, lastText(fleet, one));
   }
 }
 
@@ -242,9 +277,12 @@ byID("ranges").addEventListener("click", (event) => {
   const {range: name} = event.target.dataset;
   if (name) go({range: name});
 });
+byID("chosen").addEventListener("input", () => { isChoosing = true; });
 byID("chosen").addEventListener("submit", (event) => {
   event.preventDefault();
   const [from, to] = ["from", "to"].map((id) => new Date(byID(id).value).getTime());
-  if (to - from >= 1000) go({range: null, from, to});
-  else setText(byID("summary"), "The end must be after the beginning.");
+  if (to - from >= 1000) {
+    isChoosing = false;
+    go({range: null, from, to});
+  } else setText(byID("summary"), "The end must be after the beginning.");
 });

@@ -1,5 +1,5 @@
 // What is not as it should be: the store, what was dropped, what is missing, outputs, alarms.
-import {ask, byID, bytes, clock, count, element, gapReason, span, table} from "/words.js";
+import {ask, byID, bytes, clock, count, element, fill, gapReason, span, table} from "/words.js";
 
 let gaps = null;
 let asked = 0;
@@ -20,14 +20,8 @@ function show(fleet) {
     fleet.alarms, gaps?.total]) + Math.floor(Date.now() / 5e3);
   if (text === shown) return;
   shown = text;
-  const box = byID("health");
-  // Where somebody reads or has scrolled to stays.
-  const places = [...box.querySelectorAll(".scroll")].map((one) => [one.scrollLeft, one.scrollTop]);
-  box.replaceChildren(collector(fleet.collector), ...[alarms(fleet), outputs(fleet), drops(fleet),
+  fill(byID("health"), collector(fleet.collector), ...[alarms(fleet), outputs(fleet), drops(fleet),
     missing()].map((one) => element("div", {class: "scroll"}, one)));
-  [...box.querySelectorAll(".scroll")].forEach((one, place) => {
-    [one.scrollLeft, one.scrollTop] = places[place] ?? [0, 0];
-  });
 }
 
 function collector(collector) {

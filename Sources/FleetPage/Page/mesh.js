@@ -1,6 +1,6 @@
 // The mesh as a picture: the collector in the middle, every node on the ring of its hops, next to the
 // one it is reached through. The same links always give the same picture.
-import {byID, element, number, table} from "/words.js";
+import {byID, element, fill, number, table} from "/words.js";
 import {Zoom} from "/zoom.js";
 
 // Between rings, between the rows of one that is too full, and between two nodes of a row.
@@ -169,7 +169,7 @@ export function drawMesh(fleet, links) {
   zoom ??= new Zoom(byID("mesh"));
   zoom.show(element("svg", {role: "img", "aria-label": label, tabindex: "0"},
     ...lines, ...costs, ...dots), whole);
-  byID("links").replaceChildren(table("Links", ["between", "and", "over", "#cost", "#loss"],
+  fill(byID("links"), table("Links", ["between", "and", "over", "#cost", "#loss"],
     all.map((pair) => [names(pair.one), names(pair.two),
       pair.direct ? pair.link || "–" : "others", pair.cost || "–",
       lossText(pair.loss) || "–"])));

@@ -22,6 +22,28 @@ export function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
+// Makes what stands there into what was made, part by part: whatever is the same stays, and with it the
+// focus, the place to which it is scrolled, and what is selected. What listens has to stay by itself.
+export function become(there, made) {
+  if (there.nodeName !== made.nodeName) { there.replaceWith(made); return; }
+  if (there.nodeType === Node.TEXT_NODE) {
+    if (there.data !== made.data) there.data = made.data;
+    return;
+  }
+  for (const {name} of [...there.attributes]) if (!made.hasAttribute(name)) there.removeAttribute(name);
+  for (const {name, value} of made.attributes) {
+    if (there.getAttribute(name) !== value) there.setAttribute(name, value);
+  }
+  fill(there, ...made.childNodes);
+}
+
+// As `replaceChildren`, by `become`.
+export function fill(box, ...children) {
+  const there = [...box.childNodes];
+  children.forEach((child, place) => (there[place] ? become(there[place], child) : box.append(child)));
+  for (const one of there.slice(children.length)) one.remove();
+}
+
 export function setClass(target, name, isOn) {
   if (target.classList.contains(name) !== isOn) target.classList.toggle(name, isOn);
 }
