@@ -58,6 +58,7 @@ extension CollectorProgram {
             "store      \(storeState), \(collector.machine.uncommittedCount) readings not "
                 + "committed yet"
         }
+        program.additions.formerNodes = { [unowned self] in fleet.formerNodes }
         program.additions.lines = { [unowned self] in outputStatuses.map(OutputLine.text) }
     }
 

@@ -29,6 +29,8 @@ public final class CollectorProgram: NodeOwner {
     var holds = Store.Holds()
     let output: WindowOutput
     let fleet: FleetWatch
+    /// Nil without a store.
+    private let recall: FleetRecall?
     let page: PageHost
     let alarms: AlarmWatch
     let screen: ScreenEvents
@@ -85,6 +87,7 @@ public final class CollectorProgram: NodeOwner {
                 title: "\(role) in network \(settings.network)", width: composed.windows.width,
                 writer: try PrintThread(), log: log)
             alarms = try AlarmWatch(program, collector, configuration)
+            recall = try path.map { path throws(SystemError) in try FleetRecall(path: path) }
         } catch {
             throw StartError(error)
         }
@@ -117,6 +120,9 @@ public final class CollectorProgram: NodeOwner {
         do throws(SystemError) {
             if let store {
                 try program.loop.register(store.answers) { [unowned self] in answered($0) }
+            }
+            if let recall {
+                try program.loop.register(recall.answers) { [unowned self] in fleet.recall($0) }
             }
             if let roster {
                 try program.loop.register(roster.messages) { [unowned self] in tell($0) }
@@ -206,7 +212,9 @@ public final class CollectorProgram: NodeOwner {
         switch answer {
         case .untidy(let fault): log.write(.warning, "\(fault): windows are computed later")
         case .damaged(let line): log.write(.warning, "store: \(line)")
-        case .done(let answer): give(.store(answer), MonotonicClock.now())
+        case .done(let answer):
+            if case .opened = answer { recall?.begin() }
+            give(.store(answer), MonotonicClock.now())
         case .outputs(let source, let departed): follow(source, departed)
         case .holds(let holds): tell(holds)
         }

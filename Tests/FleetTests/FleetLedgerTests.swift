@@ -138,6 +138,59 @@ struct FleetLedgerTests {
         #expect(node.battery == 87)
     }
 
+    private func recalled(
+        _ birth: Birth, peer: PeerID? = nil, _ value: Int64, at utc: Int64
+    ) -> RecalledNode {
+        var node = RecalledNode(peer: peer ?? self.peer, birth: birth)
+        node.newest = [
+            RecalledNode.Newest(
+                channel: 1, sequence: 7,
+                outcome: .value(DecimalValue(coefficient: value, exponent: -1)),
+                utc: utc * 1_000_000_000, hops: 2)
+        ]
+        return node
+    }
+
+    @Test mutating func whoWasHeardBeforeThisStartShowsWithItsAgeUntilItIsHeardAgain() throws {
+        let birth = try birth([("a", .celsius), ("b", .celsius)])
+        #expect(ledger.recall([recalled(birth, 215, at: 400)]) == [])
+        var collector = FleetCollector()
+        collector.utc = 1_000_000_000_000
+        let now = Instant(nanoseconds: 10_000_000_000)
+        var node = try #require(ledger.snapshot(of: collector, [], now: now).nodes.first)
+        #expect(node.name == "north" && !node.isOnline)
+        #expect(node.age == .seconds(600))
+        #expect(node.channels.map(\.name) == ["a"])
+        #expect(node.channels.first?.last.value?.description == "21.5")
+        #expect(node.channels.first?.utc == 400_000_000_000)
+        let former = ledger.recalledNodes(utc: collector.utc, now)
+        #expect(former.map(\.age) == [.seconds(600)])
+        ledger.apply(delivery(birth, [(2, 300)], from: 9, at: 4), unixOffset: .seconds(990))
+        node = try #require(ledger.snapshot(of: collector, [], now: now).nodes.first)
+        #expect(ledger.recalledNodes(utc: collector.utc, now).isEmpty)
+        #expect(node.age == .seconds(6))
+        #expect(node.channels.map(\.name) == ["a", "b"])
+        // Who has been heard since is known better than the store knew it.
+        _ = ledger.recall([recalled(birth, 999, at: 500)])
+        node = try #require(ledger.snapshot(of: collector, [], now: now).nodes.first)
+        #expect(node.channels.first?.last.value?.description == "21.5")
+    }
+
+    @Test mutating func whoWasHeardBeforeThisStartMakesRoom() throws {
+        let birth = try birth([("a", .celsius)])
+        let nodes = (1...(Limits.fleetAgentsMax + 5)).map {
+            recalled(birth, peer: PeerID(high: UInt64($0 + 10), low: 0), 1, at: Int64(2_000 - $0))
+        }
+        #expect(ledger.recall(nodes) == [])
+        #expect(snapshot(ledger).nodes.count == Limits.fleetAgentsMax)
+        _ = ledger.apply(birth, of: peer, now: Instant(nanoseconds: 1))
+        let peers = Set(snapshot(ledger).nodes.map(\.peer))
+        #expect(peers.count == Limits.fleetAgentsMax)
+        #expect(peers.contains(peer))
+        // That which was heard longest ago went.
+        #expect(!peers.contains(PeerID(high: UInt64(Limits.fleetAgentsMax + 10), low: 0)))
+    }
+
     @Test mutating func theAgentThatWasSilentLongestGoes() throws {
         let birth = try birth([("a", .celsius)])
         for number in 1...(Limits.fleetAgentsMax + 1) {

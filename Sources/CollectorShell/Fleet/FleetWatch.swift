@@ -63,6 +63,14 @@ final class FleetWatch {
         board.publish(snapshot(MonotonicClock.now()))
     }
 
+    /// The store has been asked who was heard before this start.
+    func recall(_ answer: FleetRecall.Answer) {
+        switch answer {
+        case .nodes(let nodes): warn(ledger.recall(nodes))
+        case .fault(let fault): program.log.write(.warning, "store: \(fault)")
+        }
+    }
+
     // MARK: What happens
 
     func note(_ event: CollectorNode.Event, _ now: Instant) {
@@ -119,6 +127,14 @@ final class FleetWatch {
     }
 
     // MARK: How it looks
+
+    var formerNodes: [FormerNode] {
+        let now = MonotonicClock.now()
+        return ledger.recalledNodes(utc: (now + collector.shownOffset).nanoseconds, now).map {
+            FormerNode(
+                peer: $0.peer, name: $0.storedName ?? $0.name, role: $0.role, age: $0.age ?? .zero)
+        }
+    }
 
     /// A request of the control socket; nil: none of ours.
     private func answer(_ request: String) -> [String]? {

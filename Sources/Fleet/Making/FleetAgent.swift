@@ -22,7 +22,13 @@ struct FleetAgent: Sendable {
     private var places: [UInt16: Int] = [:]
     /// What is wrong with the words for it.
     private(set) var faults: [String] = []
-    var lastHeard = Instant(nanoseconds: 0)
+    /// When something came of it last: by our clock, or before this start, by UTC, nanoseconds.
+    private enum Hearing {
+        case since(Instant)
+        case before(Int64)
+    }
+
+    private var hearing = Hearing.since(.zero)
     private var hops: UInt8 = 0
     private var rank = ClockRank.none
     private var readingCount: UInt64 = 0
@@ -31,6 +37,34 @@ struct FleetAgent: Sendable {
     private var lost: UInt64 = 0
 
     init(_ birth: Birth, of peer: PeerID, _ words: FleetWords) { self.birth = birth }
+
+    /// Whether nothing came of it since the start.
+    var isRecalled: Bool { if case .before = hearing { true } else { false } }
+
+    /// In the order in which they were heard last.
+    var order: (Int64, Int64) {
+        switch hearing {
+        case .before(let utc): (0, utc)
+        case .since(let time): (1, time.nanoseconds)
+        }
+    }
+
+    mutating func heard(_ now: Instant) {
+        if case .since(let last) = hearing, last > now { return }
+        hearing = .since(now)
+    }
+
+    /// Its newest readings are those from before this start.
+    mutating func recall(_ node: RecalledNode) {
+        hearing = .before(node.utc ?? 0)
+        for newest in node.newest {
+            guard let place = places[newest.channel] else { continue }
+            channels[place].newest = (newest.outcome, newest.sequence)
+            channels[place].shown.last = channels[place].map(newest.outcome)
+            channels[place].shown.utc = newest.utc
+            channels[place].shown.hops = newest.hops
+        }
+    }
 
     /// Whether a birth says more than what is known: an earlier birth, or that of a run that ended,
     /// does not.
@@ -114,7 +148,7 @@ struct FleetAgent: Sendable {
     }
 
     mutating func apply(_ delivery: Delivery, unixOffset: Duration) {
-        lastHeard = max(lastHeard, delivery.arrival)
+        heard(delivery.arrival)
         readingCount &+= UInt64(delivery.readings.count)
         guard delivery.birth.run == birth.run else { return }
         (hops, rank, lost) = (delivery.hops, delivery.rank, delivery.missing)
@@ -137,13 +171,19 @@ struct FleetAgent: Sendable {
 
     // MARK: Showing
 
-    func describe(_ node: inout FleetNode, now: Instant) {
+    /// - Parameter utc: now, nanoseconds since 1970.
+    func describe(_ node: inout FleetNode, now: Instant, utc: Int64) {
         node.name = name
         node.storedName = name == birth.node.name ? nil : birth.node.name
         if node.role.isEmpty { node.role = "agent" }
         node.board = birth.node.board
         node.labels = labels
-        node.age = max(now - lastHeard, .zero)
+        switch hearing {
+        case .since(let time): node.age = max(now - time, .zero)
+        case .before(let time):
+            let age = Duration.nanoseconds(max(0, utc.subtractingSaturating(time)))
+            node.age = min(node.age ?? age, age)
+        }
         if node.hops == nil, hops > 0 { node.hops = Int(hops) }
         node.clock = rank.name
         node.readingCount = readingCount

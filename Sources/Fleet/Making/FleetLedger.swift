@@ -4,7 +4,7 @@ import Telemetry
 
 extension Limits {
     /// Agents that a snapshot shows with their channels; that which was silent longest goes.
-    static let fleetAgentsMax = 1_024
+    public static let fleetAgentsMax = 1_024
     /// Channels of all agents together; further ones are not shown, and counted.
     static let fleetChannelsMax = 65_536
 }
@@ -28,10 +28,33 @@ public struct FleetLedger: Sendable {
     /// - Returns: what is wrong with the words for it, a line each, for the log; only what is new.
     public mutating func apply(_ birth: Birth, of peer: PeerID, now: Instant) -> [String] {
         guard agents[peer]?.takesOver(birth) ?? true else { return [] }
-        makeRoom(for: peer)
+        makeRoom(for: peer, channelCount: birth.channels.count)
         var agent = agents[peer] ?? FleetAgent(birth, of: peer, words)
+        agent.heard(now)
+        return adopt(birth, agent, of: peer)
+    }
+
+    /// What the store knows from before: of those that were heard since, nothing is new. They make
+    /// room for whoever comes.
+    ///
+    /// - Returns: as `apply` of a birth.
+    public mutating func recall(_ nodes: [RecalledNode]) -> [String] {
+        var faults: [String] = []
+        for node in nodes where agents[node.peer] == nil {
+            guard agents.count < Limits.fleetAgentsMax,
+                channelCount + node.birth.channels.count <= Limits.fleetChannelsMax
+            else { continue }
+            faults += adopt(node.birth, FleetAgent(node.birth, of: node.peer, words), of: node.peer)
+            agents[node.peer]?.recall(node)
+        }
+        return faults
+    }
+
+    private mutating func adopt(
+        _ birth: Birth, _ known: FleetAgent, of peer: PeerID
+    ) -> [String] {
+        var agent = known
         channelCount -= agent.channels.count
-        agent.lastHeard = now
         agent.adopt(birth, of: peer, words, limit: Limits.fleetChannelsMax - channelCount)
         hiddenChannelCount += UInt64(clamping: birth.channels.count - agent.channels.count)
         channelCount += agent.channels.count
@@ -80,11 +103,11 @@ public struct FleetLedger: Sendable {
             // Who looked in is another node the next time, and would be one of ever more.
             let isGone = sighting.role == "viewer" && !sighting.isOnline
             if isGone, agents[sighting.peer] == nil { continue }
-            snapshot.nodes.append(node(sighting, now))
+            snapshot.nodes.append(node(sighting, now, utc: collector.utc))
         }
         for peer in unseen.sorted() {
-            let age = agents[peer].map { max(now - $0.lastHeard, .zero) }
-            snapshot.nodes.append(node(FleetSighting(peer: peer, role: "agent", age: age), now))
+            snapshot.nodes.append(
+                node(FleetSighting(peer: peer, role: "agent"), now, utc: collector.utc))
         }
         snapshot.nodes.sort {
             $0.name == $1.name
@@ -93,7 +116,18 @@ public struct FleetLedger: Sendable {
         return snapshot
     }
 
-    private func node(_ sighting: FleetSighting, _ now: Instant) -> FleetNode {
+    /// Those of which nothing came since the start, the last heard first.
+    ///
+    /// - Parameter utc: now, nanoseconds since 1970.
+    public func recalledNodes(utc: Int64, _ now: Instant) -> [FleetNode] {
+        agents.filter(\.value.isRecalled)
+            .map { node(FleetSighting(peer: $0.key, role: "agent"), now, utc: utc) }
+            .sorted { ($0.age ?? .zero, $0.peer) < ($1.age ?? .zero, $1.peer) }
+    }
+
+    private func node(
+        _ sighting: FleetSighting, _ now: Instant, utc: Int64
+    ) -> FleetNode {
         var node = FleetNode(peer: sighting.peer, name: sighting.name, role: sighting.role)
         node.version = sighting.version
         node.isOnline = sighting.isOnline
@@ -102,7 +136,7 @@ public struct FleetLedger: Sendable {
         node.hops = sighting.hops
         node.link = sighting.link
         if let agent = agents[sighting.peer] {
-            agent.describe(&node, now: now)
+            agent.describe(&node, now: now, utc: utc)
         } else {
             node.name = words.name(of: sighting.peer, named: sighting.name)
             if node.name != sighting.name { node.storedName = sighting.name }
@@ -110,12 +144,28 @@ public struct FleetLedger: Sendable {
         return node
     }
 
-    private mutating func makeRoom(for peer: PeerID) {
-        guard agents[peer] == nil, agents.count >= Limits.fleetAgentsMax else { return }
-        let oldest = agents.min { ($0.value.lastHeard, $0.key) < ($1.value.lastHeard, $1.key) }
-        guard let oldest else { return }
+    private mutating func makeRoom(for peer: PeerID, channelCount wanted: Int) {
+        if agents[peer] == nil, agents.count >= Limits.fleetAgentsMax { removeOldest { _ in true } }
+        let needed = wanted - (agents[peer]?.channels.count ?? 0)
+        while channelCount + needed > Limits.fleetChannelsMax {
+            guard removeOldest({ $0.key != peer && $0.value.isRecalled }) else { return }
+        }
+    }
+
+    /// Those that were heard before this start are the oldest.
+    @discardableResult
+    private mutating func removeOldest(
+        _ isMeant: ((key: PeerID, value: FleetAgent)) -> Bool
+    ) -> Bool {
+        let oldest = agents.filter(isMeant)
+            .min {
+                ($0.value.order.0, $0.value.order.1, $0.key)
+                    < ($1.value.order.0, $1.value.order.1, $1.key)
+            }
+        guard let oldest else { return false }
         channelCount -= oldest.value.channels.count
         agents[oldest.key] = nil
+        return true
     }
 }
 

@@ -11,6 +11,24 @@ package struct StatusAdditions {
     package var lines: (() -> [String])?
     /// Members of the JSON object.
     package var details: (() -> [(String, JSONValue)])?
+    /// Nodes that were there before this start, the last seen first; those that were seen since are
+    /// passed over.
+    package var formerNodes: (() -> [FormerNode])?
+}
+
+/// A node that is known from before this start only.
+package struct FormerNode {
+    var peer: PeerID
+    var name: String
+    var role: String
+    var age: Duration
+
+    package init(peer: PeerID, name: String, role: String, age: Duration) {
+        self.peer = peer
+        self.name = name
+        self.role = role
+        self.age = age
+    }
 }
 
 extension NodeProgram {

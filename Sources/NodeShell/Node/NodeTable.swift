@@ -41,19 +41,30 @@ struct NodeTable {
 }
 
 extension NodeProgram {
-    /// This node, then those in reach by name, then those that are gone, the last seen first.
+    /// This node, then those in reach by name, then those that are gone, the last seen first; those
+    /// that were not seen since the start come last.
     func nodeTable(now: Instant) -> NodeTable {
         let own = NodeTable.Row(
             name: shown(settings.name), peer: runner.node.ownPeer.shortText,
             role: settings.role.rawValue, reached: "this node", seen: "online",
             version: ProgramVersion.text)
         let rows = orderedNodes.map { row($0, now) }
-        return NodeTable(rows: [own] + rows)
+        let former = formerNodes.map { node in
+            NodeTable.Row(
+                name: shown(node.name), peer: node.peer.shortText, role: node.role, reached: "-",
+                seen: "\(AgeText.text(node.age)) ago", version: "-")
+        }
+        return NodeTable(rows: [own] + rows + former)
     }
 
     /// The same for programs.
     func nodeStatus(now: Instant) -> JSONValue {
-        .array(orderedNodes.map { node in member(node, now) })
+        .array(orderedNodes.map { node in member(node, now) } + formerNodes.map(member))
+    }
+
+    private var formerNodes: [FormerNode] {
+        let known = Set(runner.node.knownNodes.map(\.peer))
+        return (additions.formerNodes?() ?? []).filter { !known.contains($0.peer) }
     }
 
     private var orderedNodes: [KnownNode] {
@@ -99,6 +110,16 @@ extension NodeProgram {
             ("viaName", .text(hop.flatMap { $0 == node.peer ? nil : runner.name(of: $0) })),
             ("hops", hops(of: node).map { .integer($0) } ?? .null),
             ("version", .text(node.software.isEmpty ? nil : node.software)),
+        ])
+    }
+
+    private func member(_ node: FormerNode) -> JSONValue {
+        .object([
+            ("peer", .string(node.peer.description)), ("name", .string(node.name)),
+            ("role", .string(node.role)), ("online", .flag(false)),
+            ("lastSeenSeconds", .integer(node.age.milliseconds / 1_000)),
+            ("neighbour", .flag(false)), ("interface", .null), ("via", .null), ("viaName", .null),
+            ("hops", .null), ("version", .null),
         ])
     }
 
