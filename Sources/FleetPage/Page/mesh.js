@@ -123,11 +123,15 @@ const lossClass = (loss) => (loss === null || loss < 5 ? "" : loss < 25 ? "lossy
 let drawn = "";
 let zoom = null;
 
-export function drawMesh(fleet, links) {
-  const names = (peer) => fleet.nodes.get(peer)?.name || peer.slice(0, 5) + "…";
+// then: of another time, what those are called who were there; who was not is not drawn.
+export function drawMesh(fleet, links, then = null) {
   const root = fleet.collector.peer;
-  const peers = [...fleet.nodes.keys()];
-  const text = JSON.stringify([byID("mesh").clientWidth < 600, links, peers.map((peer) => [peer, names(peer), fleet.nodes.get(peer).online])]);
+  const nameNow = (peer) => (peer === root ? fleet.collector.name || "collector" : fleet.nodes.get(peer)?.name);
+  const names = (peer) => then?.get(peer) || nameNow(peer) || peer.slice(0, 5) + "…";
+  const peers = then ? [...new Set(links.flatMap((link) => [link.from, link.to]))] : [...fleet.nodes.keys()];
+  const isSilent = (peer) => !then && peer !== root && fleet.nodes.get(peer)?.online === false;
+  const text = JSON.stringify([byID("mesh").clientWidth < 600, links,
+    [root, ...peers].map((peer) => [peer, names(peer), isSilent(peer)])]);
   if (text === drawn) return;
   drawn = text;
   const {placed, found} = places(root, peers, links);
@@ -153,9 +157,8 @@ export function drawMesh(fleet, links) {
     }
   }
   const dots = [...placed].sort().map(([peer, {x, y}]) => {
-    const node = fleet.nodes.get(peer);
-    const kind = peer === root ? "collector" : node && !node.online ? "silent" : "";
-    const name = peer === root ? fleet.collector.name || "collector" : names(peer);
+    const kind = peer === root ? "collector" : isSilent(peer) ? "silent" : "";
+    const name = names(peer);
     return element("g", {class: kind}, element("title", {}, name),
       element("circle", {cx: x, cy: y, r: peer === root ? 11 : 8}),
       element("text", {class: "name", x, y: y + 25, "text-anchor": "middle"},
@@ -174,8 +177,8 @@ export function drawMesh(fleet, links) {
       pair.direct ? pair.link || "–" : "others", pair.cost || "–",
       lossText(pair.loss) || "–"])));
   byID("mesh-legend").replaceChildren(...["solid: Ethernet", "dashed: Wi-Fi", "dotted: Bluetooth",
-    "thin: over others, nobody knows whom", "faint: not on a cheapest way", "figures: cost · loss", "dashed circle: silent"]
-    .map((words) => element("li", {}, words)));
+    "thin: over others, nobody knows whom", "faint: not on a cheapest way",
+    "figures: cost · loss", ...then ? [] : ["dashed circle: silent"]].map((words) => element("li", {}, words)));
 }
 
 // A mesh of three is not blown up to the size of the window.

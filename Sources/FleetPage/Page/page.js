@@ -153,7 +153,7 @@ async function showMesh() {
   const words = !then ? "the collector does not answer" : !then.links.length ? "nothing is known"
     : `${then.links.length} links (now ${linksNow})`;
   setText(byID("mesh-when"), `${clock(at)}: ${words}`);
-  drawMesh(fleet, then?.links ?? []);
+  drawMesh(fleet, then?.links ?? [], new Map(then?.nodes.map((node) => [node.peer, node.name])));
 }
 
 // What was does not change: asked once.

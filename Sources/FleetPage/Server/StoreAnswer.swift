@@ -18,10 +18,19 @@ enum StoreAnswer {
         case .mesh(let utc):
             let links = try reader.mesh(at: utc)
             let begin = try reader.meshBegin()
+            let names = try StoredNodes(reader).names(
+                of: Set(links.flatMap { [$0.from, $0.to] }))
             json.object { json in
                 json.add("begin", begin.map { $0 / 1_000_000 })
                 json.key("links")
                 json.array(links) { FleetJSON.link(&$0, $1) }
+                json.key("nodes")
+                json.array(names.sorted { $0.key < $1.key }) { json, entry in
+                    json.object { json in
+                        json.add("peer", entry.key.description)
+                        json.add("name", words.name(of: entry.key, named: entry.value))
+                    }
+                }
             }
         }
         return json.bytes
