@@ -3,14 +3,15 @@ import {refreshCards, serverNow, setServerTime, showCards, tickCards} from "/car
 import {newestValues, drawChart, openChart, refreshChart} from "/channels.js";
 import {showHealth} from "/health.js";
 import {drawMesh} from "/mesh.js";
-import {ask, byID, clock, element, inputTime, setClass, setText} from "/words.js";
+import {ask, byID, clock, element, fill, inputTime, setClass, setText} from "/words.js";
 
 const fleet = {collector: {peer: "", drops: []}, nodes: new Map(), links: [], outputs: [], alarms: []};
 let view = "nodes";
 let events = null;
 let lastWord = 0;
 let retry = null;
-let alarmWords = "";
+// Of those that are active; a site without power has hundreds.
+const alarmsShown = 5;
 
 // MARK: What the collector says
 
@@ -45,17 +46,21 @@ function takeChange(change) {
   else if (view !== "nodes") showView();
 }
 
+// The newest first.
+const activeAlarms = () =>
+  fleet.alarms.filter((alarm) => alarm.active).sort((one, two) => two.since - one.since);
+
 function heard() {
   lastWord = Date.now();
   setServerTime(fleet.collector.utc);
   setText(byID("network"), fleet.collector.network);
   document.title = `${fleet.collector.network || "Rivulet"} · Rivulet`;
-  const active = fleet.alarms.filter((alarm) => alarm.active);
-  const words = active.map((alarm) => `${alarm.name}: `
+  const active = activeAlarms();
+  const words = active.slice(0, alarmsShown).map((alarm) => `${alarm.name}: `
     + `${[alarm.node, alarm.channel, alarm.condition].filter(Boolean).join(" ")}, since ${clock(alarm.since)}`);
-  if (words.join() === alarmWords) return;
-  alarmWords = words.join();
-  byID("alarms").replaceChildren(...words.map((text) => element("p", {class: "alarm"}, text)));
+  const rest = active.length - words.length;
+  fill(byID("alarms"), ...words.map((text) => element("p", {class: "alarm"}, text)),
+    ...rest > 0 ? [element("p", {class: "alarm"}, element("a", {href: "#health"}, `${rest} more in Health`))] : []);
 }
 
 // MARK: The connection
@@ -102,8 +107,9 @@ function tick() {
 
 // For those who listen: what they look at, at most every ten seconds.
 function announce() {
-  const words = fleet.alarms.filter((alarm) => alarm.active)
-    .map((alarm) => `alarm ${alarm.name} ${alarm.node}`);
+  const active = activeAlarms();
+  const words = active.slice(0, alarmsShown).map((alarm) => `alarm ${alarm.name} ${alarm.node}`);
+  if (active.length > words.length) words.push(`${active.length - words.length} more alarms`);
   if (view === "chart") words.push(...newestValues(fleet));
   setText(byID("announcer"), words.join("; "));
 }
@@ -133,7 +139,8 @@ function showView() {
 // The time of the picture, in milliseconds, as the address has it; null: now, as it changes.
 function meshTime() {
   const query = new URLSearchParams(location.hash.split("?").slice(1).join("?"));
-  return Number(query.get("at")) > 0 ? Number(query.get("at")) : null;
+  const at = Number(query.get("at"));
+  return at > 0 ? at : null;
 }
 
 async function showMesh() {
