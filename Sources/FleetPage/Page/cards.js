@@ -1,6 +1,6 @@
 // The nodes as cards. A card's rows are made when it comes into sight, and only those in sight are
 // kept up to date.
-import {ask, byID, compareNames, element, number, reason, setClass, setText, span} from "/words.js";
+import {ask, byID, compareNames, element, measured, number, reason, setClass, setText, span} from "/words.js";
 
 const channelsShown = 8;
 const rowHeight = 2.6;
@@ -117,13 +117,11 @@ class Card {
     }
     const isNull = channel.value === null;
     setClass(row.value, "null", isNull);
-    const text = isNull ? reason(channel.reason) : number(channel.value, channel.digits);
-    if (row.text === text + channel.symbol) return;
-    row.text = text + channel.symbol;
+    const [text, symbol] = isNull ? [reason(channel.reason), ""] : measured(channel);
+    if (row.text === text + symbol) return;
+    row.text = text + symbol;
     row.value.replaceChildren(text);
-    if (!isNull && channel.symbol) {
-      row.value.append(" ", element("span", {}, channel.symbol));
-    }
+    if (symbol) row.value.append(" ", element("span", {}, symbol));
   }
 
   async drawLines() {

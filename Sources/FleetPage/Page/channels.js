@@ -2,8 +2,8 @@
 // kept and passed on: #chart?c=PEER/CHANNEL&c=…&range=day, or &from=…&to=… in milliseconds.
 import {serverNow} from "/cards.js";
 import {Chart} from "/chart.js";
-import {ask, byID, clock, compareNames, count, element, fill, gapReason, inputTime, number, reason, setText, table,
-  withUnit} from "/words.js";
+import {ask, byID, clock, compareNames, count, element, fill, gapReason, inputTime, lastTime, measured, number, reason,
+  scaleOf, setText, table, withUnit} from "/words.js";
 
 const ranges = {hour: 3600e3, day: 86400e3, week: 7 * 86400e3, month: 30 * 86400e3};
 const channelsMax = 6;
@@ -24,6 +24,8 @@ function address({channels, range, from, to}) {
   return "#chart?" + query;
 }
 
+const isSpan = (from, to) => from >= 0 && to <= lastTime && to - from >= 1000;
+
 function readAddress() {
   const query = new URLSearchParams(location.hash.split("?").slice(1).join("?"));
   const channels = [...new Set(query.getAll("c"))].slice(0, channelsMax).map((text) => {
@@ -31,8 +33,8 @@ function readAddress() {
     return {peer: text.slice(0, slash), channel: text.slice(slash + 1)};
   });
   const range = ranges[query.get("range")] ? query.get("range") : null;
-  const [from, to] = [Number(query.get("from")), Number(query.get("to"))];
-  if (range || !(to - from >= 1000)) return {channels, range: range ?? "hour", from: 0, to: 0};
+  const [from, to] = ["from", "to"].map((name) => Math.floor(Number(query.get(name))));
+  if (range || !isSpan(from, to)) return {channels, range: range ?? "hour", from: 0, to: 0};
   return {channels, range: null, from, to};
 }
 
@@ -97,9 +99,9 @@ async function load(fleet) {
   const missing = await missingReadings(fleet, from, to);
   if (mine !== turn) return;
   data = answers;
-  const series = shown.channels.flatMap(({peer, channel}, place) =>
+  const series = scaled(shown.channels.flatMap(({peer, channel}, place) =>
     answers[place].lines.map((line) => ({...line, peer, channel, colour: place,
-      step: answers[place].step, name: `${nameOf(fleet, peer)} ${channel}`})));
+      step: answers[place].step, name: `${nameOf(fleet, peer)} ${channel}`}))));
   const title = shown.channels.map(({peer, channel}) => `${nameOf(fleet, peer)} · ${channel}`);
   setText(byID("chart-title"), title.length === 1 ? title[0] : `${title.length} channels`);
   const summary = [`${clock(from)} to ${clock(to)}.`, ...series.map(summarise)];
@@ -109,12 +111,29 @@ async function load(fleet) {
   for (const {fault} of answers) if (fault) summary.push(fault);
   setText(byID("summary"), summary.join("\n"));
   chart.show(series, from, to, summary.join(" "), missing);
-  list(fleet, from, to);
+  list(fleet, from, to, series);
   fill(byID("table"), ...series.map(tabulate));
   writeTimes(from, to);
   for (const button of byID("ranges").children) {
     button.setAttribute("aria-pressed", String(button.dataset.range === shown.range));
   }
+}
+
+// Lines of one unit, all with the same prefix.
+function scaled(series) {
+  const largest = new Map();
+  for (const {unit, points} of series) {
+    const values = points.filter((point) => point[2] !== null)
+      .map((point) => Math.max(Math.abs(point[1]), Math.abs(point[3])));
+    largest.set(unit, values.reduce((most, one) => Math.max(most, one), largest.get(unit) ?? 0));
+  }
+  return series.map((line) => {
+    const {divisor, symbol, digits} = scaleOf(line, largest.get(line.unit));
+    const part = (value) => (value === null ? null : value / divisor);
+    return {...line, symbol, digits, points: divisor === 1 ? line.points
+      : line.points.map(([time, least, mean, greatest, ...counts]) =>
+        [time, part(least), part(mean), part(greatest), ...counts])};
+  });
 }
 
 // Somebody chooses another time, and has not said so yet.
@@ -191,7 +210,7 @@ function tabulate({name, symbol, digits, points}) {
 const items = new Map();
 const keyOf = ({peer, channel}) => `${peer}/${channel}`;
 
-function list(fleet, from, to) {
+function list(fleet, from, to, series) {
   const box = byID("series");
   const keys = new Set(shown.channels.map(keyOf));
   for (const [key, {item}] of items) {
@@ -206,10 +225,13 @@ function list(fleet, from, to) {
   shown.channels.forEach((one, place) => {
     const {peer, channel} = one;
     if (!items.has(keyOf(one))) items.set(keyOf(one), makeItem(one));
-    const {item, name, csv} = items.get(keyOf(one));
+    const {item, name, scale, swatch, csv} = items.get(keyOf(one));
     if (box.children[place] !== item) box.insertBefore(item, box.children[place] ?? null);
     item.className = `s${place}`;
     setText(name, `${nameOf(fleet, peer)} · ${channel}`);
+    const drawn = series.filter((line) => line.colour === place).map((line) => chart.scaleWords(line.unit));
+    swatch.className = `swatch u${drawn[0]?.place ?? 0}`;
+    setText(scale, drawn.map((one) => one.words).filter(Boolean).join(", "));
     const stored = find(fleet, one)?.storedName ?? channel;
     csv.href = `/export.csv?${new URLSearchParams({node: peer, channel: stored, from, to})}`;
   });
@@ -217,21 +239,21 @@ function list(fleet, from, to) {
 }
 
 function makeItem({peer, channel}) {
-  const [name, value] = [element("span"), element("strong")];
+  const [name, value, scale] = [element("span"), element("strong"), element("span", {class: "scale"})];
+  const swatch = element("span", {class: "swatch"});
   const csv = element("a", {download: "readings.csv", "aria-label": `CSV of ${channel}`}, "CSV");
   const isOther = (one) => one.peer !== peer || one.channel !== channel;
   const remove = element("button", {type: "button", "aria-label": `Remove ${channel}`,
     onclick: () => go({channels: shown.channels.filter(isOther)})}, "×");
-  const item = element("li", {}, element("span", {class: "swatch"}),
-    element("span", {class: "text"}, name, " ", value), csv, remove);
-  return {item, name, value, csv};
+  const item = element("li", {}, swatch, element("span", {class: "text"}, name, " ", value, " ", scale), csv, remove);
+  return {item, name, value, scale, swatch, csv};
 }
 
 function lastText(fleet, one) {
   const channel = find(fleet, one);
   if (!channel) return "";
   return channel.value === null ? reason(channel.reason)
-    : withUnit(channel.value, channel.digits, channel.symbol);
+    : measured(channel).filter(Boolean).join(" ");
 }
 
 function writeLast(fleet) {
@@ -281,7 +303,7 @@ byID("chosen").addEventListener("input", () => { isChoosing = true; });
 byID("chosen").addEventListener("submit", (event) => {
   event.preventDefault();
   const [from, to] = ["from", "to"].map((id) => new Date(byID(id).value).getTime());
-  if (to - from >= 1000) {
+  if (isSpan(from, to)) {
     isChoosing = false;
     go({range: null, from, to});
   } else setText(byID("summary"), "The end must be after the beginning.");

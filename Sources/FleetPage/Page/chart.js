@@ -1,11 +1,13 @@
 // A chart of stored windows: a line of means in a band from least to greatest. Drawn as SVG.
-import {clock, element, number} from "/words.js";
+import {clock, element, lastTime, number} from "/words.js";
 
-const margin = {left: 62, right: 62, top: 12, bottom: 30};
-// On the right without a second axis.
+// At the sides as much as the numbers of the axes need, or this without one.
+const margin = {top: 26, bottom: 30};
 const noAxis = 18;
 const minute = 60e3;
-const steps = [1, 5, 15, 60, 300, 900, 3600, 10800, 21600, 43200, 86400, 172800, 604800, 2592000];
+const year = 31536000;
+const steps = [1, 5, 15, 60, 300, 900, 3600, 10800, 21600, 43200, 86400, 172800, 604800, 2592000,
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((years) => years * year)];
 
 // About `most` round numbers from least to greatest.
 export function ticks(least, greatest, most) {
@@ -21,7 +23,7 @@ export function ticks(least, greatest, most) {
 
 // Full minutes, hours, days of local time.
 function timeTicks(from, to, most) {
-  const step = (steps.find((one) => (to - from) / 1e3 / one <= most) ?? 31536000) * 1e3;
+  const step = (steps.find((one) => (to - from) / 1e3 / one <= most) ?? 2000 * year) * 1e3;
   const zone = new Date(from).getTimezoneOffset() * minute;
   const result = [];
   for (let time = Math.ceil((from - zone) / step) * step + zone; time <= to; time += step) result.push(time);
@@ -50,19 +52,21 @@ export class Chart {
   }
 
   x(time) {
-    return margin.left + ((time - this.from) / (this.to - this.from)) * this.width;
+    return this.left + ((time - this.from) / (this.to - this.from)) * this.width;
   }
 
   time(x) {
-    const part = Math.min(1, Math.max(0, (x - margin.left) / this.width));
+    const part = Math.min(1, Math.max(0, (x - this.left) / this.width));
     return this.from + part * (this.to - this.from);
   }
 
   // One scale for all of a unit.
   scales() {
     const scales = new Map();
+    const units = [...new Set(this.series.map((one) => one.unit))];
     for (const {unit, symbol, digits, points} of this.series) {
-      const scale = scales.get(unit) ?? {least: Infinity, greatest: -Infinity, symbol, digits};
+      const scale = scales.get(unit)
+        ?? {place: units.indexOf(unit), least: Infinity, greatest: -Infinity, symbol, digits};
       for (const point of points) {
         if (point[2] === null) continue;
         scale.least = Math.min(scale.least, point[1]);
@@ -72,9 +76,11 @@ export class Chart {
     }
     for (const scale of scales.values()) {
       if (scale.least > scale.greatest) [scale.least, scale.greatest] = [0, 1];
-      const room = (scale.greatest - scale.least) * 0.06 || Math.abs(scale.least) * 0.01 || 1;
-      scale.least -= room;
-      scale.greatest += room;
+      const room = (scale.greatest - scale.least) * 0.06;
+      // What never changes lies at another height in each unit.
+      const flat = room > 0 ? 0 : (Math.abs(scale.least) * 0.02 || 2) / (units.length + 1);
+      scale.least -= room || flat * (units.length - scale.place);
+      scale.greatest += room || flat * (scale.place + 1);
       scale.y = (value) =>
         margin.top + (1 - (value - scale.least) / (scale.greatest - scale.least)) * this.height;
     }
@@ -83,20 +89,35 @@ export class Chart {
 
   draw() {
     if (!this.to || !this.box.clientWidth) return;
-    const units = new Set(this.series.map((one) => one.unit)).size;
-    const right = units > 1 ? margin.right : noAxis;
-    this.width = Math.max(50, this.box.clientWidth - margin.left - right);
     this.height = Math.max(50, this.box.clientHeight - margin.top - margin.bottom);
     const scales = this.scales();
+    this.units = scales;
+    const axes = [...scales.values()].slice(0, 2).map((scale) => this.labels(scale));
+    [this.left, this.right] = [0, 1].map((side) =>
+      (axes[side] ? Math.max(...axes[side].map(([, text]) => text.length)) * 7 + 14 : noAxis));
+    this.width = Math.max(50, this.box.clientWidth - this.left - this.right);
     this.mark = element("g");
-    this.svg.replaceChildren(...this.timeAxis(), ...this.gaps(), ...this.valueAxes([...scales.values()]),
-      ...this.series.flatMap((one) => this.line(one, scales.get(one.unit))), this.mark);
+    this.svg.replaceChildren(...this.timeAxis(), ...this.gaps(), ...axes.flatMap((labels, side) =>
+      this.valueAxis(labels, side, [...scales.values()][side])),
+    ...this.series.flatMap((one) => this.line(one, scales.get(one.unit))), this.mark);
+  }
+
+  // Which axis a unit's lines go by, where there are several; `place` is how its lines are dashed.
+  scaleWords(unit) {
+    const scale = this.units?.get(unit);
+    if (!scale) return {place: 0, words: ""};
+    const {place, symbol, digits, least, greatest} = scale;
+    const name = symbol || "no unit";
+    if (this.units.size === 1) return {place, words: ""};
+    if (place < 2) return {place, words: `(${place ? "right" : "left"} axis, ${name})`};
+    const span = `from ${number(least, digits + 1)} to ${number(greatest, digits + 1)} ${symbol}`;
+    return {place, words: `(${span.trim()})`};
   }
 
   timeAxis() {
     const isLong = this.to - this.from > 86400e3;
     const {times, step} = timeTicks(this.from, this.to, Math.max(2, this.width / (isLong ? 90 : 66)));
-    const text = (time) => (step >= 86400e3 ? clock(time).slice(5, 10)
+    const text = (time) => (step >= year * 1e3 ? clock(time).slice(0, 4) : step >= 86400e3 ? clock(time).slice(5, 10)
       : isLong ? clock(time, true, false).slice(5)
         : clock(time, false, step < minute));
     return times.flatMap((time) => [
@@ -108,28 +129,33 @@ export class Chart {
 
   // Where readings are missing for good: never too narrow to be seen.
   gaps() {
-    const right = margin.left + this.width;
+    const right = this.left + this.width;
     return this.missing.filter((gap) => gap.to >= this.from && gap.from <= this.to).map((gap) => {
-      const x = Math.max(margin.left, this.x(gap.from));
+      const x = Math.max(this.left, this.x(gap.from));
       return element("rect", {class: "gap", x, y: margin.top, height: this.height,
         width: Math.max(3, Math.min(right, this.x(gap.to)) - x)}, element("title", {}, gap.words));
     });
   }
 
-  // The first unit on the left, the second on the right; of more only the list below tells.
-  valueAxes(scales) {
-    return scales.slice(0, 2).flatMap((scale, side) => {
-      const values = ticks(scale.least, scale.greatest, Math.max(2, this.height / 45));
-      const step = values.length > 1 ? values[1] - values[0] : 1;
-      const digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
-      return values.flatMap((value) => [
-        side === 0 ? element("line", {class: "grid", x1: margin.left, x2: margin.left + this.width,
-          y1: scale.y(value), y2: scale.y(value)}) : null,
-        element("text", {x: side ? margin.left + this.width + 6 : margin.left - 6,
-          y: scale.y(value) + 4, "text-anchor": side ? "start" : "end"},
-        number(value, digits) + (value === values.at(-1) && scale.symbol ? " " + scale.symbol : "")),
-      ].filter(Boolean));
-    });
+  // Values and how they are written.
+  labels(scale) {
+    const values = ticks(scale.least, scale.greatest, Math.max(2, this.height / 45));
+    const step = values.length > 1 ? values[1] - values[0] : 1;
+    const digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
+    return values.map((value) => [value, number(value, digits)]);
+  }
+
+  // The first unit on the left, the second on the right; of more the list below tells.
+  valueAxis(labels, side, scale) {
+    const edge = this.left + this.width;
+    const unit = element("text", {class: "unit", x: side ? this.box.clientWidth - 6 : 6, y: 15,
+      "text-anchor": side ? "end" : "start"}, scale.symbol);
+    return [unit, ...labels.flatMap(([value, text]) => [
+      side === 0 ? element("line", {class: "grid", x1: this.left, x2: edge, y1: scale.y(value),
+        y2: scale.y(value)}) : null,
+      element("text", {x: side ? edge + 6 : this.left - 6, y: scale.y(value) + 4,
+        "text-anchor": side ? "start" : "end"}, text),
+    ].filter(Boolean))];
   }
 
   line({points, colour, step}, scale) {
@@ -154,7 +180,7 @@ export class Chart {
       const band = `M${part.map((point) => at(point, 3)).join("L")}`
         + `L${part.toReversed().map((point) => at(point, 1)).join("L")}Z`;
       return [element("path", {class: `band s${colour}`, d: band, fill: "currentColor"}),
-        element("path", {class: `mean s${colour}`, stroke: "currentColor",
+        element("path", {class: `mean s${colour} u${scale.place}`, stroke: "currentColor",
           d: `M${part.map((point) => at(point, 2)).join("L")}`})];
     });
   }
@@ -171,12 +197,17 @@ export class Chart {
       svg.setPointerCapture(event.pointerId);
     });
     svg.addEventListener("pointermove", (event) => this.point(begin, place(event)));
-    svg.addEventListener("pointerleave", () => this.mark?.replaceChildren());
+    // What a finger has touched stays to be read.
+    svg.addEventListener("pointerleave", (event) => {
+      if (event.pointerType !== "touch") this.mark?.replaceChildren();
+    });
     svg.addEventListener("pointercancel", () => { begin = null; this.mark?.replaceChildren(); });
     svg.addEventListener("pointerup", (event) => {
       const end = place(event);
       if (begin !== null && Math.abs(end - begin) > 6) {
         this.choose(this.time(Math.min(begin, end)), this.time(Math.max(begin, end)));
+      } else {
+        this.point(null, end);
       }
       begin = null;
     });
@@ -186,7 +217,7 @@ export class Chart {
 
   choose(from, to) {
     const [begin, end] = [Math.round(from), Math.round(to)];
-    if (end - begin < 5e3 || begin < 0) return;
+    if (end - begin < 5e3 || begin < 0 || end > lastTime) return;
     // What is there already is shown at once, the rest when it comes.
     Object.assign(this, {from: begin, to: end});
     this.draw();
@@ -227,7 +258,7 @@ export class Chart {
     }
     const gap = this.missing.find((one) => one.from <= time && time <= one.to);
     if (gap) words.push(`${gap.count ?? "readings"} missing`);
-    const isLeft = x < margin.left + this.width / 2;
+    const isLeft = x < this.left + this.width / 2;
     marks.push(element("text", {x: this.x(time) + (isLeft ? 6 : -6), y: margin.top + 12,
       "text-anchor": isLeft ? "start" : "end"}, words.join("  ·  ")));
     this.mark.replaceChildren(...marks);

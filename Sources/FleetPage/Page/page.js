@@ -3,7 +3,7 @@ import {refreshCards, serverNow, setServerTime, showCards, tickCards} from "/car
 import {newestValues, drawChart, openChart, refreshChart} from "/channels.js";
 import {showHealth} from "/health.js";
 import {drawMesh} from "/mesh.js";
-import {ask, byID, clock, element, fill, inputTime, setClass, setText} from "/words.js";
+import {ask, byID, clock, element, fill, inputTime, lastTime, setClass, setText} from "/words.js";
 
 const fleet = {collector: {peer: "", drops: []}, nodes: new Map(), links: [], outputs: [], alarms: []};
 let view = "nodes";
@@ -139,8 +139,8 @@ function showView() {
 // The time of the picture, in milliseconds, as the address has it; null: now, as it changes.
 function meshTime() {
   const query = new URLSearchParams(location.hash.split("?").slice(1).join("?"));
-  const at = Number(query.get("at"));
-  return at > 0 ? at : null;
+  const at = Math.floor(Number(query.get("at")));
+  return at > 0 && at <= lastTime ? at : null;
 }
 
 async function showMesh() {

@@ -61,13 +61,47 @@ export function span(seconds) {
   return `${Math.floor(seconds / 86400)} d`;
 }
 
-// With as many places as the sensor gives; shorter where it is huge.
+// With as many places as the sensor gives, as far as they fit; shorter where it is huge.
 export function number(value, digits = 0) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value !== 0 && (Math.abs(value) >= 1e12 || Math.abs(value) < 1e-9)) {
-    return value.toExponential(3);
+    return value.toExponential(3).replace("-", "−");
   }
-  return value.toFixed(Math.min(digits, 12)).replace("-", "−");
+  const whole = Math.max(1, Math.ceil(Math.log10(Math.abs(value) || 1)));
+  return value.toFixed(Math.max(0, Math.min(digits, 12, numberMax - whole))).replace("-", "−");
+}
+
+// Digits of a number.
+const numberMax = 12;
+
+// As in the terminal's tables: bytes go by 1,024, what the SI gives prefixes by 1,000, from a million on.
+const binaryUnits = new Set(["B", "B/s"]);
+const prefixedUnits = new Set(["Hz", "W", "J", "V", "A", "Pa", "VA", "VAs", "var", "vars", "Wh", "varh",
+  "bit", "bit/s", "Ohm"]);
+
+// How numbers up to this are written in a unit: over what, how it is called then, and with how many places.
+export function scaleOf({unit, symbol, digits}, largest) {
+  const size = Math.abs(largest);
+  let [divisor, prefix] = [1, ""];
+  if (binaryUnits.has(unit)) {
+    for (const letter of ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]) {
+      if (size >= divisor * 1024) [divisor, prefix] = [divisor * 1024, letter];
+    }
+  } else if (prefixedUnits.has(unit) && size >= 1e6) {
+    [divisor, prefix] = [1e6, "M"];
+    for (const letter of ["G", "T", "P"]) {
+      if (size >= divisor * 1e3) [divisor, prefix] = [divisor * 1e3, letter];
+    }
+  }
+  if (divisor === 1) return {divisor, symbol, digits};
+  const number = size / divisor;
+  return {divisor, symbol: prefix + symbol, digits: number < 10 ? 3 : number < 100 ? 2 : 1};
+}
+
+// A channel's newest value: its number and its unit.
+export function measured(channel) {
+  const {divisor, symbol, digits} = scaleOf(channel, channel.value);
+  return [number(channel.value / divisor, digits), symbol];
 }
 
 export function withUnit(value, digits, symbol) {
@@ -109,6 +143,9 @@ export function clock(milliseconds, wantsDay = true, wantsSeconds = true) {
     + (wantsSeconds ? `:${pad(time.getSeconds())}` : "");
   return wantsDay ? `${day} ${hour}` : hour;
 }
+
+// The year 2200: the collector counts nanoseconds in 64 bits.
+export const lastTime = Date.UTC(2200, 0);
 
 // For <input type="datetime-local">.
 export const inputTime = (milliseconds) => clock(milliseconds).replace(" ", "T");

@@ -46,7 +46,10 @@ public struct Unit: Hashable, Sendable, CustomStringConvertible {
     private static let symbols: [(name: String, symbol: String)] = [
         ("Cel", "°C"), ("Ohm", "Ω"), ("m2", "m²"), ("m3", "m³"), ("m/s2", "m/s²"), ("m3/s", "m³/s"),
         ("W/m2", "W/m²"), ("cd/m2", "cd/m²"), ("kg/m3", "kg/m³"), ("ug/m3", "µg/m³"), ("deg", "°"),
-        ("lat", "°"), ("lon", "°"), ("[kn_i]", "kn"), ("/", ""), ("count", ""),
+        ("lat", "°"), ("lon", "°"), ("[kn_i]", "kn"), ("[mi_i]/h", "mph"), ("[mi_i]", "mi"),
+        ("[ft_i]", "ft"), ("[in_i]", "in"), ("[degF]", "°F"), ("mCel", "m°C"), ("[psi]", "psi"),
+        ("mm[Hg]", "mmHg"), ("[in_i'Hg]", "inHg"), ("um", "µm"), ("us", "µs"), ("uA", "µA"),
+        ("uV", "µV"), ("uW", "µW"), ("uJ", "µJ"), ("/", ""), ("count", ""),
     ]
 
     /// SenML's names and their meanings: RFC 8428 §12.1, then RFC 8798's additions and secondary
