@@ -15,6 +15,13 @@ with Browser() as browser:
     text = browser.wait(f"document.querySelector('{card}').innerText.includes('21.5') "
                         f"&& document.querySelector('{card}').innerText")
     assert "silent, " in text and " ago" in text and "count" in text, text
+    # A card that changes its place keeps the focus.
+    browser.eval(f"document.querySelector('{card} .channels button').focus()")
+    for order, first in (("age", "b"), ("name", "a"), ("age", "b")):
+        browser.eval(f"""(() => {{ const list = document.getElementById("order"); list.value = "{order}";
+            list.dispatchEvent(new Event("change")); }})()""")
+        assert browser.eval("document.querySelector('.card h3').textContent") == first
+        assert browser.eval(f"document.activeElement.closest('{card}') !== null"), "the focus is lost"
     browser.eval(f"[...document.querySelectorAll('{card} .channels button')]"
                  ".find((one) => one.innerText.includes('bench')).click()")
     browser.wait("document.getElementById('summary').innerText.includes('mean 21.50')", what="no chart of it")
