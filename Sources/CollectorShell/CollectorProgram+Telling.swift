@@ -58,7 +58,7 @@ extension CollectorProgram {
             "store      \(storeState), \(collector.machine.uncommittedCount) readings not "
                 + "committed yet"
         }
-        program.additions.formerNodes = { [unowned self] in fleet.formerNodes }
+        program.additions.formerNodes = { [unowned self] in fleet.formerNodes(where: $0) }
         program.additions.lines = { [unowned self] in outputStatuses.map(OutputLine.text) }
     }
 

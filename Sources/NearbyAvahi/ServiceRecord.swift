@@ -17,7 +17,7 @@ import NearbyWire
 /// Nothing here is proved: whoever answers at the address has to. The first of equal keys counts
 /// (RFC 6763 §6.4), unknown roles are those of versions to come, and a pair that is no discovery
 /// info is skipped.
-public struct ServiceRecord: Hashable, Sendable {
+public struct ServiceRecord: Equatable, Sendable {
     public var peer: PeerID
     /// Nil: of a version to come.
     public var role: Role?

@@ -9,8 +9,8 @@ import NearbyCore
 /// Flags: bit 0, sent by the server; bit 1, an introduction follows. The attempt is a random number
 /// of the client's. The introduction is unproved: a hint for the tie-break. Bare records (no
 /// envelope) are answered bare: `openssl s_client` completes a handshake.
-public struct HandshakeEnvelope: Hashable, Sendable {
-    public struct Introduction: Hashable, Sendable {
+public struct HandshakeEnvelope: Equatable, Sendable {
+    public struct Introduction: Equatable, Sendable {
         public var peer: PeerID
         public var run: RunID
         public var attempt: UInt16

@@ -3,7 +3,7 @@ import NearbyCore
 /// A datagram on its way through the mesh: relays look at this head and never into the inside.
 ///
 ///     version 4 bits, priority 4 bits (1) | hop limit (1) | source (8) | destination (8) | inside …
-public struct MeshPacket: Hashable, Sendable {
+public struct MeshPacket: Equatable, Sendable {
     public var priority: Priority
     /// Relays that it may still pass.
     public var hopLimit: UInt8

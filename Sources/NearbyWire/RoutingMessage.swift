@@ -9,8 +9,8 @@ import NearbyCore
 /// The first number to a neighbour is random, each next one greater by 1 (0 is left out): any other
 /// number is that of a neighbour which lost the receiver for a while and knows nothing any more.
 /// Items of unknown tags are skipped by length and counted.
-public struct RoutingMessage: Hashable, Sendable {
-    public enum Item: Hashable, Sendable {
+public struct RoutingMessage: Equatable, Sendable {
+    public enum Item: Equatable, Sendable {
         /// tag 1: destination (16) | seqno (4) | metric (2, 0xffff: no way) | flags (1, bit 0:
         /// collector, bit 1: viewer; others are ignored)
         case update(RouteUpdate)
@@ -21,7 +21,7 @@ public struct RoutingMessage: Hashable, Sendable {
         case known(seqno: UInt32)
     }
 
-    public struct RouteUpdate: Hashable, Sendable {
+    public struct RouteUpdate: Equatable, Sendable {
         public var destination: PeerID
         public var seqno: UInt32
         public var metric: UInt16

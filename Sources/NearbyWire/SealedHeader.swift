@@ -14,7 +14,7 @@ import NearbyCore
 ///
 /// P: the payload is readable, only authenticated (encryption preference `none`). The counter runs
 /// for each priority by itself, from 0, and never wraps: a channel is renewed long before.
-public struct SealedHeader: Hashable, Sendable {
+public struct SealedHeader: Equatable, Sendable {
     public var priority: Priority
     public var isPlaintext: Bool
     /// Whose channel, in the receiver's numbering.

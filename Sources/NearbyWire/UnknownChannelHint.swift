@@ -4,7 +4,7 @@ import NearbyCore
 /// a proof.
 ///
 ///     type 0x51 (1) | index (4)
-public struct UnknownChannelHint: Hashable, Sendable {
+public struct UnknownChannelHint: Equatable, Sendable {
     /// The receiver's index in the frame that nobody could open.
     public var index: UInt32
 

@@ -1,3 +1,4 @@
+import Configuration
 import Fleet
 import NearbyCore
 import NearbyLinux
@@ -38,5 +39,24 @@ final class FleetRecall {
         } catch {
             return .fault("who was heard before is not known: \(error)")
         }
+    }
+}
+
+extension FormerNode {
+    /// As those that are in reach are listed.
+    init(_ node: FleetNode) {
+        let name = node.storedName ?? node.name
+        let age = node.age ?? .zero
+        self.init(
+            row: NodeTable.Row(
+                name: PlainText.shown(name), peer: node.peer.shortText, role: node.role,
+                reached: "-", seen: "\(AgeText.text(age)) ago", version: "-"),
+            member: .object([
+                ("peer", .string(node.peer.description)), ("name", .string(name)),
+                ("role", .string(node.role)), ("online", .flag(false)),
+                ("lastSeenSeconds", .integer(age.milliseconds / 1_000)),
+                ("neighbour", .flag(false)), ("interface", .null), ("via", .null),
+                ("viaName", .null), ("hops", .null), ("version", .null),
+            ]))
     }
 }

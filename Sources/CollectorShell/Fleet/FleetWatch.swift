@@ -128,12 +128,11 @@ final class FleetWatch {
 
     // MARK: How it looks
 
-    var formerNodes: [FormerNode] {
+    /// Those that were heard before this start only, for the status.
+    func formerNodes(where isMeant: (PeerID) -> Bool) -> [FormerNode] {
         let now = MonotonicClock.now()
-        return ledger.recalledNodes(utc: (now + collector.shownOffset).nanoseconds, now).map {
-            FormerNode(
-                peer: $0.peer, name: $0.storedName ?? $0.name, role: $0.role, age: $0.age ?? .zero)
-        }
+        return ledger.recalledNodes(utc: (now + collector.shownOffset).nanoseconds, now)
+            .filter { isMeant($0.peer) }.map(FormerNode.init)
     }
 
     /// A request of the control socket; nil: none of ours.

@@ -23,7 +23,7 @@ public struct Interface: Hashable, Sendable {
 }
 
 /// What has happened to the links that we use.
-public enum InterfaceEvent: Hashable, Sendable {
+public enum InterfaceEvent: Equatable, Sendable {
     /// To be used from now on.
     case up(Interface)
     /// Addresses, name or MTU are others than before.

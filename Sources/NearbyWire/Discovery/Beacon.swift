@@ -16,7 +16,7 @@ import NearbyCore
 /// Sixteen bytes without extensions, and 60 as a whole frame with proof; 200 at most. Extensions
 /// are a type (1), a length (1) and a value each; unknown ones are kept and ignored. `BeaconName`
 /// is the only one, and only nodes of applications send it.
-public struct Beacon: Hashable, Sendable {
+public struct Beacon: Equatable, Sendable {
     /// The UDP port that takes unicast and data; 0 where the link has no ports.
     public var dataPort: UInt16
     /// Claimed here, confirmed inside the channel.

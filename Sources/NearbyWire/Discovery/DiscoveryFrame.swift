@@ -18,8 +18,8 @@ import NearbyCore
 ///     proof   = the first 8 bytes of an HMAC-SHA-256 over all bytes before it
 ///
 /// Integers are big-endian. A beacon is at most 200 bytes; an answer has the beacon's form.
-public struct DiscoveryFrame: Hashable, Sendable {
-    public enum Body: Hashable, Sendable {
+public struct DiscoveryFrame: Equatable, Sendable {
+    public enum Body: Equatable, Sendable {
         /// To everybody on a link, or to a static peer.
         case beacon(Beacon)
         /// To the sender of a beacon.

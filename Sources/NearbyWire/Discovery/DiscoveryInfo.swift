@@ -10,7 +10,7 @@ import NearbyCore
 ///     value = *OCTET                       UTF-8
 ///
 /// at most 400 bytes in all, the length bytes included.
-public struct DiscoveryInfo: Hashable, Sendable {
+public struct DiscoveryInfo: Equatable, Sendable {
     /// The wire form, canonical: two infos of the same pairs have the same bytes.
     public let bytes: [UInt8]
 

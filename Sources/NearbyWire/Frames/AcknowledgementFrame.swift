@@ -8,7 +8,7 @@ import NearbyCore
 ///
 /// Ranges run downwards from the largest number; a gap counts the numbers missing between two
 /// ranges (RFC 9000 §19.3.1, there with other offsets).
-public struct AcknowledgementFrame: Hashable, Sendable {
+public struct AcknowledgementFrame: Equatable, Sendable {
     /// Highest first; neither empty, nor overlapping, nor touching.
     /// 1–`Limits.acknowledgedRangesMax`.
     public private(set) var ranges: [Range<UInt64>]

@@ -9,7 +9,7 @@ import NearbyCore
 /// Role in the high four bits, preference in the low four. Flag bit 0: has a route to a collector.
 /// The proof is HMAC-SHA-256 with the admission key over role ‖ exporter ‖ client ‖ server.
 /// Software is the version of the sender's program, for people; who does not say it is not refused.
-public struct AdmitFrame: Hashable, Sendable {
+public struct AdmitFrame: Equatable, Sendable {
     public var versions: ClosedRange<UInt8>
     public var role: Role
     public var preference: EncryptionPreference

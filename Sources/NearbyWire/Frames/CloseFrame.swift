@@ -3,7 +3,7 @@ import NearbyCore
 /// The last frame of a channel; not acknowledged.
 ///
 ///     kind 0x13 (1) | reason (1) | later fields, skipped
-public struct CloseFrame: Hashable, Sendable {
+public struct CloseFrame: Equatable, Sendable {
     public enum Reason: UInt8, CaseIterable, Sendable {
         case leaving = 0
         case wrongSecret = 1

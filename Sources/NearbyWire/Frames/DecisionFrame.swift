@@ -3,7 +3,7 @@ import NearbyCore
 /// The answer to an invitation.
 ///
 ///     kind 0x12 (1) | verdict (1) | retry after, seconds (varint) | later fields, skipped
-public struct DecisionFrame: Hashable, Sendable {
+public struct DecisionFrame: Equatable, Sendable {
     public enum Verdict: UInt8, CaseIterable, Sendable {
         case accepted = 0
         /// No place for another neighbour; come back after the given time.

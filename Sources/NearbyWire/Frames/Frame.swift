@@ -2,7 +2,7 @@ import NearbyCore
 
 /// What a sealed frame holds, read where it is opened and nowhere else. Bytes inside still share
 /// the datagram's storage.
-public enum Frame: Equatable, Sendable {
+public enum Frame: Sendable {
     case hop(HopFrame)
     case channel(ChannelFrame)
     case endToEnd(EndToEndFrame)
@@ -47,7 +47,7 @@ public enum Frame: Equatable, Sendable {
 }
 
 /// Between two neighbours, on a link between the two.
-public enum HopFrame: Equatable, Sendable {
+public enum HopFrame: Sendable {
     case liveness(LivenessFrame)
     case routing(RoutingMessage)
     case packet(MeshPacket)
@@ -57,7 +57,7 @@ public enum HopFrame: Equatable, Sendable {
 }
 
 /// Of the channel itself, on any path.
-public enum ChannelFrame: Equatable, Sendable {
+public enum ChannelFrame: Sendable {
     case admit(AdmitFrame)
     case invite(InviteFrame)
     case decision(DecisionFrame)
@@ -66,7 +66,7 @@ public enum ChannelFrame: Equatable, Sendable {
 }
 
 /// Of the session, from end to end.
-public enum EndToEndFrame: Equatable, Sendable {
+public enum EndToEndFrame: Sendable {
     /// One that may be lost: all of the frame behind its kind.
     case message(ArraySlice<UInt8>)
     case segment(SegmentFrame)

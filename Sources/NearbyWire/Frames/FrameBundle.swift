@@ -5,7 +5,7 @@ import NearbyCore
 ///     kind 0x04 (1) | count (varint) | { length (varint) | frame }…
 ///
 /// A bundle holds no bundle.
-public struct FrameBundle: Hashable, Sendable {
+public struct FrameBundle: Equatable, Sendable {
     /// Each begins with its kind; none is empty.
     public var frames: [ArraySlice<UInt8>]
 

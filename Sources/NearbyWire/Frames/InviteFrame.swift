@@ -3,7 +3,7 @@ import NearbyCore
 /// Asks to be taken into the session, once both sides are admitted.
 ///
 ///     kind 0x11 (1) | timeout in milliseconds (varint) | context (counted, ≤ 512) | later fields, skipped
-public struct InviteFrame: Hashable, Sendable {
+public struct InviteFrame: Equatable, Sendable {
     /// How long the inviter waits; 1 ms to an hour.
     public var timeout: Duration
     public var context: [UInt8]

@@ -4,7 +4,7 @@ import NearbyCore
 /// token.
 ///
 ///     kind 0x14 or 0x15 (1) | token (8)
-public struct PathFrame: Hashable, Sendable {
+public struct PathFrame: Equatable, Sendable {
     public var isResponse: Bool
     public var token: UInt64
 

@@ -7,7 +7,7 @@ import NearbyCore
 /// Packet numbers rise by one with each segment and are never used again; what is sent once more
 /// keeps its offset. In the stream a message is its length (varint) and its bytes. A segment
 /// without data asks for an acknowledgement.
-public struct SegmentFrame: Hashable, Sendable {
+public struct SegmentFrame: Equatable, Sendable {
     public var number: UInt64
     /// Where the data begins in the stream, bytes.
     public var offset: UInt64

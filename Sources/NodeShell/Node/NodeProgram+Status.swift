@@ -11,23 +11,18 @@ package struct StatusAdditions {
     package var lines: (() -> [String])?
     /// Members of the JSON object.
     package var details: (() -> [(String, JSONValue)])?
-    /// Nodes that were there before this start, the last seen first; those that were seen since are
-    /// passed over.
-    package var formerNodes: (() -> [FormerNode])?
+    /// Nodes that were there before this start, the last seen first, of those that are asked for.
+    package var formerNodes: (((PeerID) -> Bool) -> [FormerNode])?
 }
 
-/// A node that is known from before this start only.
+/// A node that is known from before this start only, as it is shown.
 package struct FormerNode {
-    var peer: PeerID
-    var name: String
-    var role: String
-    var age: Duration
+    let row: NodeTable.Row
+    let member: JSONValue
 
-    package init(peer: PeerID, name: String, role: String, age: Duration) {
-        self.peer = peer
-        self.name = name
-        self.role = role
-        self.age = age
+    package init(row: NodeTable.Row, member: JSONValue) {
+        self.row = row
+        self.member = member
     }
 }
 

@@ -4,8 +4,8 @@ import NearbyEngine
 import NearbyWire
 
 /// The network's nodes as `rivulet status` lists them, a line each.
-struct NodeTable {
-    struct Row {
+package struct NodeTable {
+    package struct Row {
         var name: String
         var peer: String
         var role: String
@@ -13,6 +13,18 @@ struct NodeTable {
         var reached: String
         var seen: String
         var version: String
+
+        package init(
+            name: String, peer: String, role: String, reached: String, seen: String,
+            version: String
+        ) {
+            self.name = name
+            self.peer = peer
+            self.role = role
+            self.reached = reached
+            self.seen = seen
+            self.version = version
+        }
     }
 
     /// In the order of the lines.
@@ -49,22 +61,17 @@ extension NodeProgram {
             role: settings.role.rawValue, reached: "this node", seen: "online",
             version: ProgramVersion.text)
         let rows = orderedNodes.map { row($0, now) }
-        let former = formerNodes.map { node in
-            NodeTable.Row(
-                name: shown(node.name), peer: node.peer.shortText, role: node.role, reached: "-",
-                seen: "\(AgeText.text(node.age)) ago", version: "-")
-        }
-        return NodeTable(rows: [own] + rows + former)
+        return NodeTable(rows: [own] + rows + formerNodes.map(\.row))
     }
 
     /// The same for programs.
     func nodeStatus(now: Instant) -> JSONValue {
-        .array(orderedNodes.map { node in member(node, now) } + formerNodes.map(member))
+        .array(orderedNodes.map { node in member(node, now) } + formerNodes.map(\.member))
     }
 
     private var formerNodes: [FormerNode] {
-        let known = Set(runner.node.knownNodes.map(\.peer))
-        return (additions.formerNodes?() ?? []).filter { !known.contains($0.peer) }
+        let node = runner.node
+        return additions.formerNodes?({ node.knownNode($0) == nil }) ?? []
     }
 
     private var orderedNodes: [KnownNode] {
@@ -110,16 +117,6 @@ extension NodeProgram {
             ("viaName", .text(hop.flatMap { $0 == node.peer ? nil : runner.name(of: $0) })),
             ("hops", hops(of: node).map { .integer($0) } ?? .null),
             ("version", .text(node.software.isEmpty ? nil : node.software)),
-        ])
-    }
-
-    private func member(_ node: FormerNode) -> JSONValue {
-        .object([
-            ("peer", .string(node.peer.description)), ("name", .string(node.name)),
-            ("role", .string(node.role)), ("online", .flag(false)),
-            ("lastSeenSeconds", .integer(node.age.milliseconds / 1_000)),
-            ("neighbour", .flag(false)), ("interface", .null), ("via", .null), ("viaName", .null),
-            ("hops", .null), ("version", .null),
         ])
     }
 

@@ -10,7 +10,7 @@ import NearbyCore
 public final class StatusLED {
     public enum State: Equatable, Sendable { case starting, searching, connected, fault }
 
-    public enum Place: Equatable, Sendable {
+    public enum Place: Sendable {
         /// A name in /sys/class/leds, such as ACT. What the kernel showed there comes back at the
         /// end.
         case led(String)
