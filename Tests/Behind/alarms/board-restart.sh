@@ -24,3 +24,7 @@ must "and nothing logged" eval '! says "no longer above"'
 value 1
 must "a value ends it" until_true 60 eval '[ "$(cat "$LAB/told")" = "active
 cleared" ]'
+must "it is shown as ended" until_true 30 shown 'warm +ended'
+collector_down
+collector_again
+must "after a restart of the collector, too" until_true 30 shown 'warm +ended'
