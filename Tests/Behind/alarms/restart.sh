@@ -43,7 +43,7 @@ alarms u
 reload
 must "the end of what no rule is about is told" until_true 60 told_is "hot active t,hot cleared t,hot active t,hot cleared t,"
 must "to both" until_true 60 bodies_are "hot active t,hot cleared t,hot active t,hot cleared t,"
-must "and nothing is active" eval '! shown "hot.*above"'
+must "and nothing is active" eval '! shown "hot +ACTIVE"'
 alarms t
 reload
 must "it begins once more" until_true 60 eval '[ "$(tail -n 1 "$LAB/told")" = "hot active t" ]'
