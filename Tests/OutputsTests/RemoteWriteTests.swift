@@ -131,6 +131,18 @@ import Testing
         #expect(ends(&ledger) == [])
     }
 
+    /// Such as those whose board's clock became known a moment later.
+    @Test func theEndIsBehindLateReadingsToo() {
+        var ledger = SeriesLedger()
+        ledger.apply(Batches.batch([Batches.series()], [Batches.reading(1, utc: 5_000_000)]))
+        ledger.apply(fleet(isOnline: true, milliseconds: 7))
+        var late = Batches.batch([Batches.series()], [Batches.reading(2, utc: 6_000_000)])
+        late.isHistorical = true
+        ledger.apply(late)
+        ledger.apply(fleet(isOnline: false, milliseconds: 8))
+        #expect(ends(&ledger) == ["rivulet_temperature_celsius shed  7"])
+    }
+
     @Test func theSeriesOfANodeThatGoesEndOnce() {
         var ledger = SeriesLedger()
         ledger.apply(Batches.batch([Batches.series()], [Batches.reading(1, utc: 5_000_000)]))

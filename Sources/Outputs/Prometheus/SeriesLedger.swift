@@ -45,16 +45,15 @@ public struct SeriesLedger: Sendable {
         return ended
     }
 
-    /// The batch was written. Late readings say nothing of what is so now.
+    /// The batch was written. Late readings end nothing: they say how it was.
     public mutating func apply(_ batch: OutputBatch) {
-        guard !batch.isHistorical else { return }
         var newest: [Int: OutputReading] = [:]
         for reading in batch.readings where batch.series.indices.contains(reading.series) {
             if let other = newest[reading.series], other.utc > reading.utc { continue }
             newest[reading.series] = reading
         }
         for (index, reading) in newest.sorted(by: { $0.key < $1.key }) {
-            apply(reading, of: batch.series[index])
+            apply(reading, of: batch.series[index], isHistorical: batch.isHistorical)
         }
     }
 
@@ -76,24 +75,27 @@ public struct SeriesLedger: Sendable {
 
     // MARK: Parts
 
-    private mutating func apply(_ reading: OutputReading, of series: OutputSeries) {
+    private mutating func apply(
+        _ reading: OutputReading, of series: OutputSeries, isHistorical: Bool
+    ) {
         let labels = RemoteWrite.labels(of: series)
         let own = labels.filter { $0.name != "__name__" && $0.name != "channel" }
         let source = Source(run: series.node.run, number: series.number)
         let time = RemoteWrite.milliseconds(reading.utc)
         var node = nodes[series.node.peer] ?? NodeSeries()
         let former = node.series.count
+        if isHistorical, !node.labels.isEmpty, node.labels != own { return }
         if node.labels != own {
             end(&node) { labels, _ in
                 labels.filter { $0.name != "__name__" && $0.name != "channel" } != own
             }
             node.labels = own
         }
-        if node.series[labels] == nil {
+        if node.series[labels] == nil, !isHistorical {
             end(&node) { $1.source == source }
         }
         if reading.outcome.value == nil {
-            node.series[labels] = nil
+            if time >= node.series[labels]?.time ?? .min { node.series[labels] = nil }
         } else if let known = node.series[labels] {
             node.series[labels] = Live(source: source, time: max(known.time, time))
         } else if count < Limits.liveSeriesMax {
