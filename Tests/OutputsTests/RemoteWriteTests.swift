@@ -139,7 +139,7 @@ import Testing
         var late = Batches.batch([Batches.series()], [Batches.reading(2, utc: 6_000_000)])
         late.isHistorical = true
         ledger.apply(late)
-        ledger.apply(fleet(isOnline: false, milliseconds: 8))
+        ledger.apply(fleet(isOnline: false, milliseconds: 5_200))
         #expect(ends(&ledger) == ["rivulet_temperature_celsius shed  7"])
     }
 
@@ -149,10 +149,11 @@ import Testing
         // A snapshot from before it came.
         ledger.apply(fleet(isOnline: false, milliseconds: 6))
         #expect(ends(&ledger) == [])
-        ledger.apply(fleet(isOnline: true, milliseconds: 7))
-        ledger.apply(fleet(isOnline: false, milliseconds: 8))
+        ledger.apply(fleet(isOnline: true, milliseconds: 5_100))
+        #expect(ends(&ledger) == [])
+        ledger.apply(fleet(isOnline: false, milliseconds: 5_200))
         #expect(ends(&ledger) == ["rivulet_temperature_celsius shed  6"])
-        ledger.apply(fleet(isOnline: false, milliseconds: 9))
+        ledger.apply(fleet(isOnline: false, milliseconds: 5_300))
         #expect(ends(&ledger) == [])
     }
 

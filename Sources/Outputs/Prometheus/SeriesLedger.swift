@@ -26,8 +26,6 @@ public struct SeriesLedger: Sendable {
         /// Of the newest readings: all labels but the channel's.
         var labels: [MetricLabels.Pair] = []
         var series: [[MetricLabels.Pair]: Live] = [:]
-        /// Whether it was in reach since readings of it came.
-        var isOnline = false
     }
 
     private var nodes: [PeerID: NodeSeries] = [:]
@@ -36,6 +34,9 @@ public struct SeriesLedger: Sendable {
 
     /// For so long a server answers with a value.
     private static let lookback: Int64 = 300_000
+
+    /// Newer samples may have come after a snapshot in which their node was out of reach.
+    private static let newsAge: Int64 = 5_000
 
     public init() {}
 
@@ -63,8 +64,9 @@ public struct SeriesLedger: Sendable {
         for seen in fleet.nodes {
             guard var node = nodes[seen.peer] else { continue }
             let former = node.series.count
-            if !seen.isOnline, node.isOnline { end(&node) { _, _ in true } }
-            node.isOnline = seen.isOnline
+            if !seen.isOnline {
+                end(&node) { now.subtractingSaturating($1.time) >= Self.newsAge }
+            }
             node.series = node.series.filter {
                 now.subtractingSaturating($0.value.time) < Self.lookback
             }
