@@ -166,11 +166,12 @@ public struct AlarmRecord: Hashable, Sendable {
     }
 
     public var bytes: [UInt8] {
-        let lines =
-            nodes.map { ["node", $0.peer.description, $0.name] }
-            + alarms.map { ["alarm"] + $0.notice.fields + ($0.targets ?? []) }
-            + ended.map { ["ended", String($0.until)] + $0.notice.fields }
-            + waiting.map { ["waiting"] + $0.fields }
+        var lines: [[String]] = nodes.map { ["node", $0.peer.description, $0.name] }
+        for alarm in alarms {
+            lines.append(["alarm"] + alarm.notice.fields + (alarm.targets ?? []))
+        }
+        for end in ended { lines.append(["ended", String(end.until)] + end.notice.fields) }
+        for change in waiting { lines.append(["waiting"] + change.fields) }
         let text = lines.map { $0.map(Self.escaped).joined(separator: "\t") + "\n" }.joined()
         return Array(text.utf8)
     }
