@@ -70,7 +70,7 @@ public struct AlarmChange: Hashable, Sendable {
 
     /// What is so of the channel or the node.
     private var predicate: String {
-        if isUnwatched { return "is not watched any more, so the alarm is cleared" }
+        if isUnwatched { return "is no longer watched, so the alarm is cleared" }
         if channel.isEmpty { return isActive ? "has been \(condition)" : "is heard again" }
         if condition.hasPrefix(AlarmRule.failingText) {
             return isActive ? "has had \(condition)" : "has values again"

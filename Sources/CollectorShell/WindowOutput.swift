@@ -156,7 +156,7 @@ final class WindowOutput {
         let more = names.count > 5 ? " and \(names.count - 5) more" : ""
         log.write(
             .warning,
-            "nothing is shown: \(option) names none of what comes ("
+            "nothing is shown: \(option) matches none of those received ("
                 + names.prefix(5).joined(separator: ", ") + more + ")")
     }
 

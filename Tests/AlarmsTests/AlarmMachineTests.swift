@@ -171,7 +171,7 @@ import Testing
         #expect(!change.isActive && change.name == "warm" && change.condition == "above 30 °C")
         #expect(
             change.text
-                == "alarm warm: t of freezer 1 is not watched any more, so the alarm is cleared")
+                == "alarm warm: t of freezer 1 is no longer watched, so the alarm is cleared")
         #expect(after.machine.alarms(unixOffset: .zero, now: AlarmWorld.time(20)).isEmpty)
     }
 

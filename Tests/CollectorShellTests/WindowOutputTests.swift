@@ -42,10 +42,10 @@ struct WindowOutputTests {
     }
 
     @Test(arguments: [
-        (["zz*"], [], "--node names none of what comes (north)"),
+        (["zz*"], [], "--node matches none of those received (north)"),
         (
             ["n*"], ["t*"],
-            "--channel names none of what comes (channel-1, channel-2, channel-3, "
+            "--channel matches none of those received (channel-1, channel-2, channel-3, "
                 + "channel-4, channel-5 and 2 more)"
         ),
     ])

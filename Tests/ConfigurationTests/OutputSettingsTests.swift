@@ -105,7 +105,7 @@ struct OutputSettingsTests {
             (
                 "- {mqtt: {host: b, sparkplug: {edge: e}}}\n"
                     + "- {name: o, mqtt: {host: b, sparkplug: {edge: e}}}",
-                "two outputs are the edge node e of group rivulet at b:1883"
+                "two outputs have the same edge e in group rivulet at b:1883"
             ),
             ("- {name: x, json: {file: /a}}\n- {name: x, json: {file: /b}}", "two outputs are"),
             ("- postgres: rivulet", "text such as \"service=rivulet\""),

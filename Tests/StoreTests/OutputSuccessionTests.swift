@@ -75,9 +75,9 @@ import Testing
             #expect(
                 registered.departed.map(\.text) == [
                     "output mqtt b is no longer configured: its place in the store is deleted, "
-                        + "and up to 13 readings that waited are dropped; nothing says which "
-                        + "output follows it: with a `name`, outputs keep their place when their "
-                        + "address changes"
+                        + "and up to 13 readings that waited are dropped; it is not clear "
+                        + "which output replaces it: give each a `name`, and it keeps its place "
+                        + "when its address changes"
                 ])
         }
     }

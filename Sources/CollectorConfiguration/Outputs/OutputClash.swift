@@ -16,7 +16,7 @@ extension OutputSettings.Kind {
     ) -> String? {
         switch (own, other) {
         case (.standardOutput, .standardOutput):
-            "two outputs write to standard output; leave out one of them"
+            "two outputs write to standard output; remove one of them"
         case (.file(let path, _, _), .file(let other, _, _)) where path == other:
             "two outputs write the file \(PlainText.shown(path)); give each a file of its own"
         default: nil
@@ -32,7 +32,7 @@ extension OutputSettings.Kind {
             case .sparkplug(let otherGroup, let otherEdge, _) = other.dialect,
             (group, edge) == (otherGroup, otherEdge)
         else { return nil }
-        return "two outputs are the edge node \(PlainText.shown(edge)) of group "
+        return "two outputs have the same edge \(PlainText.shown(edge)) in group "
             + "\(PlainText.shown(group)) at \(own.target); give each an edge of its own"
     }
 
@@ -43,7 +43,7 @@ extension OutputSettings.Kind {
             own.target == other.target, own.prefix == other.prefix
         else { return nil }
         return
-            "two outputs publish the same topics at \(own.target), each reading twice; give each "
-            + "a prefix of its own"
+            "two outputs publish the same topics at \(own.target), so each reading is sent twice; "
+            + "give each a prefix of its own"
     }
 }

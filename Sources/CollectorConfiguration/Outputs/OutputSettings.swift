@@ -37,8 +37,9 @@ public struct OutputSettings: Equatable, Sendable {
             Key(
                 "name", .text(1...63), .described("kind and target"),
                 "The store keeps the output's cursor under this name: with another name the "
-                    + "output begins again. Without a name, the only output of its kind keeps its "
-                    + "place when its address changes."),
+                    + "output begins again. An output without a name keeps its place when its "
+                    + "address changes, if no other unnamed output of its kind changes at the same "
+                    + "time."),
             Key(
                 "json", .section, .described("none"),
                 "A JSON object a line: to a file, to standard output, or to a command."),

@@ -37,7 +37,9 @@ final class FleetRecall {
             let nodes = StoredNodes(try StoreReader(path))
             return .nodes(try nodes.recalled(since: since, limit: Limits.fleetAgentsMax))
         } catch {
-            return .fault("who was heard before is not known: \(error)")
+            return .fault(
+                "the nodes heard before this start cannot be read: \(error); each appears once "
+                    + "it is heard again")
         }
     }
 }

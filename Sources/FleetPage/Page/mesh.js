@@ -177,7 +177,7 @@ export function drawMesh(fleet, links, then = null) {
       pair.direct ? pair.link || "–" : "others", pair.cost || "–",
       lossText(pair.loss) || "–"])));
   byID("mesh-legend").replaceChildren(...["solid: Ethernet", "dashed: Wi-Fi", "dotted: Bluetooth",
-    "thin: over others, nobody knows whom", "faint: not on a cheapest way",
+    "thin: through other nodes, not known which", "faint: not on a cheapest path",
     "figures: cost · loss", ...then ? [] : ["dashed circle: silent"]].map((words) => element("li", {}, words)));
 }
 

@@ -17,16 +17,16 @@ public enum OutputSuccession {
         /// A line for the log.
         public var text: String {
             if let successor {
-                return "output \(name) is \(successor) now, and goes on where it was: "
-                    + "\(waitingCount) readings wait; to begin anew, take it out, reload, and put "
-                    + "it back"
+                return "output \(name) is \(successor) now, and continues where it was: "
+                    + "readings waiting: \(waitingCount); to start over, remove the output from "
+                    + "the configuration, reload, put it back, and reload again"
             }
             let text = "output \(name) is no longer configured: its place in the store is deleted"
             guard isLoss else { return text }
             let loss = "\(text), and up to \(waitingCount) readings that waited are dropped"
             guard isAmbiguous else { return loss }
-            return "\(loss); nothing says which output follows it: with a `name`, outputs keep "
-                + "their place when their address changes"
+            return "\(loss); it is not clear which output replaces it: give each a `name`, and it "
+                + "keeps its place when its address changes"
         }
     }
 

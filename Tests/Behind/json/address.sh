@@ -5,7 +5,7 @@ agent_up
 must "all have readings" until_true 60 output_at_least "json $LAB/one.jsonl" delivered 20
 collector_config "- {json: {file: $LAB/two.jsonl}}"
 reload
-must "it says so" until_true 30 says "output json $LAB/one.jsonl is json $LAB/two.jsonl now, and goes on where it was"
+must "it says so" until_true 30 says "output json $LAB/one.jsonl is json $LAB/two.jsonl now, and continues where it was"
 must "and goes on" more_readings 20
 collector_down
 collector_config "- {json: {file: $LAB/three.jsonl}}"
