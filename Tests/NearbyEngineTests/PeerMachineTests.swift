@@ -110,6 +110,20 @@ struct PeerMachineTests {
         #expect(outputs.contains { if case .close(_, .dropped) = $0 { true } else { false } })
     }
 
+    @Test func howFarMessagesComeIsToldWhenItChanges() {
+        var world = self
+        let channel = PeerChannel.fresh(with: peer, over: .mesh(peer.short))
+        _ = world.use(channel)
+        let told = [3, 3, 2, 2, 3].map { hops in
+            world.machine.handle(
+                .endToEndFrame(
+                    .message([1]), on: channel, Arrival(path: channel.path, hops: hops)),
+                seeing: view, now: .zero
+            ).compactMap { if case .heard(peer, let hops) = $0 { hops } else { nil } }
+        }
+        #expect(told == [[3], [], [2], [], [3]])
+    }
+
     @Test func anAnswerOnALinkMakesANeighbourIfThereIsRoom() throws {
         for isFull in [false, true] {
             var world = PeerMachineTests()

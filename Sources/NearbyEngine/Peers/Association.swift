@@ -41,6 +41,8 @@ final class Association: Timed {
     private var resumption: Resumption? { didSet { timers.touch(place) } }
     /// The neighbour over which its frames left last.
     private var firstHop: PeerID?
+    /// Links that its last message crossed.
+    private var hops: Int?
     /// Since when the peer is neither a neighbour nor routed to.
     private var unreachableSince: Instant? { didSet { timers.touch(place) } }
     /// When the client of the channel begins a new one beside it; from the first time on every
@@ -110,6 +112,12 @@ final class Association: Timed {
     /// What goes through the session; its own deadlines are among those of `handle` above.
     func handle(_ input: SessionMachine.Input, now: Instant) -> [SessionMachine.Output] {
         session.handle(input, now: now)
+    }
+
+    /// A message crossed so many links: whether the one before crossed as many.
+    func crossedAsBefore(_ hops: Int) -> Bool {
+        defer { self.hops = hops }
+        return self.hops == hops
     }
 
     /// New keys are wanted, now or at this time.

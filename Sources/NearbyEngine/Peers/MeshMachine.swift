@@ -9,7 +9,7 @@ struct MeshMachine {
         case addressees(AddresseeMachine.Input)
         /// What the peer said of itself when its channel was opened.
         case admitted(PeerID, AdmitFrame)
-        /// A message of the peer came over so many links.
+        /// Messages of the peer cross so many links now.
         case heard(PeerID, hops: Int)
         case deadlineReached
     }

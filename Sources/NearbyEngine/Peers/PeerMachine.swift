@@ -223,8 +223,7 @@ struct PeerMachine {
 
     private mutating func received(
         _ frame: HopFrame, on channel: PeerChannel, _ arrival: Arrival, _ view: View,
-        _ now: Instant,
-        _ outputs: inout [Output]
+        _ now: Instant, _ outputs: inout [Output]
     ) {
         // A hop counts only on a link between the two: never out of a mesh packet.
         guard case .link(let endpoint) = arrival.path, let peer = channel.peer else {
@@ -269,7 +268,9 @@ struct PeerMachine {
         guard let peer = channel.peer, let association = peers[peer] else {
             return outputs.append(.drop(.frameNotAdmitted))
         }
-        outputs.append(.heard(peer, hops: arrival.hops))
+        if !association.crossedAsBefore(arrival.hops) {
+            outputs.append(.heard(peer, hops: arrival.hops))
+        }
         if case .link(let endpoint) = arrival.path {
             if let neighbour = peers.neighbour(peer) {
                 tell(neighbour, .heard(view.links.path(to: endpoint)), now, &outputs)
@@ -285,8 +286,7 @@ struct PeerMachine {
 
     private mutating func received(
         _ frame: PathFrame, on channel: PeerChannel, _ arrival: Arrival, _ view: View,
-        _ now: Instant,
-        _ outputs: inout [Output]
+        _ now: Instant, _ outputs: inout [Output]
     ) {
         if let endpoint = arrival.path.endpoint {
             if frame.isResponse { return answered(frame, on: channel, view, now, &outputs) }
