@@ -63,11 +63,12 @@ struct Hall {
     }
 
     private func part(_ key: RunKey) -> StoreBatch.Part {
-        let readings = (0..<UInt64(channels * 60)).map { place in
-            Reading(
-                sequence: place + 1, channel: UInt16(place % UInt64(channels)) + 1,
-                time: Instant(nanoseconds: Int64(place) / Int64(channels) * 10_000_000_000),
-                outcome: .value(DecimalValue(coefficient: Int64(place % 977), exponent: -2)))
+        let readings = (0..<UInt64(channels * 60)).map { (place: UInt64) -> Reading in
+            let time = Instant(nanoseconds: Int64(place) / Int64(channels) * 10_000_000_000)
+            let value = DecimalValue(coefficient: Int64(place % 977), exponent: -2)
+            return Reading(
+                sequence: place + 1, channel: UInt16(place % UInt64(channels)) + 1, time: time,
+                outcome: .value(value))
         }
         var settled = NumberRanges()
         settled.insert(1..<UInt64(readings.count + 1))

@@ -178,8 +178,9 @@ struct FleetLedgerTests {
 
     @Test mutating func whoWasHeardBeforeThisStartMakesRoom() throws {
         let birth = try birth([("a", .celsius)])
-        let nodes = (1...(Limits.fleetAgentsMax + 5)).map {
-            recalled(birth, peer: PeerID(high: UInt64($0 + 10), low: 0), 1, at: Int64(2_000 - $0))
+        let nodes = (1...(Limits.fleetAgentsMax + 5)).map { (number: Int) -> RecalledNode in
+            let peer = PeerID(high: UInt64(number + 10), low: 0)
+            return recalled(birth, peer: peer, 1, at: Int64(2_000 - number))
         }
         #expect(ledger.recall(nodes) == [])
         #expect(snapshot(ledger).nodes.count == Limits.fleetAgentsMax)

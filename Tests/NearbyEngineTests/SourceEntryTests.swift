@@ -49,7 +49,8 @@ struct SourceEntryTests {
         #expect(source.feasibility(seqno: 7 + 1 << 31, metric: 200) == .leap)
         #expect(source.feasibility(seqno: 8 + 1 << 31, metric: 1) == .infeasible)
         source.tighten(seqno: 7 + 1 << 31, metric: 200)
-        #expect(source.distance == .init(seqno: 7 + 1 << 31, metric: 200))
+        let leapt: UInt32 = 7 + 1 << 31
+        #expect(source.distance == .init(seqno: leapt, metric: 200))
     }
 
     @Test func theSeqnoOfAnEarlierRunIsTheOneBeforeALeap() {

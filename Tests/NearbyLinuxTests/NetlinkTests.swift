@@ -163,11 +163,14 @@ private func message(_ type: UInt16, _ body: [UInt8]) -> [UInt8] {
 private func link(
     _ name: String, index: UInt32, family: UInt8 = 0, type: UInt16 = 16
 ) -> [UInt8] {
-    let header =
-        [family, 0] + native(UInt16(1)) + native(index) + native(UInt32(0x1_1043))
-        + native(UInt32(0))
-    return message(
-        type, header + attribute(3, Array(name.utf8) + [0]) + attribute(4, native(UInt32(1500))))
+    var body: [UInt8] = [family, 0]
+    body += native(UInt16(1))
+    body += native(index)
+    body += native(UInt32(0x1_1043))
+    body += native(UInt32(0))
+    body += attribute(3, Array(name.utf8) + [0])
+    body += attribute(4, native(UInt32(1500)))
+    return message(type, body)
 }
 
 /// RTM_NEWADDR (20) or RTM_DELADDR (21).

@@ -58,7 +58,8 @@ struct ChannelFrameTests {
             neighbourCount: 0, run: RunID(value: 1), proof: Array(0..<32), name: "bench")
         let before = frame.bytes
         frame.software = "0.1.0"
-        #expect(frame.bytes == before + [5] + Array("0.1.0".utf8))
+        let version: [UInt8] = [5] + Array("0.1.0".utf8)
+        #expect(frame.bytes == before + version)
         #expect(try AdmitFrame(parsing: frame.bytes.dropFirst()) == frame)
         for later in [[0xff], [5, 0x30], [3, 0x30, 0x0a, 0x30], [200, 1, 2]] as [[UInt8]] {
             let parsed = try AdmitFrame(parsing: (before + later).dropFirst())

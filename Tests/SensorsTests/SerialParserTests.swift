@@ -158,7 +158,9 @@ struct SerialParserTests {
         #expect(parser.losses.reason(since: SerialLosses()) == .malformed)
         var broken = frame
         broken[3] = 0x12
-        _ = parser.feed((frame + [7, 8] + broken + frame)[...])
+        let stray: [UInt8] = [7, 8]
+        let fed = Array([frame, stray, broken, frame].joined())
+        _ = parser.feed(fed[...])
         #expect(parser.losses.unparsedBytes == 0)
         #expect(parser.losses.text == "1 with a wrong checksum, 11 stray bytes")
         #expect(parser.losses.reason(since: SerialLosses()) == .checksum)

@@ -21,11 +21,12 @@ func batch(_ key: RunKey, from first: UInt64) throws -> StoreBatch {
     batch.births = [StoreBatch.PeerBirth(peer: key.peer, birth: birth)]
     let clock = ClockReading(rank: .network, unixOffset: .seconds(1_795_238_400))
     batch.clocks = [ClockMapping(boot: boot, clock: clock, uncertainty: .milliseconds(3))]
-    let readings = (first..<first + 10).map { sequence in
-        Reading(
-            sequence: sequence, channel: UInt16(sequence % 2 + 1),
-            time: Instant(nanoseconds: Int64(sequence) * 100_000_000_000),
-            outcome: .value(DecimalValue(coefficient: Int64(sequence), exponent: -2)))
+    let readings = (first..<first + 10).map { (sequence: UInt64) -> Reading in
+        let time = Instant(nanoseconds: Int64(sequence) * 100_000_000_000)
+        let value = DecimalValue(coefficient: Int64(sequence), exponent: -2)
+        return Reading(
+            sequence: sequence, channel: UInt16(sequence % 2 + 1), time: time,
+            outcome: .value(value))
     }
     var settled = NumberRanges()
     settled.insert(1..<first + 10)

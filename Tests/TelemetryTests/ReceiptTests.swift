@@ -94,15 +94,19 @@ import VectorFile
     @Test func absurdNumbersAreRefused() {
         let run: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1]
         let most: [UInt8] = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]
-        let bad: [[UInt8]] = [
-            // Through: none, and the last number, which no run reaches.
-            [4] + run + [0, 0], [4] + run + most + [0],
-            // Ranges that touch, that are empty, that reach beyond `through` or beyond 64 bits.
-            [4] + run + [9, 2, 1, 1, 0, 1], [4] + run + [9, 1, 0, 0],
-            [4] + run + [9, 1, 0, 10], [4] + run + [9, 1, 5] + most,
-            [6] + run + [0, 5, 1], [6] + run + [5, 0, 1], [6] + run + [2] + most + [1],
-            [5, 2, 0, 0, 0, 0, 0, 0, 0, 0], [5, 0, 0x80, 0, 0, 0, 0, 0, 0, 0],
-        ]
+        // Through: none, and the last number, which no run reaches.
+        var bad: [[UInt8]] = [[4] + run + [0, 0]]
+        bad.append([4] + run + most + [0])
+        // Ranges that touch, that are empty, that reach beyond `through` or beyond 64 bits.
+        for ranges: [UInt8] in [[9, 2, 1, 1, 0, 1], [9, 1, 0, 0], [9, 1, 0, 10]] {
+            bad.append([4] + run + ranges)
+        }
+        bad.append([4] + run + [9, 1, 5] + most)
+        for numbers: [UInt8] in [[0, 5, 1], [5, 0, 1], [2] + most + [1]] {
+            bad.append([6] + run + numbers)
+        }
+        bad.append([5, 2, 0, 0, 0, 0, 0, 0, 0, 0])
+        bad.append([5, 0, 0x80, 0, 0, 0, 0, 0, 0, 0])
         for bytes in bad {
             #expect(throws: WireError.self) { try TelemetryMessage(parsing: bytes) }
         }
