@@ -179,10 +179,12 @@ struct CollectedPeer: Sendable {
 
     /// - Parameter isBounded: refuses what would leave too many holes, instead of forgetting the
     ///   oldest ones.
+    /// - Parameter raisesFloor: whether what the agent holds no more is settled by that. Not while
+    ///   the store may have it and nobody has asked: a later report says it again.
     /// - Parameter latest: the latest time that a boot's clock can have shown.
     mutating func accept(
         _ incoming: HeldReport, from peer: PeerID, refusingAtLimit isBounded: Bool,
-        latest: (BootID) -> Instant
+        raisesFloor: Bool, latest: (BootID) -> Instant
     ) -> Result {
         let report = incoming.report
         guard let index = runs.firstIndex(where: { $0.birth.covers(report.birth) })
@@ -193,10 +195,11 @@ struct CollectedPeer: Sendable {
         var (readings, unknown) = report.readings(using: birth)
         var duplicates = 0
         var refused = 0
-        var elsewhere = runs[index].sequences.raiseFloor(to: report.lowestHeld)
-        if runs[index].mayHaveBeenEvicted {
+        var elsewhere: [Range<UInt64>] = []
+        if raisesFloor {
+            elsewhere = runs[index].sequences.raiseFloor(to: report.lowestHeld)
             // Nobody knows here what came before; the store does.
-            elsewhere = []
+            if runs[index].mayHaveBeenEvicted { elsewhere = [] }
             runs[index].mayHaveBeenEvicted = false
         }
         let all = readings.count

@@ -82,7 +82,7 @@ public struct CollectorMachine: Sendable {
         let earliest = min(
             held.nextDeadline ?? .distantFuture, ledger.deadline ?? .distantFuture,
             exchange.nextDeadline ?? .distantFuture, quotas.nextDeadline ?? .distantFuture,
-            lostEnds.nextDeadline ?? .distantFuture)
+            (knowsStore ? lostEnds.nextDeadline : nil) ?? .distantFuture)
         return earliest == .distantFuture ? nil : earliest
     }
 
@@ -97,6 +97,10 @@ public struct CollectorMachine: Sendable {
 
     /// What waits for the store or for births takes in memory, bytes, roughly.
     public var queuedByteCount: Int { ledger.byteCount + held.byteCount }
+
+    /// Whether the store has said what it has, if there is one: before, nobody can say what is
+    /// missing there.
+    var knowsStore: Bool { !isDurable || earlyMappings == nil }
 
     public var peerCount: Int { peers.count }
 
@@ -193,8 +197,9 @@ public struct CollectorMachine: Sendable {
                 return refusal
             }
         }
+        let raisesFloor = knowsStore
         let result = peers[peer]?.accept(
-            incoming, from: peer, refusingAtLimit: isDurable,
+            incoming, from: peer, refusingAtLimit: isDurable, raisesFloor: raisesFloor,
             latest: { [clocks] in clocks.latestTime(of: $0, of: peer, now: incoming.arrival) })
         switch result {
         case .needsBirth: return hold(incoming, from: peer)

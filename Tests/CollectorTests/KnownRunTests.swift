@@ -23,6 +23,35 @@ import Testing
         #expect(receipts(&machine, at: 2_000).map(\.through) == [9])
     }
 
+    /// The agent was faster than the store: what it holds no more lies there.
+    @Test func whatTheStoreHadBeforeItWasOpenIsNotCalledSettledElsewhere() throws {
+        var machine = CollectorMachine(isDurable: true)
+        let birth = try birth(0x100)
+        let key = RunKey(peer: peer, run: birth.run)
+        var outputs = receive(birth, first: 67_001, count: 2, at: 0, &machine)
+        var settled = NumberRanges()
+        settled.insert(0..<67_001)
+        let stored = StoredRun(key: key, birth: birth, settled: settled)
+        outputs += machine.handle(.restored([stored], []), now: Fixture.at(500))
+        let batch = try #require(commit(&machine, at: 1_000))
+        outputs += receive(birth, first: 67_003, count: 2, at: 1_100, &machine)
+        #expect(outputs.diagnostics.isEmpty)
+        #expect(batch.gaps.isEmpty)
+        // What neither has is told by the first report afterwards.
+        let later = receive(birth, first: 67_010, count: 2, at: 1_200, &machine)
+        #expect(later.diagnostics == [.settledElsewhere(key, 67_005..<67_010)])
+    }
+
+    @Test func whatAStoreThatOpensLateDoesNotHaveIsToldByTheReportAfterwards() throws {
+        var machine = CollectorMachine(isDurable: true)
+        let birth = try birth(0x100)
+        #expect(receive(birth, first: 5, count: 2, at: 0, &machine).diagnostics.isEmpty)
+        _ = machine.handle(.restored([], []), now: Fixture.at(500))
+        let outputs = receive(birth, first: 7, count: 2, at: 600, &machine)
+        let key = RunKey(peer: peer, run: birth.run)
+        #expect(outputs.diagnostics == [.settledElsewhere(key, 1..<5)])
+    }
+
     /// An agent that started often sends many runs, and again what it got no receipt for.
     @Test func aRunThatWasForgottenComesBackWithWhatItHad() throws {
         var machine = CollectorMachine(isDurable: true)
@@ -91,5 +120,11 @@ import Testing
             else { return nil }
             return receipt
         }
+    }
+}
+
+extension [CollectorMachine.Output] {
+    fileprivate var diagnostics: [CollectorDiagnostic] {
+        compactMap { if case .diagnostic(let diagnostic) = $0 { diagnostic } else { nil } }
     }
 }

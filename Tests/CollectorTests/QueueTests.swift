@@ -272,6 +272,7 @@ struct QueueWorld {
 
     init(quotas: CollectorQuotas = CollectorQuotas()) {
         machine = CollectorMachine(isDurable: true, quotas: quotas)
+        _ = machine.handle(.restored([], []), now: .zero)
     }
 
     func count(of reason: DropReason) -> Int { drops[reason] ?? 0 }

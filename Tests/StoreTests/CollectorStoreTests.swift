@@ -103,7 +103,10 @@ private struct Pair {
     private(set) var refusedCount = 0
     private var batch: StoreBatch?
 
-    init(_ store: Store) { self.store = store }
+    init(_ store: Store) {
+        self.store = store
+        _ = machine.handle(.restored([], []), now: .zero)
+    }
 
     mutating func receive(_ message: TelemetryMessage, from peer: PeerID, at milliseconds: Int64) {
         give(.received(message.bytes, from: peer, hops: 1), at: milliseconds)

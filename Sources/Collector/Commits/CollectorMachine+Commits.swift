@@ -75,6 +75,7 @@ extension CollectorMachine {
 
     /// The ends of killed runs, as their successors told.
     mutating func recordLostEnds(now: Instant) -> [Output] {
+        guard knowsStore else { return [] }
         var outputs: [Output] = []
         for (key, previous) in lostEnds.takeDue(now: now) {
             if ledger.isFull(for: key.peer) {
