@@ -12,7 +12,7 @@ enum OutputLine {
         words.append("\(output.deliveredCount) delivered")
         if output.waitingCount > 0 {
             let age =
-                output.lag >= .seconds(1) ? ", the oldest for \(AgeText.text(output.lag))" : ""
+                output.lag >= .seconds(1) ? ", the oldest \(AgeText.text(output.lag)) old" : ""
             words.append("\(output.waitingCount) waiting\(age)")
         }
         if output.refusedCount > 0 { words.append("\(output.refusedCount) refused") }

@@ -175,7 +175,7 @@ public struct OutputStatus: Hashable, Sendable {
     public var phase: Phase = .starting
     /// Readings that wait, as far as that is known.
     public var waitingCount: UInt64 = 0
-    /// How old the oldest of them is.
+    /// How old the oldest of them is, by its own time.
     public var lag: Duration = .zero
     public var deliveredCount: UInt64 = 0
     /// Readings that the other side would not take.

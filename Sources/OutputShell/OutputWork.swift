@@ -18,7 +18,7 @@ struct OutputWork {
     /// Since when a cursor waits to be kept.
     var unkeptSince: Instant?
     private var postedBatch: UInt64 = 0
-    /// Readings that wait, and when the oldest of them was committed, UTC nanoseconds.
+    /// Readings that wait, and UTC of the oldest of them, nanoseconds.
     private(set) var waitingCount: UInt64 = 0
     private(set) var oldest: Int64?
 
@@ -72,7 +72,7 @@ struct OutputWork {
         fetched.isMore = page.isMore
         fetched.hasMoved = page.cursor != progress.cursor || page.lostCount > 0
         fetched.waitingCount = page.waitingCount
-        fetched.lag = page.oldest.map { .nanoseconds(max(0, utc.subtractingSaturating($0))) }
+        fetched.lag = page.since.map { .nanoseconds(max(0, utc.subtractingSaturating($0))) }
         return fetched
     }
 
@@ -113,7 +113,7 @@ struct OutputWork {
         progress?.lose(page.lostCount)
         let count = UInt64(clamping: page.batch.readings.count)
         waitingCount = waitingCount > count ? waitingCount - count : 0
-        if !page.isMore { oldest = nil }
+        if waitingCount == 0 { oldest = nil }
         self.page = nil
         postedBatch = batch
         unkeptSince = unkeptSince ?? MonotonicClock.now()

@@ -262,10 +262,32 @@ final class Follower {
             #expect(page.batch.readings.map(\.sequence) == [1, 2, 3])
             #expect(page.isMore)
             #expect(page.waitingCount == 6)
-            #expect(page.oldest == time)
+            #expect(page.since == time)
             let rest = try follower.feed.next(after: page.cursor, utc: time + minute)
             #expect(!rest.batch.isHistorical)
             #expect(rest.waitingCount == 3)
+        }
+    }
+
+    @Test func theAgeOfWhatWaitsIsThatOfTheOldestReadingNotOfItsCommit() throws {
+        try withStorePath { path in
+            let opened = try open(path, [])
+            try opened.store.commit(batch(Fixture.readings(count: 20)))
+            let database = try opened.store.register([Self.database]).progress[0]
+            let follower = try Follower(path, database)
+            let day: Int64 = 86_400_000_000_000
+            let before = try follower.feed.next(after: database.cursor, limit: 7, utc: utc(20))
+            #expect(before.oldest == utc(1))
+            #expect(before.since == utc(1))
+            try follower.follow()
+            // A board that was away brings what it has.
+            try opened.store.commit(
+                batch(Fixture.readings(first: 21, count: 3)), utc: utc(21) + day)
+            let page = try follower.feed.next(after: follower.progress.cursor, utc: utc(21) + day)
+            #expect(page.oldest == utc(21))
+            #expect(page.since == utc(21) + day)
+            let rest = try follower.feed.next(after: page.cursor, utc: utc(21) + day)
+            #expect(rest.oldest == nil)
         }
     }
 

@@ -20,8 +20,11 @@ public final class OutputFeed {
         public var isMore = false
         /// Readings that wait, those of this batch included, as far as that is known.
         public var waitingCount: UInt64 = 0
-        /// When the oldest of them was committed, our UTC, nanoseconds; nil if none waits.
+        /// UTC of the oldest of them, nanoseconds, as far as that is known; nil if none waits.
         public var oldest: Int64?
+        /// Since when the output has been behind: when the first of its news was committed, or UTC
+        /// of the oldest that was there before it.
+        public var since: Int64?
 
         /// Totals of a damaged store may differ by any number.
         fileprivate mutating func lose(_ count: Int64) {
@@ -44,8 +47,8 @@ public final class OutputFeed {
     private let selectDating: Statement
     private let selectHistory: Statement
     private let selectTotals: Statement
-    /// Readings of runs in the history, and our UTC when they were counted.
-    private var history: (count: Int64, time: Int64)?
+    /// Readings of runs in the history and UTC of the first, and our UTC when that was looked up.
+    private var history: (count: Int64, oldest: Int64?, time: Int64)?
 
     /// Throws what `StoreReader` throws for a file that is no store.
     public init(_ path: String, output: String, words: FleetWords) throws(StoreError) {
@@ -86,6 +89,8 @@ public final class OutputFeed {
             try addChanges(to: &builder, &page, utc)
             if builder.isEmpty, !page.isMore { try addHistory(to: &builder, &page) }
             page.batch = builder.batch
+            let first = page.batch.isCorrection ? nil : page.batch.readings.map(\.utc).min()
+            page.oldest = [page.since, first].compactMap { $0 }.min()
             try database.execute("COMMIT")
         } catch {
             try? database.execute("ROLLBACK")
@@ -101,28 +106,51 @@ public final class OutputFeed {
             let total = selectTotals.optionalInteger(0) ?? cursor.total
             let waiting = total.subtractingSaturating(cursor.total)
             page.waitingCount = UInt64(clamping: waiting.subtractingSaturating(cursor.place.count))
-            page.oldest = selectTotals.optionalInteger(1)
+            page.since = selectTotals.optionalInteger(1)
         }
         selectTotals.reset()
-        page.waitingCount += UInt64(clamping: try historyWaiting(cursor, utc))
+        let history = try lookUpHistory(cursor, utc)
+        page.waitingCount += UInt64(clamping: history.count)
+        page.since = [page.since, history.oldest].compactMap { $0 }.min()
     }
 
     /// As it was at most ten seconds ago.
-    private func historyWaiting(
+    private func lookUpHistory(
         _ cursor: OutputCursor, _ utc: Int64
-    ) throws(StoreError) -> Int64 {
-        if let history, history.count == 0 { return 0 }
+    ) throws(StoreError) -> (count: Int64, oldest: Int64?) {
+        if let history, history.count == 0 { return (0, nil) }
         if let history,
             utc.subtractingSaturating(history.time).magnitude < Self.countAge.nanoseconds.magnitude
         {
-            return history.count
+            return (history.count, history.oldest)
         }
         let sum = try database.prepare(
             "SELECT total(count) FROM output_history WHERE output = ?1 AND run_id >= ?2")
         sum.bind(1, output).bind(2, cursor.historyRun)
         let count = try sum.step() ? sum.integer(0) : 0
-        history = (count, utc)
-        return count
+        let oldest = try firstOfHistory(cursor)
+        history = (count, oldest, utc)
+        return (count, oldest)
+    }
+
+    /// UTC of the first that waits, if its clock is known.
+    private func firstOfHistory(_ cursor: OutputCursor) throws(StoreError) -> Int64? {
+        guard let next = try runOfHistory(cursor), let run = try runs.run(next.id),
+            let layout = try runs.layout(of: run.boot)
+        else { return nil }
+        let place = next.id == cursor.historyRun ? cursor.historySequence : 0
+        let rows = try readings.read(next.id, next.ranges, after: place, limit: 1)
+        return rows.first.map { layout.utc($0.reading.milliseconds) }
+    }
+
+    private func runOfHistory(
+        _ cursor: OutputCursor
+    ) throws(StoreError) -> (id: Int64, ranges: NumberRanges)? {
+        selectHistory.bind(1, output).bind(2, cursor.historyRun)
+        guard try selectHistory.step() else { return nil }
+        defer { selectHistory.reset() }
+        let ranges = try? NumberRanges(parsingStored: selectHistory.bytes(1))
+        return (selectHistory.integer(0), ranges ?? NumberRanges())
     }
 
     // MARK: The log
@@ -260,15 +288,11 @@ public final class OutputFeed {
     ) throws(StoreError) {
         guard builder.accepts(isHistorical: true, isCorrection: false) else { return }
         for _ in 0..<Self.changesMax {
-            selectHistory.bind(1, output).bind(2, page.cursor.historyRun)
-            guard try selectHistory.step() else {
+            guard let (id, ranges) = try runOfHistory(page.cursor) else {
                 // Whatever the count was: it includes gaps, for which nothing comes.
                 history?.count = 0
                 return
             }
-            let id = selectHistory.integer(0)
-            let ranges = try? NumberRanges(parsingStored: selectHistory.bytes(1))
-            selectHistory.reset()
             // No run has the last number of all, and the cursor could not leave it behind.
             guard id < .max else { return }
             if id != page.cursor.historyRun {
@@ -277,8 +301,7 @@ public final class OutputFeed {
             }
             if let run = try runs.run(id), let layout = try runs.layout(of: run.boot) {
                 let rows = try readings.read(
-                    id, ranges ?? NumberRanges(), after: page.cursor.historySequence,
-                    limit: builder.room)
+                    id, ranges, after: page.cursor.historySequence, limit: builder.room)
                 builder.add(
                     rows, of: BatchBuilder.Source(id: id, run: run, layout: layout), &runs)
                 if let last = rows.last { page.cursor.historySequence = last.reading.sequence }
