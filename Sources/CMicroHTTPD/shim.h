@@ -1,5 +1,6 @@
 #pragma once
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -32,7 +33,11 @@ static inline struct MHD_Daemon *rivulet_http_start(
     unsigned int flags =
         MHD_USE_EPOLL | MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     if (options->key != NULL) flags |= MHD_USE_TLS;
-    if (options->address->sa_family == AF_INET6) flags |= MHD_USE_IPv6;
+    if (options->address->sa_family == AF_INET6) {
+        // `::` stands for every address, those of IPv4 included.
+        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)options->address;
+        flags |= IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr) ? MHD_USE_DUAL_STACK : MHD_USE_IPv6;
+    }
     struct MHD_OptionItem items[] = {
         {MHD_OPTION_SOCK_ADDR, 0, (void *)options->address},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)completed, context},

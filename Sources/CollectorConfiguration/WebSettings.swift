@@ -33,7 +33,8 @@ public struct WebSettings: Equatable, Sendable {
             Key(
                 "bind", .text(2...45), .value("127.0.0.1"),
                 "The address to listen on. The default admits this machine only; any other, such "
-                    + "as 0.0.0.0, needs a password, or a proxy in front."),
+                    + "as 0.0.0.0 or \"::\" (IPv6 and IPv4), needs a password, or a proxy in "
+                    + "front."),
             Key(
                 "behind-proxy", .flag, .value("false"),
                 "Whether a proxy in front takes care of passwords and TLS."),

@@ -57,6 +57,15 @@ must "after a while the right one is welcome" until_true 60 answers_with 200 / -
 ! tr '\0' ' ' <"/proc/$collect_c/cmdline" | grep -qF "$password" || fail "the password is in the command line"
 collector_down
 
+# Every address, of both kinds.
+web_up "bind: '::', password-file: $LAB/password"
+for place in 127.0.0.1 '[::1]'; do
+    must "at $place" test "$(PAGE=http://$place:8080 code /)" = 401
+done
+must "from elsewhere by IPv4" test "$(in_host a curl -s -m 5 -o /dev/null -w '%{http_code}' \
+    "http://$address:8080/")" = 401
+collector_down
+
 # TLS of its own.
 in_host c openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -days 1 \
     -addext subjectAltName=DNS:localhost -keyout "$LAB/key.pem" -out "$LAB/certificate.pem" 2>"$LAB/openssl.log"
