@@ -55,4 +55,34 @@ import Testing
             #expect(try reader.series(query).isEmpty)
         }
     }
+
+    @Test func whatIsWantedAsItCameIsFoundByBothNames() throws {
+        try withStorePath { path in
+            let birth = try Fixture.birth()
+            let own = birth.birth.node.name
+            var batch = Fixture.batch([Fixture.reading(1, at: 1_000, 5)], births: [birth])
+            batch.clocks = [Fixture.mapping()]
+            let store = try Store.open(path).store
+            try store.commit(batch)
+            var agent = AgentWords(node: Fixture.peer(1).description)
+            agent.rename = "greenhouse"
+            var air = ChannelWords(channel: "air")
+            air.rename = "warmth"
+            air.offset = DecimalValue(coefficient: 1)
+            agent.channels = [air]
+            let reader = try StoreReader(path)
+            reader.words = FleetWords([agent])
+            reader.isRaw = true
+            for (node, channel) in [("greenhouse", "warmth"), (own, "air"), (own, "warmth")] {
+                var query = StoreQuery()
+                query.peers = [.name(Glob(node))]
+                #expect(try reader.runs(query).map(\.node) == [own])
+                query.channels = [Glob(channel)]
+                let newest = try reader.newestReadings(query, limit: 5)
+                #expect(newest.map(\.series.node) == [own])
+                #expect(newest.map(\.series.channel) == ["air"])
+                #expect(newest.map(\.reading.outcome) == (try store.allReadings().map(\.outcome)))
+            }
+        }
+    }
 }

@@ -50,6 +50,11 @@ final class ExportStream: BodySource, @unchecked Sendable {
         var text = Array(printer.header(.readings).utf8)
         do throws(StoreError) {
             try desk.withReader { reader throws(StoreError) in
+                var query = query
+                for index in query.channels.indices {
+                    query.channels[index] = try reader.storedChannel(
+                        query.channels[index], of: query.peer, desk.words)
+                }
                 try reader.readings(StoreQuery(query)) { series, reading in
                     guard query.channels.isEmpty || query.channels.contains(series.channel) else {
                         return true

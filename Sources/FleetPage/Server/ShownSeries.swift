@@ -3,6 +3,22 @@ import NearbyCore
 import Store
 import Telemetry
 
+extension StoreReader {
+    /// What the store calls a channel of a node: one that is called so there, else one that is
+    /// shown under this name.
+    func storedChannel(
+        _ name: String, of peer: PeerID, _ words: FleetWords
+    ) throws(StoreError) -> String {
+        if words.isEmpty { return name }
+        var query = StoreQuery()
+        query.peers = [.id(peer)]
+        let all = try series(query)
+        if all.contains(where: { $0.channel == name }) { return name }
+        var shown = ShownSeries(words)
+        return all.first { shown.shown($0).series.channel == name }?.channel ?? name
+    }
+}
+
 /// Series and readings out of the store in the words of the fleet: the same names, units and values
 /// as on the cards.
 struct ShownSeries {

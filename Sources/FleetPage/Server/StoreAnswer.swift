@@ -41,15 +41,16 @@ enum StoreAnswer {
     private static func chart(
         _ query: ChartQuery, _ reader: StoreReader, _ words: FleetWords
     ) throws(StoreError) -> ChartBuilder {
+        let channel = try reader.storedChannel(query.channel, of: query.peer, words)
         var wanted = StoreQuery(query.peer, query.range)
-        wanted.channels = [Glob(query.channel)]
+        wanted.channels = [Glob(channel)]
         let width = reader.windowWidth ?? .seconds(10)
         // Where windows would be too coarse, the readings themselves.
         if query.range.length <= width.nanoseconds * readingsBelow {
             var chart = ChartBuilder(query.range, points: query.points, words: words)
             try reader.readings(wanted) { series, reading in
                 // A name may be a pattern that others match too.
-                if series.channel == query.channel { chart.add(series, reading) }
+                if series.channel == channel { chart.add(series, reading) }
                 return true
             }
             return chart
@@ -58,7 +59,7 @@ enum StoreAnswer {
         var chart = ChartBuilder(
             query.range, points: query.points, width: step, words: words)
         try reader.windows(wanted, width: chartWidth) { series, window in
-            if series.channel == query.channel { chart.add(series, window) }
+            if series.channel == channel { chart.add(series, window) }
             return true
         }
         return chart

@@ -28,7 +28,7 @@ extension StoreReader {
             let range = UInt64(first)..<UInt64(first.addingSaturating(count))
             guard !range.isEmpty else { continue }
             var gap = StoredGap(
-                peer: peer, node: name,
+                peer: peer, node: isRaw ? node : name,
                 gap: Gap(run: run, range: range, reason: GapReason(rawValue: reason)))
             if let boot = BootID(stored: rows.bytes(6)) {
                 if datings[boot] == nil { datings[boot] = try clocks.mappings(of: boot).stretches }

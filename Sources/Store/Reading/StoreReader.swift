@@ -16,6 +16,8 @@ public final class StoreReader {
     /// What nodes and channels are called, and what becomes of values. Queries go by these names
     /// and by those that are stored.
     public var words = FleetWords.none
+    /// Whether what comes is as agents sent it, and only queries go by the words too.
+    public var isRaw = false
     /// Of the stored windows; nil where none can be stored.
     public let windowWidth: Duration?
 
@@ -55,10 +57,11 @@ public final class StoreReader {
             else { continue }
             let node = rows.text(1)
             let name = words.name(of: peer, named: node)
-            let shown = words.channel(of: peer, named: node, rows.text(4), unit, scale: scale)
+            var shown = words.channel(of: peer, named: node, rows.text(4), unit, scale: scale)
             guard query.matches(peer, node, shown: name),
                 query.matches(channel: rows.text(4), shown: shown.name)
             else { continue }
+            if isRaw { shown = ShownChannel(name: rows.text(4), unit: unit, scale: scale) }
             if known[boot] == nil {
                 known[boot] = (try clocks.mappings(of: boot), try clocks.layout(of: boot))
             }
@@ -67,10 +70,10 @@ public final class StoreReader {
             let runID = rows.integer(9)
             if labels[runID] == nil {
                 let own = Self.labels(rows.bytes(10))
-                labels[runID] = words.labels(of: peer, named: node, own)
+                labels[runID] = isRaw ? own : words.labels(of: peer, named: node, own)
             }
             let next = StoredSeries(
-                peer: peer, node: name, labels: labels[runID] ?? [], run: run,
+                peer: peer, node: isRaw ? node : name, labels: labels[runID] ?? [], run: run,
                 channel: shown.name, unit: shown.unit, scale: shown.scale,
                 rank: clock.mappings.rank, map: shown.map, runID: runID, number: number,
                 dating: clock.mappings.stretches, layout: isMoving ? nil : clock.layout,
@@ -81,7 +84,7 @@ public final class StoreReader {
             series.append((next, first.flatMap { next.dating?.utc($0) } ?? .min))
         }
         try database.checkSeal()
-        if !words.isEmpty { Self.sort(&series) }
+        if !words.isEmpty, !isRaw { Self.sort(&series) }
         return Self.inOrder(series)
     }
 
@@ -237,7 +240,7 @@ public final class StoreReader {
             settled.remove(0..<1)
             runs.append(
                 StoredRunSummary(
-                    peer: peer, node: name, run: run, boot: boot, rank: mappings.rank,
+                    peer: peer, node: isRaw ? node : name, run: run, boot: boot, rank: mappings.rank,
                     first: utc(rows.optionalInteger(5)), last: utc(rows.optionalInteger(6)),
                     channelCount: Int(clamping: rows.integer(7)), settledCount: settled.count))
         }

@@ -61,7 +61,11 @@ struct Query: ParsableCommand {
     var limit: Int?
     @Flag(help: "Print the readings that are lost for good, and why.") var gaps = false
     @Flag(help: "Print the runs of agents that the store knows.") var runs = false
-    @Flag(help: "Names, units and values as agents sent them, whatever `agents:` says.")
+    @Flag(
+        help: """
+            Names, units and values as agents sent them, whatever `agents:` says; --node and \
+            --channel go by both names.
+            """)
     var raw = false
 
     func validate() throws {
@@ -97,6 +101,7 @@ struct Query: ParsableCommand {
         do {
             let reader = try StoreReader(path)
             reader.words = words
+            reader.isRaw = raw
             try print(reader, to: output)
             for line in reader.takeDiagnostics() { StandardErrorLog().write(.warning, line) }
         } catch {
@@ -113,7 +118,6 @@ struct Query: ParsableCommand {
         guard let store = paths.store else {
             throw Failure("\(name): the collector stores nothing (store: off)", .configuration)
         }
-        guard !raw else { return (store, .none) }
         do {
             return (store, FleetWords(try CollectorSettings.agents(inFile: name)))
         } catch {

@@ -25,6 +25,8 @@ must "windows as well" sh -c "$BIN/rivulet query --config $LAB/c.yaml --window 1
     | grep -q '69.8.*\"\"site\"\":\"\"north\"\"'"
 must "--raw has what came" sh -c "[ \"\$($BIN/rivulet query --config $LAB/c.yaml --raw --node a --channel bench \
     --format json --limit 1 | jq -r '.value')\" = 21.5 ]"
+must "by the names that are shown, too" sh -c "$BIN/rivulet query --config $LAB/c.yaml --raw --node greenhouse \
+    --channel air.temperature --format json --limit 1 | jq -e '.node == \"a\" and .channel == \"bench\"'"
 must "as the store" [ "$(sql c "SELECT name FROM channels WHERE unit = 'Cel'")" = bench ]
 must "a unit for numbers that came without one" sh -c "$BIN/rivulet query --config $LAB/c.yaml --channel count \
     --limit 1 --format json | grep -q '\"unit\":\"V\"'"

@@ -18,6 +18,10 @@ to=$(($(date +%s) + 60))000
 must "the chart counts in kelvins" test "$(get "/api/chart?node=$peer&channel=bench&from=$from&to=$to" |
     jq -r '.lines[] | [.unit, .points[0][1], .points[0][3]] | @tsv')" = "$(printf 'K\t294.65\t294.65')"
 must "the CSV" test -n "$(get "/export.csv?node=$peer&channel=bench&from=$from&to=$to" | grep ',shed,warmth,K,.*,294.65,')"
+for name in bench warmth; do
+    must "a chart of $name" test "$(get "/api/chart?node=$peer&channel=$name&from=$from&to=$to" | jq '.lines | length')" = 1
+    must "a CSV of $name" test "$(get "/export.csv?node=$peer&channel=$name&from=$from&to=$to" | wc -l)" -gt 10
+done
 must "the chart's view" browse words.py "$peer"
 must "metrics" test -n "$(get /metrics | grep '^rivulet_warmth_kelvin{.*node="shed"')"
 
