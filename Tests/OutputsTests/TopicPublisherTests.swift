@@ -270,6 +270,39 @@ struct TopicPublisherTests {
         #expect(!cleared.contains("rivulet/lab/oven/heat"))
     }
 
+    /// Its channel was renamed shortly before the collector's restart.
+    @Test func anEntityOfAChannelThatIsNoMoreIsClearedAfterTenMinutes() throws {
+        var before = publisher { $0.homeAssistant = "homeassistant" }
+        let node = (peer: Plant.oven, name: "oven", isOnline: true, age: Int64(0))
+        let told = before.messages(
+            of: Plant.fleet(0, [node], channels: ["heat", "old name_1/é"]), limit: 100
+        ).messages.filter { $0.topic.hasSuffix("/config") }
+        #expect(told.count > 2)
+        var publisher = publisher { $0.homeAssistant = "homeassistant" }
+        publisher.connect()
+        for message in told { publisher.remember(message.topic, message.payload) }
+        // Of a board that another collector tells of, and of programs that are none of ours.
+        var other = self.publisher {
+            $0.homeAssistant = "homeassistant"
+            $0.collector = Plant.bench
+        }
+        let foreign = other.messages(
+            of: Plant.fleet(0, [node], channels: ["theirs"]), limit: 100
+        ).messages.filter { $0.topic.contains("c-theirs") && $0.topic.hasSuffix("/config") }
+        #expect(foreign.count == 1)
+        let id = try #require(told.first).topic.split(separator: "/")[2]
+        for message in foreign { publisher.remember(message.topic, message.payload) }
+        for object in ["c-zigbee", "c-%", "c-_4", "c-_ZZ", "x", ""] {
+            publisher.remember("homeassistant/sensor/\(id)/\(object)/config", Array("{}".utf8))
+        }
+        _ = publisher.messages(of: Plant.fleet(0, [node]), limit: 100)
+        let soon = publisher.messages(of: Plant.fleet(600, [node]), limit: 100).messages
+        #expect(soon.allSatisfy { !$0.payload.isEmpty })
+        let cleared = publisher.messages(of: Plant.fleet(602, [node]), limit: 100).messages
+            .filter { $0.payload.isEmpty && $0.topic.hasSuffix("/config") }.map(\.topic)
+        #expect(cleared == ["homeassistant/sensor/\(id)/c-old_20name_5F1_2F_C3_A9/config"])
+    }
+
     @Test func onePassIsBounded() {
         var publisher = publisher()
         let nodes = (0..<50).map {

@@ -27,6 +27,13 @@ struct TopicSegmentTests {
     @Test func identifiersDifferWhereNamesDo() {
         #expect(TopicSegment.identifier("a-B_1 ü") == "a-B_5F1_20_C3_BC")
         #expect(TopicSegment.identifier("a_b") != TopicSegment.identifier("a b"))
+        for name in ["", "oven", "a-B_1 ü", "_", "100%", "\u{0}/"] {
+            let identifier = TopicSegment.identifier(name)
+            #expect(TopicSegment.name(ofIdentifier: identifier) == name)
+        }
+        for wrong in ["_", "_2", "_zz", "_41", "a b", "%41", "_C3", "é"] {
+            #expect(TopicSegment.name(ofIdentifier: wrong) == nil)
+        }
     }
 
     @Test func theFirstOfTwoOfOneNameHasThePlainTopic() {

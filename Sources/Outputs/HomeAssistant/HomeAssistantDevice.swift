@@ -33,7 +33,18 @@ struct HomeAssistantDevice: Sendable {
     }
 
     /// Digits and letters of the PeerID only.
-    var identifier: String { "rivulet_" + peer.description.filter { $0 != "-" } }
+    var identifier: String { Self.identifier(of: peer) }
+
+    static func identifier(of peer: PeerID) -> String {
+        "rivulet_" + peer.description.filter { $0 != "-" }
+    }
+
+    /// Nil for what no node of ours is called.
+    static func peer(ofIdentifier text: String) -> PeerID? {
+        PeerID(text: String(text.dropFirst("rivulet_".count))).flatMap {
+            identifier(of: $0) == text ? $0 : nil
+        }
+    }
 
     func configTopic(_ object: String) -> String {
         "\(common.prefix)/sensor/\(identifier)/\(object)/config"
@@ -42,6 +53,20 @@ struct HomeAssistantDevice: Sendable {
     // MARK: Channels
 
     static func object(ofChannel name: String) -> String { "c-" + TopicSegment.identifier(name) }
+
+    /// Nil for what is no channel's.
+    static func channel(ofObject object: String) -> String? {
+        guard object.utf8.starts(with: "c-".utf8) else { return nil }
+        return TopicSegment.name(ofIdentifier: String(object.dropFirst(2)))
+    }
+
+    /// Whether a configuration was written by the collector with this topic.
+    static func isOurs(_ payload: [UInt8], collectorTopic: String) -> Bool {
+        var json = JSONText()
+        json.object { $0.add("topic", collectorTopic) }
+        let origin = Array("\"origin\":{\"name\":\"Rivulet\"".utf8)
+        return payload.contains(json.bytes) && payload.contains(origin)
+    }
 
     /// The configuration of a channel's entity.
     func channelConfig(_ channel: SensorEntity) -> MQTTMessage {

@@ -141,10 +141,10 @@ extension TopicPublisher {
     private mutating func expectRemembered(
         _ node: inout TopicNode, _ present: Set<String>, _ utc: Int64
     ) {
-        for segment in remembered.removeValue(forKey: node.segment) ?? [] {
-            guard let name = TopicSegment.name(segment), !present.contains(name),
-                node.channels[name] == nil
-            else { continue }
+        let topics = remembered.removeValue(forKey: node.segment) ?? []
+        let entities = rememberedEntities.removeValue(forKey: node.peer) ?? []
+        for name in entities.union(topics.compactMap { TopicSegment.name($0) })
+        where !present.contains(name) && node.channels[name] == nil {
             node.channels[name] = TopicChannel(unit: .none, scale: 0)
             node.channels[name]?.missingSince = utc
         }

@@ -60,6 +60,8 @@ public struct TopicPublisher: Sendable {
     private var book = SegmentBook()
     /// Channels' levels that the broker had at the last connection, by node's level.
     var remembered: [String: Set<String>] = [:]
+    /// Channels of which Home Assistant had been told by this collector, by node.
+    var rememberedEntities: [PeerID: Set<String>] = [:]
     private var rememberedCount = 0
 
     public init(_ options: Options) {
@@ -72,7 +74,10 @@ public struct TopicPublisher: Sendable {
 
     /// Where to look for what the broker remembers.
     /// Nodes come first: they say which levels are whose.
-    public var memoryFilters: [String] { [root + "/+/$node", root + "/+/+", root + "/$alarms/#"] }
+    public var memoryFilters: [String] {
+        let own = [root + "/+/$node", root + "/+/+", root + "/$alarms/#"]
+        return own + (options.homeAssistant.map { [$0 + "/sensor/+/+/config"] } ?? [])
+    }
 
     public func availability(_ isOnline: Bool) -> MQTTMessage {
         MQTTMessage(collectorTopic, Self.word(isOnline), isRetained: true)
@@ -89,6 +94,7 @@ public struct TopicPublisher: Sendable {
         }
         alarms = [:]
         remembered = [:]
+        rememberedEntities = [:]
         rememberedCount = 0
     }
 
@@ -100,9 +106,9 @@ public struct TopicPublisher: Sendable {
     /// A retained message of the broker's.
     public mutating func remember(_ topic: String, _ payload: [UInt8]) {
         // By bytes and scalars: to Swift a slash with a mark behind it is another character.
-        guard !payload.isEmpty, topic.utf8.starts(with: (root + "/").utf8),
-            rememberedCount < rememberedMax
-        else { return }
+        guard !payload.isEmpty, rememberedCount < rememberedMax else { return }
+        if rememberEntity(topic, payload) { return }
+        guard topic.utf8.starts(with: (root + "/").utf8) else { return }
         if topic.utf8.starts(with: (root + "/$alarms/").utf8) {
             rememberedCount += 1
             return rememberAlarm(topic, payload)
@@ -127,6 +133,24 @@ public struct TopicPublisher: Sendable {
         } else if !levels[1].hasPrefix("$") {
             remembered[segment, default: []].insert(levels[1])
         }
+    }
+
+    /// Whether it describes an entity of a channel to Home Assistant, in this collector's words.
+    private mutating func rememberEntity(_ topic: String, _ payload: [UInt8]) -> Bool {
+        guard let prefix = options.homeAssistant.map({ $0 + "/sensor/" }),
+            topic.utf8.starts(with: prefix.utf8)
+        else { return false }
+        let levels = topic.unicodeScalars.dropFirst(prefix.unicodeScalars.count).split(
+            separator: "/", omittingEmptySubsequences: false
+        ).map { String($0) }
+        guard levels.count == 3, levels[2] == "config",
+            let peer = HomeAssistantDevice.peer(ofIdentifier: levels[0]),
+            let channel = HomeAssistantDevice.channel(ofObject: levels[1]),
+            HomeAssistantDevice.isOurs(payload, collectorTopic: collectorTopic)
+        else { return false }
+        rememberedCount += 1
+        rememberedEntities[peer, default: []].insert(channel)
+        return true
     }
 
     private var rememberedMax: Int { Limits.rememberedTopicsMax }
@@ -162,13 +186,14 @@ public struct TopicPublisher: Sendable {
     mutating func retire(_ node: TopicNode, _ outputs: inout [Output]) {
         var filters = [root + "/" + node.segment + "/#"]
         if let prefix = options.homeAssistant {
-            let identifier = "rivulet_" + node.peer.description.filter { $0 != "-" }
+            let identifier = HomeAssistantDevice.identifier(of: node.peer)
             filters.append("\(prefix)/sensor/\(identifier)/+/config")
         }
         outputs.append(.purge(filters))
         book.forget(node.peer)
         nodes[node.peer] = nil
         remembered[node.segment] = nil
+        rememberedEntities[node.peer] = nil
     }
 
     func topic(of node: TopicNode) -> String { root + "/" + node.segment }

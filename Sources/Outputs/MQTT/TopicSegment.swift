@@ -21,18 +21,7 @@ public enum TopicSegment {
     /// What `escaped` made the level of; nil for what it cannot have made.
     public static func name(_ segment: String) -> String? {
         if segment == "%" { return "" }
-        var bytes: [UInt8] = []
-        var rest = Array(segment.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16) else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
+        guard let bytes = unescaped(segment, by: UInt8(ascii: "%")) else { return nil }
         let name = String(decoding: bytes, as: UTF8.self)
         return escaped(name) == segment ? name : nil
     }
@@ -50,6 +39,30 @@ public enum TopicSegment {
             }
         }
         return result
+    }
+
+    /// What `identifier` made it of; nil for what it cannot have made.
+    public static func name(ofIdentifier identifier: String) -> String? {
+        guard let bytes = unescaped(identifier, by: UInt8(ascii: "_")) else { return nil }
+        let name = String(decoding: bytes, as: UTF8.self)
+        return Self.identifier(name) == identifier ? name : nil
+    }
+
+    /// With each escape, and its two hexadecimal digits, as the byte that they stand for.
+    private static func unescaped(_ text: String, by escape: UInt8) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == escape else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16) else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return bytes
     }
 
     private static func hexadecimal(_ byte: UInt8) -> String {
