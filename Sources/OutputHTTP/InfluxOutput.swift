@@ -2,12 +2,12 @@ import CollectorConfiguration
 import Fleet
 import Outputs
 
-/// Readings as points in an InfluxDB. A point that comes again replaces itself.
+/// Readings as points in an InfluxDB. A point that comes again replaces itself; one that is there
+/// with other tags stays as it is.
 public final class InfluxOutput: OutputSink {
     private let client: HTTPClient
     private let requests: InfluxRequests
     private let lines: LineProtocol
-
     public init(_ settings: InfluxSettings) {
         client = HTTPClient(settings.server)
         let place: InfluxRequests.Place =
@@ -22,13 +22,45 @@ public final class InfluxOutput: OutputSink {
     public func deliver(_ batch: OutputBatch) throws(OutputFault) -> OutputReceipt {
         for redating in batch.redatings { try delete(redating) }
         var receipt = OutputReceipt()
-        try write(batch.readings[...], of: batch, &receipt)
+        let readings = batch.isFromBefore ? try missing(batch, &receipt) : batch.readings
+        try write(readings[...], of: batch, &receipt)
         return receipt
     }
 
     public func idle(_ fleet: FleetSnapshot) throws(OutputFault) {}
 
     public func close() { client.close() }
+
+    // MARK: What is there
+
+    /// The readings of a batch that are not there yet.
+    private func missing(
+        _ batch: OutputBatch, _ receipt: inout OutputReceipt
+    ) throws(OutputFault) -> [OutputReading] {
+        var presence = InfluxPresence()
+        for question in InfluxPresence.questions(about: batch) {
+            var some = InfluxPresence()
+            try ask(requests.present(question, isAny: true), &some, &receipt)
+            guard !some.isEmpty else { continue }
+            for piece in question.pieces {
+                try ask(requests.present(piece, isAny: false), &presence, &receipt)
+            }
+        }
+        return presence.isEmpty ? batch.readings : batch.readings.filter { !presence.has($0) }
+    }
+
+    /// Who does not answer is written to all the same.
+    private func ask(
+        _ request: HTTPRequest, _ presence: inout InfluxPresence, _ receipt: inout OutputReceipt
+    ) throws(OutputFault) {
+        let answer = try client.post(request, tokenWord: "Token")
+        if answer.isSuccess { return presence.add(answer.body) }
+        let words = ServerWords.text(of: answer.body, hiding: client.secrets) ?? "no reason given"
+        let remark =
+            "\(client.target) does not say which readings it has (\(answer.status), \(words)): "
+            + "those that it has with other names, labels or units come a second time"
+        if receipt.remarks.isEmpty { receipt.remarks = [remark] }
+    }
 
     // MARK: Parts
 

@@ -96,6 +96,9 @@ public struct OutputBatch: Hashable, Sendable {
     public var isHistorical = false
     /// Whether these readings were delivered before, with another time.
     public var isCorrection = false
+    /// Whether the store had these readings before it knew of the output: one with another name may
+    /// have delivered them, in the words of that time.
+    public var isFromBefore = false
 
     public init() {}
 

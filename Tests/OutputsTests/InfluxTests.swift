@@ -100,6 +100,55 @@ import Testing
                 + #"run=\"0000000000000abc\""}"#)
     }
 
+    // MARK: What is there
+
+    @Test func whatIsThereIsAskedRunByRunInPieces() {
+        let other = RunID(value: 0xdef)
+        let readings =
+            [1, 2, 250, 251, 900].map { Batches.reading($0) }
+            + [901, 5].map { Batches.reading($0, series: 1) } + [Batches.reading(6, series: 7)]
+        let batch = Batches.batch([Batches.series(), Batches.series(run: other)], readings)
+        let questions = InfluxPresence.questions(about: batch)
+        #expect(questions.map(\.node.run) == [Batches.run, other])
+        #expect(questions.map(\.numbers) == [1...900, 5...901])
+        #expect(
+            questions.map { $0.pieces.map { $0.readings.map(\.sequence) } }
+                == [[[1, 2, 250], [251], [900]], [[901], [5]]])
+        let requests = InfluxRequests(.database("d", policy: "p"), measurement: "m")
+        let body = String(
+            decoding: requests.present(questions[0], isAny: false).body, as: UTF8.self)
+        #expect(body.contains("%22sequence%22%20%3E%3D%201%20AND%20%22sequence%22%20%3C%3D%20900"))
+        #expect(body.contains("time%20%3E%3D%201700000000123456001%20AND%20time%20%3C%3D"))
+        #expect(body.hasSuffix("&db=d&rp=p"))
+        let any = InfluxRequests(.bucket("b", organisation: "o"), measurement: "m")
+            .present(questions[0], isAny: true)
+        #expect(String(decoding: any.body, as: UTF8.self).hasSuffix("LIMIT%201&db=b"))
+        #expect(any.headers == ["Accept: application/csv"])
+    }
+
+    @Test(arguments: [
+        "name,tags,time,sequence\nm,,1700000000123456007,7\n",
+        "name,tags,time,sequence\r\n\"a,\"\"b\",,1700000000123456007,7\r\nm,,1,9",
+    ])
+    func whatIsThereIsReadFromTheEndsOfLines(_ answer: String) {
+        var presence = InfluxPresence()
+        presence.add(Array(answer.utf8))
+        #expect(!presence.isEmpty)
+        #expect(presence.has(Batches.reading(7)))
+        #expect(!presence.has(Batches.reading(8)))
+        #expect(!presence.has(Batches.reading(7, utc: 1_700_000_000_123_457_789)))
+    }
+
+    @Test(arguments: [
+        "", "\n", "\n\n,,\n", "error\n\"database not found: \"\"x\"\"\"\n", "<html>\n</html>\n",
+        "m,,1700000000123456007,7", "m,,99999999999999999999,7\n", "m,,1,2,x\n", ",\n7\n",
+    ])
+    func nonsenseSaysThatNothingIsThere(_ answer: String) {
+        var presence = InfluxPresence()
+        presence.add(Array(answer.utf8))
+        #expect(presence.isEmpty)
+    }
+
     @Test func timesBefore1970() {
         #expect(InfluxTime.text(-1) == "1969-12-31T23:59:59.999999999Z")
         #expect(InfluxTime.text(.min) == "1677-09-21T00:12:43.145224192Z")

@@ -143,6 +143,7 @@ final class Follower {
             #expect(whole.batches.first?.isHistorical == false)
             #expect(whole.batches.first?.readings.first?.sequence == 21)
             #expect(whole.batches.dropFirst().allSatisfy { $0.isHistorical })
+            #expect(whole.batches.map(\.isFromBefore) == [false, true, true, true])
             try opened.store.save([whole.progress, late.progress])
             #expect(
                 try opened.store.database.integer("SELECT count(*) FROM output_history") == 0)

@@ -67,6 +67,30 @@ public struct InfluxRequests: Sendable {
         }
     }
 
+    /// Asks which of these readings are there, under whatever tags, or whether any is. The answer
+    /// is for `InfluxPresence`. Version 2 knows InfluxQL, too, and calls the bucket a database.
+    public func present(_ question: InfluxPresence.Question, isAny: Bool) -> HTTPRequest {
+        let node = question.node
+        let (numbers, times) = (question.numbers, question.times)
+        var statement =
+            "SELECT \"sequence\" FROM \(Self.identifier(measurement)) WHERE "
+            + "\"peer\" = '\(node.peer)' AND \"run\" = '\(node.run)'"
+        statement += " AND \"sequence\" >= \(numbers.lowerBound)"
+        statement += " AND \"sequence\" <= \(numbers.upperBound)"
+        statement += " AND time >= \(times.lowerBound) AND time <= \(times.upperBound)"
+        if isAny { statement += " LIMIT 1" }
+        var parameters: [HTTPRequest.Parameter] = [.init("epoch", "ns"), .init("q", statement)]
+        switch place {
+        case .database(let database, let policy):
+            parameters.append(.init("db", database))
+            if !policy.isEmpty { parameters.append(.init("rp", policy)) }
+        case .bucket(let bucket, _): parameters.append(.init("db", bucket))
+        }
+        var request = HTTPRequest.form(path: "/query", parameters)
+        request.headers = ["Accept: application/csv"]
+        return request
+    }
+
     /// A name in InfluxQL.
     static func identifier(_ name: String) -> String { LineProtocol.quoted(name) }
 

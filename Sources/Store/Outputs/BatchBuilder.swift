@@ -42,6 +42,9 @@ struct BatchBuilder {
         return true
     }
 
+    /// What comes was in the store before the output.
+    mutating func markFromBefore() { batch.isFromBefore = true }
+
     mutating func add(_ redating: OutputRedating) { batch.redatings.append(redating) }
 
     mutating func add(_ rows: [StoredRow], of source: Source, _ runs: inout OutputRuns) {

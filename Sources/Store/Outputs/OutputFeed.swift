@@ -287,6 +287,7 @@ public final class OutputFeed {
         to builder: inout BatchBuilder, _ page: inout Page
     ) throws(StoreError) {
         guard builder.accepts(isHistorical: true, isCorrection: false) else { return }
+        builder.markFromBefore()
         for _ in 0..<Self.changesMax {
             guard let (id, ranges) = try runOfHistory(page.cursor) else {
                 // Whatever the count was: it includes gaps, for which nothing comes.

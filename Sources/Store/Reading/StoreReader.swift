@@ -240,7 +240,8 @@ public final class StoreReader {
             settled.remove(0..<1)
             runs.append(
                 StoredRunSummary(
-                    peer: peer, node: isRaw ? node : name, run: run, boot: boot, rank: mappings.rank,
+                    peer: peer, node: isRaw ? node : name, run: run, boot: boot,
+                    rank: mappings.rank,
                     first: utc(rows.optionalInteger(5)), last: utc(rows.optionalInteger(6)),
                     channelCount: Int(clamping: rows.integer(7)), settledCount: settled.count))
         }
