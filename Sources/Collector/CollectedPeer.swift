@@ -145,12 +145,14 @@ struct CollectedPeer: Sendable {
     }
 
     /// What went with the end of a killed run: numbers that were in memory only and never came,
-    /// and whatever followed the last that is known. Nothing if the run is not known.
+    /// and whatever followed the last that is known. Nothing if the run is not known, or has no
+    /// channels: a relay's.
     mutating func takeLostEnd(of previous: PreviousRun) -> [Range<UInt64>] {
         guard let index = index(of: previous.run), !runs[index].isEndRecorded,
             previous.lastSequence < Gap.openEnd - 1
         else { return [] }
         runs[index].isEndRecorded = true
+        if runs[index].birth.channels.isEmpty, previous.lastSequence == 0 { return [] }
         let settled = runs[index].sequences.settled
         let first = previous.lastSequence + 1
         let end = max(first, settled.ranges.last?.upperBound ?? 0)

@@ -60,6 +60,20 @@ import Testing
         #expect(world.receipts.last { $0.run == killed }?.through == 7)
     }
 
+    @Test func aRunWithoutChannelsHasNothingToLose() throws {
+        var world = QueueWorld()
+        let relay = try Fixture.birth(run: killed.value, channels: [])
+        world.receive(relay, from: peer, at: 0)
+        for number in 2...3 as ClosedRange<UInt64> {
+            var successor = try Fixture.birth(run: number, channels: [])
+            successor.previous = PreviousRun(run: killed, lastSequence: 0, endedInOrder: false)
+            successor.sent = .zero
+            world.receive(successor, from: peer, at: 20_000)
+        }
+        #expect(gaps(&world).isEmpty)
+        #expect(world.machine.lostEnds.nextDeadline == nil)
+    }
+
     @Test func whatIsOnDiskIsWaitedFor() throws {
         var (world, _) = try world(onDisk: 20, endedInOrder: false)
         #expect(gaps(&world).map(\.range) == [21..<Gap.openEnd])
