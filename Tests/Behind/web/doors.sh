@@ -80,7 +80,8 @@ collector_down
 PAGE=http://127.0.0.1:8080
 start squatter c python3 -c 'import socket, time
 s = socket.socket()
-s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+    s.setsockopt(socket.SOL_SOCKET, option, 1)
 s.bind(("127.0.0.1", 8080)); s.listen(); time.sleep(600)'
 until_true 30 in_host c sh -c "ss -ltn | grep -q :8080" || fail "no squatter"
 collector_up "" "web: {port: 8080}"
