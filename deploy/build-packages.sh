@@ -119,7 +119,7 @@ mkdir "$work/deploy"
 cp -a deploy/examples deploy/*.md "$work/deploy/"
 programs "$work/programs"
 manuals "$work/programs"
-sed -i "1s/(.*)/($version-${PACKAGE_REVISION:-1}~deb$release)/" "$work/debian/changelog"
+sed -i "1s/(.*)/($version-1~deb$release)/" "$work/debian/changelog"
 if [ "$target" != amd64 ]; then
     for package in rivulet-agent rivulet; do
         deploy/debian/depends.sh "$ROOT13" "$work/programs/$package" >"$work/debian/$package.depends"
@@ -130,6 +130,6 @@ find "$work" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 (cd "$work" && umask 022 && dpkg-architecture -a "$architecture" -f -c fakeroot debian/rules binary) \
     >"$OUT/$target.log" 2>&1 || { tail -n 20 "$OUT/$target.log"; die "the packages could not be built"; }
 for package in rivulet-agent rivulet; do
-    file=${package}_$version-${PACKAGE_REVISION:-1}~deb${release}_$architecture.deb
+    file=${package}_$version-1~deb${release}_$architecture.deb
     echo ".build-packages/$file: $(($(stat -c %s "$OUT/$file") / 1000)) kB"
 done

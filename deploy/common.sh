@@ -133,12 +133,12 @@ release_build() {
 need_root() { [ "$(id -u)" = 0 ] || die "run it as root: it makes network namespaces, or roots of its own"; }
 
 # The tests' build. What computes for minutes is optimised in it (Package.swift), so it has a folder of its own: objects
-# of both kinds do not link together.
+# of both kinds do not link together. RIVULET_FAST_TESTS=whole: the fewest seconds in all, and nothing incremental.
 TESTS_BUILD=$TOP/.build-tests
 tests_swift() {
     local command=$1
     shift
-    RIVULET_FAST_TESTS=1 swift "$command" --scratch-path "$TESTS_BUILD" "${QUICK_FLAGS[@]}" "$@"
+    RIVULET_FAST_TESTS=${RIVULET_FAST_TESTS:-1} swift "$command" --scratch-path "$TESTS_BUILD" "${QUICK_FLAGS[@]}" "$@"
 }
 
 # simulator: builds it, where the tests' build has not been made just now, and prints where it is.

@@ -83,6 +83,7 @@ chroot "$ROOT" sh -euc '
     cd "$folder"
     [ $# = 0 ] || exec "$@"
     swift --version
+    export RIVULET_FAST_TESTS=whole
     exec bash -euc ". deploy/common.sh
         tests_swift build --build-tests
         tests_swift test --skip-build --disable-xctest"

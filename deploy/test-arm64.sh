@@ -4,9 +4,9 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 FILTER=${1:-'^(NearbyCoreTests|NearbyWireTests|SamplingTests|TelemetryTests)\.|ReportCoding|FrameSeal|Cipher|RecordFilter|Identity|ReplayWindow'}
-# The targets where those are.
-export RIVULET_TESTS="NearbyCoreTests NearbyWireTests SamplingTests TelemetryTests \
-    NearbyDTLSTests NearbyEngineTests"
+# The targets where those are, or the files.
+export RIVULET_TESTS="NearbyCoreTests NearbyWireTests SamplingTests TelemetryTests NearbyDTLSTests \
+    NearbyEngineTests/FrameSealTests.swift NearbyEngineTests/ReplayWindowTests.swift"
 need_root
 need qemu-user-static
 deploy/build-arm64.sh tests

@@ -33,6 +33,9 @@ public struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.init(bytes: bytes)
     }
 
+    /// Half of it spreads as well, in less time; three keys that agree in it take 2⁴³ trials.
+    public func hash(into hasher: inout Hasher) { hasher.combine(high) }
+
     public static func < (left: PeerID, right: PeerID) -> Bool {
         left.high != right.high ? left.high < right.high : left.low < right.low
     }

@@ -53,17 +53,28 @@ if grep -q 'VERSION_ID="13"' /etc/os-release; then
     RELEASES=(trixie) TARGET[trixie]=amd64
 fi
 
-# build_one TARGET REVISION
-build_one() { PACKAGE_REVISION=$2 deploy/build-packages.sh "$1" >>"$WORK/build.log" 2>&1; }
+# build_one RELEASE
+build_one() { deploy/build-packages.sh "${TARGET[$1]}" >>"$WORK/build.log" 2>&1; }
 
-# build_packages: for all releases, and as what an upgrade is a second revision; their machines. Once.
+# second_revision RELEASE: the same packages as a second revision, which is what an upgrade installs.
+second_revision() {
+    local file folder
+    for file in "$PACKAGES_FOLDER"/*-1~deb"${NUMBER[$1]}"_amd64.deb; do
+        folder=$(mktemp -d)
+        dpkg-deb -R "$file" "$folder/x" && sed -i 's/^\(Version: .*\)-1~/\1-2~/' "$folder/x/DEBIAN/control" &&
+            dpkg-deb --root-owner-group -Znone -b "$folder/x" "${file/-1~/-2~}" >>"$WORK/build.log" || return
+        rm -rf "$folder"
+    done
+}
+
+# build_packages: for all releases, also as a second revision; their machines. Once.
 BUILT=
 build_packages() {
     [ -z "$BUILT" ] || return 0
     local release
     : >"$WORK/build.log"
     for release in "${RELEASES[@]}"; do
-        if ! { build_one "${TARGET[$release]}" 2 && build_one "${TARGET[$release]}" 1 && machine_root "$release"; }; then
+        if ! { build_one "$release" && second_revision "$release" && machine_root "$release"; }; then
             tail -n 20 "$WORK/build.log"
             echo "FAILED packages-$release-build"
             failed=$((failed + 1))

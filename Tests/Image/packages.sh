@@ -173,7 +173,7 @@ case_reproducible() {
     trap 'rm -rf "$folder"' EXIT
     cp "$PACKAGES_FOLDER"/*-1~deb"${NUMBER[${RELEASES[0]}]}"_amd64.deb "$folder/"
     sleep 1
-    (umask 077 && build_one "${TARGET[${RELEASES[0]}]}" 1)
+    (umask 077 && build_one "${RELEASES[0]}")
     for file in "$folder"/*.deb; do must "the same bytes: ${file##*/}" cmp "$file" "$PACKAGES_FOLDER/${file##*/}"; done
 }
 

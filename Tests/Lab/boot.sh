@@ -5,8 +5,8 @@
 # the machine writes stays in its memory. It has no network card. run.sh must have set it up once.
 # With -m the root is a copy in memory of the little that Bluetooth's cases take, of the programs in
 # $BIN for one: such a machine can sleep (memory.sh). The processor is emulated (TCG): KVM is there on
-# machines where this kernel hangs under it. LAB_KVM=1 forces it, LAB_CPUS and LAB_MEMORY (MB) change
-# the size. A machine that has stopped living (no sign of life for LAB_SILENCE seconds, 180) has died.
+# machines where this kernel hangs under it. One processor: two emulated ones spend a third of their
+# time on each other. LAB_KVM=1 forces it, LAB_CPUS and LAB_MEMORY (MB) change the size. A machine that has stopped living (no sign of life for LAB_SILENCE seconds, 180) has died.
 set -uo pipefail
 here=$PWD
 . "$(dirname "$0")/../../deploy/common.sh"
@@ -89,7 +89,7 @@ fi
 # Our standard output goes to QEMU as a set of descriptors: `-chardev stdio` would stall at the end
 # of stdin.
 exec 3>&1
-timeout -k 5 "$seconds" qemu-system-x86_64 "${accelerator[@]}" -M q35 -smp "${LAB_CPUS:-2}" \
+timeout -k 5 "$seconds" qemu-system-x86_64 "${accelerator[@]}" -M q35 -smp "${LAB_CPUS:-1}" \
     -m "${LAB_MEMORY:-2048}" -nodefaults -no-user-config -display none -no-reboot \
     -kernel "$kernel" -initrd "$initramfs" \
     -append "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on tsc=reliable \
