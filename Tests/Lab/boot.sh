@@ -6,7 +6,8 @@
 # With -m the root is a copy in memory of the little that Bluetooth's cases take, of the programs in
 # $BIN for one: such a machine can sleep (memory.sh). The processor is emulated (TCG): KVM is there on
 # machines where this kernel hangs under it. One processor: two emulated ones spend a third of their
-# time on each other. LAB_KVM=1 forces it, LAB_CPUS and LAB_MEMORY (MB) change the size. A machine that has stopped living (no sign of life for LAB_SILENCE seconds, 180) has died.
+# time on each other. LAB_KVM=1 forces it, LAB_CPUS and LAB_MEMORY (MB) change the size. A machine
+# that has stopped living (no sign of life for LAB_SILENCE seconds, 180) has died.
 set -uo pipefail
 here=$PWD
 . "$(dirname "$0")/../../deploy/common.sh"
