@@ -133,7 +133,7 @@ release_build() {
 need_root() { [ "$(id -u)" = 0 ] || die "run it as root: it makes network namespaces, or roots of its own"; }
 
 # The tests' build. What computes for minutes is optimised in it (Package.swift), so it has a folder of its own: objects
-# of both kinds do not link together. RIVULET_FAST_TESTS=whole: the fewest seconds in all, and nothing incremental.
+# of both kinds do not link together. RIVULET_FAST_TESTS=whole: the least to compute, but nothing is incremental.
 TESTS_BUILD=$TOP/.build-tests
 tests_swift() {
     local command=$1

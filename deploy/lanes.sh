@@ -275,13 +275,13 @@ lane_debian13() {
 }
 
 # Random worlds with random faults, without and with journals and stores; 200 nodes that join, 200 that
-# start at once; planned sites of each shape; on both cores; and one seed in two builds. The release's own code, a
-# fifth faster than that of the tests' build.
+# start at once; planned sites of each shape; on both cores; and one seed in both builds. All in the release build,
+# which is a fifth faster than the tests'.
 lane_simulate() {
     expect "release build for the simulator" build_release || return
     local simulate=$BIN/simulate half=$((SEEDS / 2)) first second checked
     checked=$(simulator 2>"$logs/simulate-build")
-    expect "simulator build" [ -x "$checked" ] || { tail -n 40 "$logs/simulate-build"; return; }
+    expect "the tests' build of the simulator" [ -x "$checked" ] || { tail -n 40 "$logs/simulate-build"; return; }
     simulate_part 1 $half 1 >"$logs/simulate-1" 2>&1 &
     first=$!
     simulate_part $((half + 1)) "$SEEDS" 2 >"$logs/simulate-2" 2>&1 &
@@ -294,7 +294,7 @@ lane_simulate() {
         [ "$(grep -cE "$SUMMARY" "$log")" = 7 ] || count 0 1
         while read -r line; do count_line "$line"; done < <(grep -E "$SUMMARY" "$log")
     done
-    expect "the same seed gives the same trace in two processes, and in both builds" \
+    expect "the same seed gives the same trace in both builds" \
         [ "$("$simulate" hash 77)" = "$("$checked" hash 77)" ]
 }
 

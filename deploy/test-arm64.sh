@@ -4,7 +4,7 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 FILTER=${1:-'^(NearbyCoreTests|NearbyWireTests|SamplingTests|TelemetryTests)\.|ReportCoding|FrameSeal|Cipher|RecordFilter|Identity|ReplayWindow'}
-# The targets where those are, or the files.
+# The targets, or single files, that hold these. A FILTER for other tests finds nothing.
 export RIVULET_TESTS="NearbyCoreTests NearbyWireTests SamplingTests TelemetryTests NearbyDTLSTests \
     NearbyEngineTests/FrameSealTests.swift NearbyEngineTests/ReplayWindowTests.swift"
 need_root

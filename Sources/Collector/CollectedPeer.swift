@@ -145,8 +145,8 @@ struct CollectedPeer: Sendable {
     }
 
     /// What went with the end of a killed run: numbers that were in memory only and never came,
-    /// and whatever followed the last that is known. Nothing if the run is not known, or has no
-    /// channels: a relay's.
+    /// and whatever followed the last that is known. Nothing if the run is not known, or had no
+    /// channels and no readings, as a relay's.
     mutating func takeLostEnd(of previous: PreviousRun) -> [Range<UInt64>] {
         guard let index = index(of: previous.run), !runs[index].isEndRecorded,
             previous.lastSequence < Gap.openEnd - 1
@@ -181,8 +181,8 @@ struct CollectedPeer: Sendable {
 
     /// - Parameter isBounded: refuses what would leave too many holes, instead of forgetting the
     ///   oldest ones.
-    /// - Parameter raisesFloor: whether what the agent holds no more is settled by that. Not while
-    ///   the store may have it and nobody has asked: a later report says it again.
+    /// - Parameter raisesFloor: whether numbers below the lowest that the agent holds become
+    ///   settled. Not before the store has said what it has; a later report says it again.
     /// - Parameter latest: the latest time that a boot's clock can have shown.
     mutating func accept(
         _ incoming: HeldReport, from peer: PeerID, refusingAtLimit isBounded: Bool,

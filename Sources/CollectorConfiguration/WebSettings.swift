@@ -32,9 +32,9 @@ public struct WebSettings: Equatable, Sendable {
             Key("port", .integer(1...65_535), .value("8080"), "Where the page is served."),
             Key(
                 "bind", .text(2...45), .value("127.0.0.1"),
-                "The address to listen on. The default admits this machine only; any other, such "
-                    + "as 0.0.0.0 or \"::\" (IPv6 and IPv4), needs a password, or a proxy in "
-                    + "front."),
+                "The address to listen on. The default admits this machine only; one that others "
+                    + "can reach, such as 0.0.0.0 or \"::\" (IPv6 and IPv4), needs a password, or "
+                    + "a proxy in front."),
             Key(
                 "behind-proxy", .flag, .value("false"),
                 "Whether a proxy in front takes care of passwords and TLS."),

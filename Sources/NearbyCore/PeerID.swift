@@ -33,7 +33,7 @@ public struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.init(bytes: bytes)
     }
 
-    /// Half of it spreads as well, in less time; three keys that agree in it take 2⁴³ trials.
+    /// Half spreads as well as the whole, in less time; three keys with one half take 2⁴³ trials.
     public func hash(into hasher: inout Hasher) { hasher.combine(high) }
 
     public static func < (left: PeerID, right: PeerID) -> Bool {

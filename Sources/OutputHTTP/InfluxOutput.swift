@@ -2,8 +2,8 @@ import CollectorConfiguration
 import Fleet
 import Outputs
 
-/// Readings as points in an InfluxDB. A point that comes again replaces itself; one that is there
-/// with other tags stays as it is.
+/// Readings as points in an InfluxDB. A point that comes again replaces itself; when history is
+/// sent again, one that is there under other tags stays as it is.
 public final class InfluxOutput: OutputSink {
     private let client: HTTPClient
     private let requests: InfluxRequests
@@ -49,7 +49,7 @@ public final class InfluxOutput: OutputSink {
         return presence.isEmpty ? batch.readings : batch.readings.filter { !presence.has($0) }
     }
 
-    /// Who does not answer is written to all the same.
+    /// A server that refuses to tell is written to all the same.
     private func ask(
         _ request: HTTPRequest, _ presence: inout InfluxPresence, _ receipt: inout OutputReceipt
     ) throws(OutputFault) {
@@ -58,7 +58,7 @@ public final class InfluxOutput: OutputSink {
         let words = ServerWords.text(of: answer.body, hiding: client.secrets) ?? "no reason given"
         let remark =
             "\(client.target) does not say which readings it has (\(answer.status), \(words)): "
-            + "those that it has with other names, labels or units come a second time"
+            + "those under other names, labels or units will be there twice; allow the user to read"
         if receipt.remarks.isEmpty { receipt.remarks = [remark] }
     }
 

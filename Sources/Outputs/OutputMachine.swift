@@ -43,7 +43,7 @@ public struct OutputMachine: Sendable {
         public var hasMoved = false
         /// Before this batch.
         public var waitingCount: UInt64 = 0
-        /// For how long the first has waited; nil if nothing does.
+        /// For how long the output has been behind; nil if nothing waits.
         public var lag: Duration?
 
         public init() {}

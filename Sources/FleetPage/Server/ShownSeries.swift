@@ -4,8 +4,8 @@ import Store
 import Telemetry
 
 extension StoreReader {
-    /// What the store calls a channel of a node: one that is called so there, else one that is
-    /// shown under this name.
+    /// The stored name of a node's channel: the name itself if the store has it, else that of the
+    /// channel shown under it.
     func storedChannel(
         _ name: String, of peer: PeerID, _ words: FleetWords
     ) throws(StoreError) -> String {

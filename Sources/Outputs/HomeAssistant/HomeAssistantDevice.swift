@@ -39,7 +39,7 @@ struct HomeAssistantDevice: Sendable {
         "rivulet_" + peer.description.filter { $0 != "-" }
     }
 
-    /// Nil for what no node of ours is called.
+    /// Nil if it identifies no node of ours.
     static func peer(ofIdentifier text: String) -> PeerID? {
         PeerID(text: String(text.dropFirst("rivulet_".count))).flatMap {
             identifier(of: $0) == text ? $0 : nil
@@ -54,7 +54,7 @@ struct HomeAssistantDevice: Sendable {
 
     static func object(ofChannel name: String) -> String { "c-" + TopicSegment.identifier(name) }
 
-    /// Nil for what is no channel's.
+    /// Nil if it is not a channel's object.
     static func channel(ofObject object: String) -> String? {
         guard object.utf8.starts(with: "c-".utf8) else { return nil }
         return TopicSegment.name(ofIdentifier: String(object.dropFirst(2)))

@@ -68,7 +68,8 @@ public struct InfluxRequests: Sendable {
     }
 
     /// Asks which of these readings are there, under whatever tags, or whether any is. The answer
-    /// is for `InfluxPresence`. Version 2 knows InfluxQL, too, and calls the bucket a database.
+    /// is for `InfluxPresence`. Version 2 takes InfluxQL, too; a DBRP mapping makes the bucket a
+    /// database there.
     public func present(_ question: InfluxPresence.Question, isAny: Bool) -> HTTPRequest {
         let node = question.node
         let (numbers, times) = (question.numbers, question.times)

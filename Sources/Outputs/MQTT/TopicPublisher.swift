@@ -135,7 +135,8 @@ public struct TopicPublisher: Sendable {
         }
     }
 
-    /// Whether it describes an entity of a channel to Home Assistant, in this collector's words.
+    /// Remembers a channel's entity that this collector announced to Home Assistant; false for
+    /// anything else.
     private mutating func rememberEntity(_ topic: String, _ payload: [UInt8]) -> Bool {
         guard let prefix = options.homeAssistant.map({ $0 + "/sensor/" }),
             topic.utf8.starts(with: prefix.utf8)

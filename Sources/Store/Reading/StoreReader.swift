@@ -16,7 +16,7 @@ public final class StoreReader {
     /// What nodes and channels are called, and what becomes of values. Queries go by these names
     /// and by those that are stored.
     public var words = FleetWords.none
-    /// Whether what comes is as agents sent it, and only queries go by the words too.
+    /// Whether results are as agents sent them; queries match the shown names all the same.
     public var isRaw = false
     /// Of the stored windows; nil where none can be stored.
     public let windowWidth: Duration?

@@ -64,7 +64,7 @@ struct Query: ParsableCommand {
     @Flag(
         help: """
             Names, units and values as agents sent them, whatever `agents:` says; --node and \
-            --channel go by both names.
+            --channel match either name.
             """)
     var raw = false
 

@@ -31,4 +31,4 @@ must "under the name of its time" test "$(nodes_there)" = "a shed"
 must "and the unit" test "$(influx_says "SELECT count(value) FROM reading WHERE unit = 'Cel'" |
     jq '.results[0].series[0].values[0][1] > 9')" = true
 must "nothing was refused" output_is again refused 0
-must "no remark" test "$(said 'come a second time')" = 0
+must "no remark" test "$(said 'will be there twice')" = 0

@@ -1,4 +1,4 @@
-# A user who may write and not read: it is told once that readings may come a second time, and all of them arrive.
+# A user who may write but not read: the log says once that readings may be there twice, and all of them arrive.
 site
 influx_config '  auth-enabled = true'
 influx_up
