@@ -12,8 +12,14 @@ extension ConnectionTable {
     static let answerTime = Duration.seconds(20)
     /// A datagram that has waited so long is not worth another attempt.
     static let waitingTime = Duration.seconds(30)
+    /// More than neighbours leave between two hellos.
+    static let quietTime = Duration.seconds(4)
     /// Linux's EBUSY.
     private static let busy: Int32 = 16
+    /// Linux's EMLINK: the controller holds no more connections.
+    private static let tooManyLinks: Int32 = 31
+    /// With less there is no way on from here.
+    private static let roomMin = 2
 
     static func deadline(of peer: PeerConnection) -> Instant? {
         var next = peer.attemptAt ?? .distantFuture
@@ -67,7 +73,7 @@ extension ConnectionTable {
             return []
         }
         let address = peers[index].address
-        guard connections(beside: address) < Limits.bluetoothConnectionsMax else {
+        guard let closed = makePlace(for: address, upTo: roomMax - 1, now) else {
             peers[index].backoff.fail(now, using: &random)
             peers[index].attemptAt = peers[index].backoff.at
             return [.drop(.bluetoothConnectionLimit)]
@@ -75,8 +81,27 @@ extension ConnectionTable {
         peers[index].attemptAt = nil
         let id = makeID()
         peers[index].channels.append(
-            L2CAPChannel(id: id, state: .connecting(since: now), lastTraffic: now))
-        return [.connect(id, to: address, psm: psm)]
+            L2CAPChannel(
+                id: id, state: .connecting(since: now), lastTraffic: now, lastReceived: now,
+                isOurs: true))
+        return closed + [.connect(id, to: address, psm: psm)]
+    }
+
+    // MARK: Room
+
+    /// The controller takes no more. From now on one place is left free; the first time somebody
+    /// has to go for it, the last whom we connected to: whoever he is, he has a place for others.
+    private mutating func learnRoom(beside address: BluetoothAddress, _ now: Instant) -> [Output] {
+        let count = connections(beside: address)
+        guard count >= Self.roomMin else { return [] }
+        let isNews = count < roomMax
+        roomMax = min(roomMax, count)
+        if let closed = makePlace(for: address, upTo: roomMax, now) { return closed }
+        guard isNews else { return [] }
+        let ours = peers.flatMap(\.channels).filter { $0.isOpen && $0.isOurs }
+        guard let newest = ours.map(\.id).max(), let place = place(of: newest) else { return [] }
+        defer { peers[place.peer].channels = [] }
+        return peers[place.peer].channels.map { .close($0.id) }
     }
 
     // MARK: Channels
@@ -84,31 +109,36 @@ extension ConnectionTable {
     mutating func accept(
         _ id: BluetoothChannelID, _ address: BluetoothAddress, _ most: Int, _ now: Instant
     ) -> [Output] {
-        guard own != nil, connections(beside: address) < Limits.bluetoothConnectionsMax else {
-            return [.drop(.bluetoothConnectionLimit), .close(id)]
+        guard own != nil,
+            var closed = makePlace(for: address, upTo: Limits.bluetoothConnectionsMax, now)
+        else { return [.drop(.bluetoothConnectionLimit), .close(id)] }
+        guard makeRoom(for: address) else {
+            return closed + [.drop(.bluetoothTableFull), .close(id)]
         }
-        guard makeRoom(for: address) else { return [.drop(.bluetoothTableFull), .close(id)] }
+        roomMax = max(roomMax, connections(beside: address) + 1)
+        // The place that it took was the last one.
+        closed += makePlace(for: address, upTo: roomMax - 1, now) ?? []
         let index = insert(address)
-        guard peers[index].channels.count >= Limits.bluetoothChannelsPerPeerMax else {
-            return opened(id, most, index, now)
+        if peers[index].channels.count >= Limits.bluetoothChannelsPerPeerMax {
+            closed.append(.close(peers[index].channels.removeFirst().id))
         }
-        let oldest = peers[index].channels.removeFirst().id
-        return [.close(oldest)] + opened(id, most, index, now)
+        return closed + opened(id, most, index, isOurs: false, now)
     }
 
     mutating func connected(_ id: BluetoothChannelID, _ most: Int, _ now: Instant) -> [Output] {
         guard let place = place(of: id) else { return [.close(id)] }
         peers[place.peer].channels.remove(at: place.channel)
-        return opened(id, most, place.peer, now)
+        return opened(id, most, place.peer, isOurs: true, now)
     }
 
     /// The newest channel: what waited goes out over it.
     private mutating func opened(
-        _ id: BluetoothChannelID, _ most: Int, _ index: Int, _ now: Instant
+        _ id: BluetoothChannelID, _ most: Int, _ index: Int, isOurs: Bool, _ now: Instant
     ) -> [Output] {
         peers[index].channels.append(
             L2CAPChannel(
-                id: id, state: .open(messageBytesMax: most, isBlocked: false), lastTraffic: now))
+                id: id, state: .open(messageBytesMax: most, isBlocked: false), lastTraffic: now,
+                lastReceived: now, isOurs: isOurs))
         peers[index].attemptAt = nil
         peers[index].backoff.succeed()
         return writeQueue(index, on: id, most)
@@ -146,13 +176,17 @@ extension ConnectionTable {
     mutating func received(_ id: BluetoothChannelID, _ now: Instant) {
         guard let (index, channel) = place(of: id) else { return }
         peers[index].channels[channel].lastTraffic = now
+        peers[index].channels[channel].lastReceived = now
         peers[index].channels[channel].unansweredSince = nil
     }
 
     mutating func ended(_ id: BluetoothChannelID, _ code: Int32, _ now: Instant) -> [Output] {
         guard let (index, channel) = place(of: id) else { return [] }
         let wasOpen = peers[index].channels.remove(at: channel).isOpen
-        let outputs = wasOpen ? [] : [failed(index, code, now)]
+        var outputs = wasOpen ? [] : [failed(index, code, now)]
+        if !wasOpen, code == Self.tooManyLinks {
+            outputs += learnRoom(beside: peers[index].address, now)
+        }
         return isGone(peers[index], now) ? outputs + forget(index) : outputs
     }
 

@@ -25,6 +25,10 @@ struct BluetoothChannelID: Comparable, Sendable {
 /// Of two nodes, the one with the lower PeerID connects at once when it has something to say; the
 /// other waits three seconds and then connects all the same. If both did, both channels are heard
 /// and the newest is used. One message of a channel is one datagram.
+///
+/// A controller that is full takes nobody in, and is not seen any more: those around one that are
+/// full of each other would shut out whoever comes late, a collector too. So the last place is left
+/// to who comes, and who has been quiet makes room.
 struct ConnectionTable: Sendable {
     enum Input: Sendable {
         case adapterUp(BluetoothAddress)
@@ -61,6 +65,10 @@ struct ConnectionTable: Sendable {
         let id: BluetoothChannelID
         var state: State
         var lastTraffic: Instant
+        /// When something came last, or since when it is open.
+        var lastReceived: Instant
+        /// Whether we connected.
+        var isOurs: Bool
         /// The first write since something came; nil: nothing is owed.
         var unansweredSince: Instant?
     }
@@ -92,6 +100,8 @@ struct ConnectionTable: Sendable {
     /// By address. An array: there are few, and a dictionary's code is large.
     var peers: [PeerConnection] = []
     var announced: [BluetoothAddress] = []
+    /// How many peers the controller holds, as far as it has shown.
+    var roomMax = Limits.bluetoothConnectionsMax
     var random: SeededGenerator
     private var lastID: UInt32 = 0
 
@@ -158,6 +168,7 @@ struct ConnectionTable: Sendable {
 
     private mutating func adapterUp(_ address: BluetoothAddress) {
         own = address
+        roomMax = Limits.bluetoothConnectionsMax
         for address in configured { peers[insert(address)].psm = Self.classicPSM }
     }
 
@@ -249,6 +260,21 @@ struct ConnectionTable: Sendable {
         peers.reduce(0) { $0 + ($1.channels.isEmpty || $1.address == address ? 0 : 1) }
     }
 
+    /// Room for one more in a controller that is to hold so many: at the limit, in the place of the
+    /// peer that has been quiet for longest. Nil: everybody is in use.
+    mutating func makePlace(
+        for address: BluetoothAddress, upTo most: Int, _ now: Instant
+    ) -> [Output]? {
+        guard connections(beside: address) >= most else { return [] }
+        let quiet = peers.indices.filter {
+            peers[$0].address != address && peers[$0].isQuiet(now)
+        }
+        guard let index = quiet.min(by: { peers[$0].lastReceived < peers[$1].lastReceived })
+        else { return nil }
+        defer { peers[index].channels = [] }
+        return peers[index].channels.map { .close($0.id) }
+    }
+
     /// Four scans of a content node.
     static let lifetime = Duration.seconds(120)
     /// Where BR/EDR channels are taken: `Ri`, in the dynamic range (its first byte even, its
@@ -260,6 +286,14 @@ extension ConnectionTable.PeerConnection {
     var isConnected: Bool { channels.contains { $0.isOpen } }
 
     var isConnecting: Bool { channels.contains { !$0.isOpen } }
+
+    /// When something came last over any of its channels.
+    var lastReceived: Instant { channels.map(\.lastReceived).max() ?? .zero }
+
+    /// Open, and not in use: a neighbour would have said something.
+    func isQuiet(_ now: Instant) -> Bool {
+        isConnected && !isConnecting && now - lastReceived >= ConnectionTable.quietTime
+    }
 
     func wasHeard(_ now: Instant) -> Bool {
         heardAt.map { now - $0 < ConnectionTable.lifetime } ?? false

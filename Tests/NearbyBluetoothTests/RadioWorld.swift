@@ -44,6 +44,8 @@ struct RadioWorld {
     var connectDelay = Duration.milliseconds(100) ..< .milliseconds(2_000)
     /// Of 100 connects, so many fail.
     var failures = 0
+    /// So many connections each controller holds.
+    var controllerMax = Int.max
 
     init(_ prefixes: [UInt64], seed: UInt64) {
         random = SeededGenerator(seed: seed)
@@ -125,6 +127,9 @@ struct RadioWorld {
             guard succeeds, nodes[other].isOn, nodes[node].isOn else {
                 return give(node, .ended(id, code: 111))
             }
+            guard linkCount(node) < controllerMax, linkCount(other) < controllerMax else {
+                return give(node, .ended(id, code: 31))
+            }
             let accepted = nodes[other].table.makeID()
             far[Key(node: node, id: id)] = Key(node: other, id: accepted)
             far[Key(node: other, id: accepted)] = Key(node: node, id: id)
@@ -136,6 +141,35 @@ struct RadioWorld {
             nodes[node].received.append((bytes, address))
         case .ended(let node, let id): give(node, .ended(id, code: 0))
         }
+    }
+
+    /// Connections that a controller has: channels with one peer are one.
+    private func linkCount(_ node: Int) -> Int {
+        Set(far.filter { $0.key.node == node }.map(\.value.node)).count
+    }
+
+    /// For so many seconds all hear each other, whoever is connected says hello every second, and
+    /// all send everybody a beacon every ten.
+    mutating func live(_ seconds: Int) {
+        for second in 0..<seconds {
+            for node in nodes.indices {
+                let connected = nodes[node].table.connected
+                for other in nodes.indices where other != node {
+                    let address = nodes[other].address
+                    if second % 10 == node % 10 { hear(node, other) }
+                    if second % 10 == node % 10 || isNeighbour(node, other, connected) {
+                        give(node, .send([UInt8(node)], to: address))
+                    }
+                }
+            }
+            pass(.seconds(1))
+        }
+    }
+
+    /// Who wants whom: the next four in a circle, and those that want us.
+    private func isNeighbour(_ node: Int, _ other: Int, _ connected: [BluetoothAddress]) -> Bool {
+        let apart = (node - other + nodes.count) % nodes.count
+        return min(apart, nodes.count - apart) <= 2 && connected.contains(nodes[other].address)
     }
 
     private mutating func cut(_ key: Key) {
