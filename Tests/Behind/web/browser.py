@@ -168,7 +168,7 @@ class Browser:
         assert "exceptionDetails" not in result, f"{script}: {result['exceptionDetails']}"
         return result["result"].get("value")
 
-    def wait(self, script, seconds=30, what=None):
+    def wait(self, script, seconds=60, what=None):
         return until(lambda: self.eval(script), seconds, what or f"never came true: {script}")
 
     def text(self, selector="body"):
