@@ -81,7 +81,8 @@ import Testing
                 let newest = try reader.newestReadings(query, limit: 5)
                 #expect(newest.map(\.series.node) == [own])
                 #expect(newest.map(\.series.channel) == ["air"])
-                #expect(newest.map(\.reading.outcome) == (try store.allReadings().map(\.outcome)))
+                let sent = try store.allReadings().map(\.outcome)
+                #expect(newest.map(\.reading.outcome) == sent)
             }
         }
     }
