@@ -18,7 +18,7 @@ extension ConnectionTable {
     private static let busy: Int32 = 16
     /// Linux's EMLINK: the controller holds no more connections.
     private static let tooManyLinks: Int32 = 31
-    /// With less there is no way on from here.
+    /// With fewer, nothing could be forwarded.
     private static let roomMin = 2
 
     static func deadline(of peer: PeerConnection) -> Instant? {
@@ -89,8 +89,9 @@ extension ConnectionTable {
 
     // MARK: Room
 
-    /// The controller takes no more. From now on one place is left free; the first time somebody
-    /// has to go for it, the last whom we connected to: whoever he is, he has a place for others.
+    /// The controller takes no more. From now on one place is left free. The first time, if all are
+    /// in use, a neighbour has to go for it: the one that we connected to last, which may come back
+    /// when it has found nobody else.
     private mutating func learnRoom(beside address: BluetoothAddress, _ now: Instant) -> [Output] {
         let count = connections(beside: address)
         guard count >= Self.roomMin else { return [] }

@@ -26,9 +26,9 @@ struct BluetoothChannelID: Comparable, Sendable {
 /// other waits three seconds and then connects all the same. If both did, both channels are heard
 /// and the newest is used. One message of a channel is one datagram.
 ///
-/// A controller that is full takes nobody in, and is not seen any more: those around one that are
-/// full of each other would shut out whoever comes late, a collector too. So the last place is left
-/// to who comes, and who has been quiet makes room.
+/// A full controller accepts nobody, and stops advertising: nodes that are full of each other
+/// would shut out a latecomer, even a collector. So nobody connects into the last place, which is
+/// left for who comes, and a peer that has been quiet makes room.
 struct ConnectionTable: Sendable {
     enum Input: Sendable {
         case adapterUp(BluetoothAddress)

@@ -8,6 +8,7 @@ public final class InfluxOutput: OutputSink {
     private let client: HTTPClient
     private let requests: InfluxRequests
     private let lines: LineProtocol
+
     public init(_ settings: InfluxSettings) {
         client = HTTPClient(settings.server)
         let place: InfluxRequests.Place =
@@ -39,27 +40,32 @@ public final class InfluxOutput: OutputSink {
     ) throws(OutputFault) -> [OutputReading] {
         var presence = InfluxPresence()
         for question in InfluxPresence.questions(about: batch) {
-            var some = InfluxPresence()
-            try ask(requests.present(question, isAny: true), &some, &receipt)
-            guard !some.isEmpty else { continue }
+            let answer = try ask(requests.anyPresent(question), &receipt)
+            guard InfluxPresence.isAny(in: answer) else { continue }
             for piece in question.pieces {
-                try ask(requests.present(piece, isAny: false), &presence, &receipt)
+                presence.add(try ask(requests.present(piece), &receipt))
             }
         }
         return presence.isEmpty ? batch.readings : batch.readings.filter { !presence.has($0) }
     }
 
-    /// A server that refuses to tell is written to all the same.
+    /// The answer. A server that refuses to tell, which is remarked, is written to all the same;
+    /// one without the database has nothing.
     private func ask(
-        _ request: HTTPRequest, _ presence: inout InfluxPresence, _ receipt: inout OutputReceipt
-    ) throws(OutputFault) {
+        _ request: HTTPRequest, _ receipt: inout OutputReceipt
+    ) throws(OutputFault) -> [UInt8] {
         let answer = try client.post(request, tokenWord: "Token")
-        if answer.isSuccess { return presence.add(answer.body) }
-        let words = ServerWords.text(of: answer.body, hiding: client.secrets) ?? "no reason given"
-        let remark =
-            "\(client.target) does not say which readings it has (\(answer.status), \(words)): "
-            + "those under other names, labels or units will be there twice; allow the user to read"
-        if receipt.remarks.isEmpty { receipt.remarks = [remark] }
+        let words = ServerWords.text(of: answer.body, hiding: client.secrets)
+        let isJSON = answer.body.first == UInt8(ascii: "{")
+        if answer.isSuccess, !isJSON || words == nil { return answer.body }
+        let isUnmade = requests.create != nil && words?.contains("not found") == true
+        if !isUnmade, receipt.remarks.isEmpty {
+            receipt.remarks.append(
+                "\(client.target) does not say which readings it has (\(answer.status), "
+                    + "\(words ?? "no reason given")): those under other names, labels or units "
+                    + "will be there twice; allow the user to read")
+        }
+        return []
     }
 
     // MARK: Parts

@@ -116,14 +116,15 @@ import Testing
                 == [[[1, 2, 250], [251], [900]], [[901], [5]]])
         let requests = InfluxRequests(.database("d", policy: "p"), measurement: "m")
         let body = String(
-            decoding: requests.present(questions[0], isAny: false).body, as: UTF8.self)
+            decoding: requests.present(questions[0]).body, as: UTF8.self)
         #expect(body.contains("%22sequence%22%20%3E%3D%201%20AND%20%22sequence%22%20%3C%3D%20900"))
         #expect(body.contains("time%20%3E%3D%201700000000123456001%20AND%20time%20%3C%3D"))
         #expect(body.hasSuffix("&db=d&rp=p"))
+        #expect(requests.present(questions[0]).headers == ["Accept: application/csv"])
         let any = InfluxRequests(.bucket("b", organisation: "o"), measurement: "m")
-            .present(questions[0], isAny: true)
+            .anyPresent(questions[0])
         #expect(String(decoding: any.body, as: UTF8.self).hasSuffix("LIMIT%201&db=b"))
-        #expect(any.headers == ["Accept: application/csv"])
+        #expect(any.headers.isEmpty)
     }
 
     @Test(arguments: [
@@ -137,6 +138,14 @@ import Testing
         #expect(presence.has(Batches.reading(7)))
         #expect(!presence.has(Batches.reading(8)))
         #expect(!presence.has(Batches.reading(7, utc: 1_700_000_000_123_457_789)))
+    }
+
+    @Test func aRowInJSONIsSomething() {
+        let row = #"{"results":[{"series":[{"name":"m","values":[[1700000000123456007,7]]}]}]}"#
+        #expect(InfluxPresence.isAny(in: Array(row.utf8)))
+        for nothing in ["", #"{"results":[{"statement_id":0}]}"#, #"{"error":"no mapping"}"#] {
+            #expect(!InfluxPresence.isAny(in: Array(nothing.utf8)))
+        }
     }
 
     @Test(arguments: [

@@ -85,6 +85,11 @@ public struct InfluxPresence: Sendable {
         return questions
     }
 
+    /// Whether an answer in JSON has a row.
+    public static func isAny(in answer: [UInt8]) -> Bool {
+        answer.contains(Array("\"series\"".utf8))
+    }
+
     /// Lines of CSV whose last two columns are time and sequence number. Whatever else there is,
     /// and a line without an end, is passed over.
     public mutating func add(_ answer: [UInt8]) {

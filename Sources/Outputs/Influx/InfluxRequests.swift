@@ -67,10 +67,21 @@ public struct InfluxRequests: Sendable {
         }
     }
 
-    /// Asks which of these readings are there, under whatever tags, or whether any is. The answer
-    /// is for `InfluxPresence`. Version 2 takes InfluxQL, too; a DBRP mapping makes the bucket a
-    /// database there.
-    public func present(_ question: InfluxPresence.Question, isAny: Bool) -> HTTPRequest {
+    /// Asks which of these readings are there, under whatever tags, for `InfluxPresence.add`.
+    public func present(_ question: InfluxPresence.Question) -> HTTPRequest {
+        // CSV has no place for the errors of a statement.
+        var request = select(question, "")
+        request.headers = ["Accept: application/csv"]
+        return request
+    }
+
+    /// Asks whether any of them is, for `InfluxPresence.isAny`.
+    public func anyPresent(_ question: InfluxPresence.Question) -> HTTPRequest {
+        select(question, " LIMIT 1")
+    }
+
+    /// Version 2 takes InfluxQL, too; a DBRP mapping makes the bucket a database there.
+    private func select(_ question: InfluxPresence.Question, _ limit: String) -> HTTPRequest {
         let node = question.node
         let (numbers, times) = (question.numbers, question.times)
         var statement =
@@ -78,8 +89,7 @@ public struct InfluxRequests: Sendable {
             + "\"peer\" = '\(node.peer)' AND \"run\" = '\(node.run)'"
         statement += " AND \"sequence\" >= \(numbers.lowerBound)"
         statement += " AND \"sequence\" <= \(numbers.upperBound)"
-        statement += " AND time >= \(times.lowerBound) AND time <= \(times.upperBound)"
-        if isAny { statement += " LIMIT 1" }
+        statement += " AND time >= \(times.lowerBound) AND time <= \(times.upperBound)" + limit
         var parameters: [HTTPRequest.Parameter] = [.init("epoch", "ns"), .init("q", statement)]
         switch place {
         case .database(let database, let policy):
@@ -87,9 +97,7 @@ public struct InfluxRequests: Sendable {
             if !policy.isEmpty { parameters.append(.init("rp", policy)) }
         case .bucket(let bucket, _): parameters.append(.init("db", bucket))
         }
-        var request = HTTPRequest.form(path: "/query", parameters)
-        request.headers = ["Accept: application/csv"]
-        return request
+        return .form(path: "/query", parameters)
     }
 
     /// A name in InfluxQL.
