@@ -36,7 +36,8 @@ struct IIOBufferDriverTests {
     }
 
     /// The kernel's end; open before the driver, or its reads would find the end of the file.
-    private func kernelEnd() -> Int32 { open(tree.root + "/dev/iio:device0", O_RDWR) }
+    /// Not for the programs that other tests start: they would keep it open.
+    private func kernelEnd() -> Int32 { open(tree.root + "/dev/iio:device0", O_RDWR | O_CLOEXEC) }
 
     private func driver(trigger: String? = "fast", frequency: String? = "1000") -> IIOBufferDriver {
         IIOBufferDriver(

@@ -90,7 +90,7 @@ final class WriterThread: Sendable {
                 guard let context else { return nil }
                 let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
                 for text in work.texts {
-                    let file = open(work.path, O_WRONLY)
+                    let file = open(work.path, O_WRONLY | O_CLOEXEC)
                     _ = text.withCString { Glibc.write(file, $0, strlen($0)) }
                     close(file)
                     // Until the reader has found the end of the file.

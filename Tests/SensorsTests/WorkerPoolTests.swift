@@ -34,7 +34,7 @@ struct WorkerPoolTests {
         let inOrder = (0..<20).map { "\($0)" }
         #expect(log.all == inOrder, "one free worker keeps the order")
         #expect(sensor.fault == nil, "status does not wait for it")
-        let writer = open(fifo, O_WRONLY)
+        let writer = open(fifo, O_WRONLY | O_CLOEXEC)
         _ = write(writer, "21.5\n", 5)
         close(writer)
         #expect(wait(upTo: 10_000) { log.all.last == "fifo 1" })

@@ -37,6 +37,8 @@ import Testing
     private func killedWriter(_ path: String, after lines: Int, delay: UInt32) throws -> UInt64? {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
+        // Not for the programs that other tests start: they would keep it open.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
