@@ -58,6 +58,9 @@ struct CollectedPeer: Sendable {
     var lastHeard = Instant.zero
     var lastBirthRequest: Instant?
 
+    /// A report that was held came earlier than what released it.
+    mutating func heard(_ arrival: Instant) { lastHeard = max(lastHeard, arrival) }
+
     // MARK: Runs
 
     /// Whether this is another run, or the next birth of a known one.

@@ -186,10 +186,8 @@ public struct CollectorMachine: Sendable {
     }
 
     private mutating func accept(_ incoming: HeldReport, from peer: PeerID) -> [Output] {
-        // A report that was held came earlier than what released it.
-        let lastHeard = peers[peer]?.lastHeard ?? incoming.arrival
         let newcomer = newPeer
-        peers[peer, default: newcomer].lastHeard = max(lastHeard, incoming.arrival)
+        peers[peer, default: newcomer].heard(incoming.arrival)
         // Nothing is accepted that cannot be committed: the agent keeps it and sends it again.
         if isDurable {
             if ledger.isFull(for: peer) { return [.drop(.storeBehind)] }

@@ -32,6 +32,8 @@ public final class CollectorNode {
     /// The node's outputs are being taken.
     private var isSettling = false
     private var outputs: [Output] = []
+    /// As many as came of the last input; so that they are not moved as they grow.
+    private var outputCount = 0
 
     public init(node: Node, settings: Settings) {
         self.node = node
@@ -54,6 +56,7 @@ public final class CollectorNode {
     public var isSettled: Bool { !isDurable || !machine.isCommitting || storeFault != nil }
 
     public func handle(_ input: Input, now: Instant) -> [Output] {
+        outputs.reserveCapacity(outputCount)
         switch input {
         case .start: if isDurable { outputs.append(.store(.open)) }
         case .network(let inputs): for input in inputs { node.handle(input, now: now) }
@@ -73,7 +76,10 @@ public final class CollectorNode {
         case .deadlineReached: deadlineReached(now)
         }
         settle(now)
-        defer { outputs = [] }
+        defer {
+            outputCount = outputs.count
+            outputs = []
+        }
         return outputs
     }
 

@@ -24,29 +24,32 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     /// How long after `right` this is; negative if before.
     public static func - (left: Instant, right: Instant) -> Duration {
-        Duration(wholeNanoseconds: left.nanoseconds.subtractingSaturating(right.nanoseconds))
+        let nanoseconds = left.nanoseconds.subtractingSaturating(right.nanoseconds)
+        let attoseconds = nanoseconds.multipliedFullWidth(by: 1_000_000_000)
+        return Duration(_high: attoseconds.high, low: attoseconds.low)
     }
 }
 
-// A duration has 128 bits of attoseconds. Nearly all here are between zero and 18 s: their upper
-// half is zero, and they are converted without the 128-bit arithmetic of which each frame took a
-// dozen.
+// A duration has 128 bits of attoseconds. Each frame converts a dozen and each reading a few, so it
+// is done without 128-bit arithmetic: nearly all are below 18 s, where the upper half is zero, and
+// offsets to UTC are not.
 extension Duration {
-    fileprivate init(wholeNanoseconds nanoseconds: Int64) {
-        let (attoseconds, overflow) = UInt64(truncatingIfNeeded: nanoseconds)
-            .multipliedReportingOverflow(by: 1_000_000_000)
-        self =
-            overflow || nanoseconds < 0
-            ? .nanoseconds(nanoseconds) : Duration(_high: 0, low: attoseconds)
-    }
-
-    /// Whole nanoseconds, saturating at ±292 years.
+    /// Whole nanoseconds, rounded towards zero, saturating at ±292 years.
     public var nanoseconds: Int64 {
         if _high == 0 { return Int64(_low / 1_000_000_000) }
-        let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
-        return scaled.addingSaturating(attoseconds / 1_000_000_000)
+        if _high > 0 { return Self.nanoseconds(UInt64(_high), _low) ?? .max }
+        let low = 0 &- _low
+        let high = UInt64(bitPattern: ~_high) &+ (low == 0 ? 1 : 0)
+        return Self.nanoseconds(high, low).map { -$0 } ?? .min
+    }
+
+    /// (high · 2⁶⁴ + low) / 10⁹, as 2⁶⁴ is 18,446,744,073 · 10⁹ + 709,551,616; nil from 2⁶³ on.
+    private static func nanoseconds(_ high: UInt64, _ low: UInt64) -> Int64? {
+        guard high < 500_000_000 else { return nil }
+        let part = (low / 1_000_000_000, low % 1_000_000_000)
+        let rest = (high &* 709_551_616).quotientAndRemainder(dividingBy: 1_000_000_000)
+        let carry = (part.1 &+ rest.remainder) / 1_000_000_000
+        return Int64(high &* 18_446_744_073 &+ part.0 &+ rest.quotient &+ carry)
     }
 
     /// Whole milliseconds, rounded towards zero.

@@ -36,6 +36,9 @@ public struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Half spreads as well as the whole, in less time; three keys with one half take 2⁴³ trials.
     public func hash(into hasher: inout Hasher) { hasher.combine(high) }
 
+    /// At once, as the standard library hashes its own integers: a third of the time.
+    public func _rawHashValue(seed: Int) -> Int { high._rawHashValue(seed: seed) }
+
     public static func < (left: PeerID, right: PeerID) -> Bool {
         left.high != right.high ? left.high < right.high : left.low < right.low
     }

@@ -81,14 +81,18 @@ struct BootClock: Sendable {
         announced = reading
     }
 
-    mutating func observe(newest time: Instant, arrival: Instant) {
-        guard time <= .zero + Limits.uptimeMax else { return }
+    /// - Returns: whether its offset is measured, so that nothing hangs on arrivals.
+    @discardableResult
+    mutating func observe(newest time: Instant, arrival: Instant) -> Bool {
+        let isMeasured = track.latest != nil
+        guard time <= .zero + Limits.uptimeMax else { return isMeasured }
         newest = max(newest, time)
         if arrivals == nil {
             arrivals = ClockEstimate(sent: time, arrived: arrival)
         } else {
             arrivals?.observe(sent: time, arrived: arrival)
         }
+        return isMeasured
     }
 }
 

@@ -80,10 +80,12 @@ struct ClockBook: Sendable {
             return receive(birth, from: peer, now: now)
         case .arrived(let boot, let newest, let arrival, let peer):
             let boot = self.boot(boot, of: peer)
-            guard register(boot, of: peer, now: now) else { break }
-            clocks[boot]?.observe(newest: newest, arrival: arrival)
-            let isMeasured = clocks[boot]?.track.latest != nil
-            let published = isMeasured ? [] : publish(boot, now: now)
+            guard register(boot, of: peer, now: now), let place = clocks.index(forKey: boot)
+            else { break }
+            // Where it lies: this is done for each report.
+            let isMeasured = clocks.values[place].observe(newest: newest, arrival: arrival)
+            if isMeasured { break }
+            let published = publish(boot, now: now)
             // Its end is the beginning of what it followed.
             return published.isEmpty ? [] : published + publishEnded(of: peer, now: now)
         case .stored(let mapping, let peer):
@@ -120,8 +122,9 @@ struct ClockBook: Sendable {
     /// Add this to a boot's time to have it on our clock; nil where nothing is known.
     func offset(of boot: BootID) -> Duration? {
         if boot == ownBoot { return .zero }
-        guard let clock = clocks[boot] else { return nil }
-        return offset(of: boot, clock, depth: Limits.clockBootsMax)
+        guard let place = clocks.index(forKey: boot) else { return nil }
+        if let measured = clocks.values[place].track.latest { return measured.offset }
+        return offset(of: boot, clocks.values[place], depth: Limits.clockBootsMax)
     }
 
     /// How well the times of a boot are founded.
@@ -133,7 +136,9 @@ struct ClockBook: Sendable {
         let longest = Instant.zero + Limits.uptimeMax
         let boot = self.boot(boot, of: peer)
         if boot == ownBoot { return min(longest, now + Limits.readingAheadMax) }
-        guard let measured = clocks[boot]?.track.latest else { return longest }
+        guard let place = clocks.index(forKey: boot),
+            let measured = clocks.values[place].track.latest
+        else { return longest }
         return min(longest, now - measured.offset + Limits.readingAheadMax)
     }
 

@@ -43,7 +43,7 @@ extension CollectorMachine {
     mutating func date(_ delivery: inout Delivery) -> [Output] {
         var outputs: [Output] = []
         let boot = clocks.boot(delivery.birth.boot, of: delivery.peer)
-        if let newest = delivery.readings.map(\.time).max() {
+        if let newest = delivery.readings.lazy.map({ $0.time }).max() {
             let input = ClockBook.Input.arrived(
                 boot: boot, newest: newest, arrival: delivery.arrival, from: delivery.peer)
             outputs = record(input, now: delivery.arrival)

@@ -11,6 +11,13 @@ public struct RunKey: Hashable, Comparable, Sendable {
         self.run = run
     }
 
+    /// As of a PeerID.
+    public func hash(into hasher: inout Hasher) { hasher.combine(peer.high ^ run.value) }
+
+    public func _rawHashValue(seed: Int) -> Int {
+        (peer.high ^ run.value)._rawHashValue(seed: seed)
+    }
+
     public static func < (left: RunKey, right: RunKey) -> Bool {
         (left.peer, left.run) < (right.peer, right.run)
     }

@@ -6,7 +6,9 @@ struct RunSeries: Sendable {
     var birth: Birth
     var hops: UInt8
     var rank: ClockRank
-    var series: [UInt16: Series] = [:]
+    private(set) var channels = ChannelNumbers()
+    /// In the order of `channels`.
+    private(set) var series: [Series] = []
     private var missing: UInt64
     private var missingAtClose: UInt64 = 0
 
@@ -17,11 +19,50 @@ struct RunSeries: Sendable {
         missing = delivery.missing
     }
 
-    mutating func record(_ delivery: Delivery) {
+    /// What became of a delivery's readings.
+    struct Added {
+        /// Channels that were new.
+        var channels = 0
+        /// Readings of channels for which there was no room.
+        var refused = 0
+        /// Readings that lie in no open window.
+        var outside = 0
+        /// When the newest that was taken was measured, on our clock.
+        var newest: Instant?
+    }
+
+    /// - Parameters:
+    ///   - room: how many channels more may be kept.
+    ///   - windowNumber: the window that a time lies in.
+    mutating func add(
+        _ delivery: Delivery, room: Int, firstOpen: Int64, generator: inout SeededGenerator,
+        windowNumber: (Instant) -> Int64
+    ) -> Added {
+        var added = Added()
         if birth.number != delivery.birth.number { birth = delivery.birth }
         hops = delivery.hops
         rank = delivery.rank
         missing = delivery.missing
+        for reading in delivery.readings {
+            let place: Int
+            if let known = channels.place(of: reading.channel) {
+                place = known
+            } else if added.channels < room {
+                place = channels.insert(reading.channel)
+                series.insert(Series(), at: place)
+                added.channels += 1
+            } else {
+                added.refused += 1
+                continue
+            }
+            let time = delivery.eventTime(of: reading)
+            let latest = Latest(outcome: reading.outcome, time: time, sequence: reading.sequence)
+            let isInside = series[place].add(
+                latest, window: windowNumber(time), firstOpen: firstOpen, generator: &generator)
+            if !isInside { added.outside += 1 }
+            added.newest = max(added.newest ?? time, time)
+        }
+        return added
     }
 
     /// Readings that went missing since the last window closed.
@@ -30,9 +71,11 @@ struct RunSeries: Sendable {
     mutating func close(_ number: Int64, silentSince limit: Instant) {
         // A gap that is filled later lowers the level from which the next window counts.
         missingAtClose = missing
-        for channel in series.keys.sorted() {
-            series[channel]?.close(number)
-            if let last = series[channel]?.last, last.time < limit { series[channel] = nil }
+        for place in series.indices.reversed() {
+            series[place].close(number)
+            guard let last = series[place].last, last.time < limit else { continue }
+            channels.remove(at: place)
+            series.remove(at: place)
         }
     }
 }
@@ -61,30 +104,36 @@ struct Series: Sendable {
     private(set) var last: Latest?
     /// The newest of those that lie in no open window.
     private(set) var lastClosed: Latest?
-    /// By window number; at most `Limits.openWindowsMax`.
-    private(set) var open: [Int64: WindowAccumulator] = [:]
+    /// At most `Limits.openWindowsMax`, and mostly one or two.
+    private var open: [(number: Int64, accumulator: WindowAccumulator)] = []
     private(set) var lateCount = 0
 
-    /// Returns whether the reading lies in an open window.
+    /// What lies in an open window.
+    func accumulator(of window: Int64) -> WindowAccumulator {
+        open.first { $0.number == window }?.accumulator ?? WindowAccumulator()
+    }
+
+    /// - Returns: whether the reading lies in an open window.
     mutating func add(
-        _ reading: Reading, time: Instant, window: Int64, firstOpen: Int64,
-        generator: inout SeededGenerator
+        _ latest: Latest, window: Int64, firstOpen: Int64, generator: inout SeededGenerator
     ) -> Bool {
-        let latest = Latest(outcome: reading.outcome, time: time, sequence: reading.sequence)
         last = Latest.newer(last, latest)
         guard window >= firstOpen, window - firstOpen < Limits.openWindowsMax else {
             lateCount += 1
             if window < firstOpen { lastClosed = Latest.newer(lastClosed, latest) }
             return false
         }
-        open[window, default: WindowAccumulator()].add(latest, generator: &generator)
+        let known = open.firstIndex { $0.number == window }
+        if known == nil { open.append((window, WindowAccumulator())) }
+        open[known ?? open.count - 1].accumulator.add(latest, generator: &generator)
         return true
     }
 
     mutating func close(_ number: Int64) {
-        if let last = open.removeValue(forKey: number)?.last {
+        if let last = accumulator(of: number).last {
             lastClosed = Latest.newer(lastClosed, last)
         }
+        open.removeAll { $0.number == number }
         lateCount = 0
     }
 }

@@ -46,17 +46,9 @@ public struct WindowAggregator: Sendable {
         case drop(DropReason, count: Int = 1)
     }
 
-    private struct PeerRun: Hashable, Comparable {
-        var peer: PeerID
-        var run: RunID
-
-        static func < (left: PeerRun, right: PeerRun) -> Bool {
-            (left.peer, left.run) < (right.peer, right.run)
-        }
-    }
-
     private let settings: Settings
     private let width: Int64
+    private let phase: Int64
     private var generator: SeededGenerator
     /// What there is of one agent. It has series, or is not there.
     private struct AgentWindows {
@@ -83,7 +75,7 @@ public struct WindowAggregator: Sendable {
         }
     }
 
-    private var runs: [PeerRun: RunSeries] = [:]
+    private var runs: [RunKey: RunSeries] = [:]
     private var agents: [PeerID: AgentWindows] = [:]
     private var seriesCount = 0
     /// The number of the first open window; nil before the first delivery.
@@ -93,6 +85,7 @@ public struct WindowAggregator: Sendable {
     public init(settings: Settings = Settings(), seed: UInt64 = 0) {
         self.settings = settings
         width = max(settings.width.nanoseconds, 1_000_000)
+        phase = settings.phase.nanoseconds
         generator = SeededGenerator(seed: seed)
     }
 
@@ -123,47 +116,43 @@ public struct WindowAggregator: Sendable {
     private mutating func add(_ delivery: Delivery) -> [Output] {
         let first = firstOpen ?? dueNumber(at: delivery.arrival)
         firstOpen = first
-        let key = PeerRun(peer: delivery.peer, run: delivery.birth.run)
+        let key = RunKey(peer: delivery.peer, run: delivery.birth.run)
         var agent = agents[key.peer] ?? AgentWindows()
-        var full = 0
-        var beyondShare = 0
-        var outside = 0
-        // Taken out and put back, so that the series are changed in place.
-        var run = runs.removeValue(forKey: key) ?? RunSeries(delivery)
-        run.record(delivery)
-        for reading in delivery.readings {
-            if run.series[reading.channel] == nil {
-                guard agent.seriesCount < settings.seriesPerPeerMax else {
-                    beyondShare += 1
-                    continue
-                }
-                guard seriesCount < Limits.windowSeriesMax else {
-                    full += 1
-                    continue
-                }
-                seriesCount += 1
-                agent.seriesCount += 1
-                run.series[reading.channel] = Series()
-            }
-            let time = delivery.eventTime(of: reading)
-            let isInside = run.series[reading.channel, default: Series()].add(
-                reading, time: time, window: number(at: time), firstOpen: first,
-                generator: &generator)
-            if !isInside { outside += 1 }
-            agent.record(delivery.birth, min(time, delivery.arrival))
+        let share = settings.seriesPerPeerMax - agent.seriesCount
+        let room = Limits.windowSeriesMax - seriesCount
+        let added = change(key, delivery) { [width, phase] run, generator in
+            run.add(
+                delivery, room: min(share, room), firstOpen: first, generator: &generator,
+                windowNumber: { Self.number(at: $0, phase, width) })
         }
+        seriesCount += added.channels
+        agent.seriesCount += added.channels
+        if let newest = added.newest { agent.record(delivery.birth, min(newest, delivery.arrival)) }
         var outputs: [Output] = []
-        if beyondShare > 0 {
+        if added.refused > 0, share <= room {
             if !agent.isFull { outputs.append(.shareFull(key.peer, delivery.birth.node)) }
             agent.isFull = true
-            outputs.append(.drop(.seriesQuota, count: beyondShare))
+            outputs.append(.drop(.seriesQuota, count: added.refused))
         }
-        // A run of which nothing could be taken in is not kept, so that runs are bounded by series.
-        if !run.series.isEmpty { runs[key] = run }
         if agent.seriesCount > 0 { agents[key.peer] = agent }
-        if full > 0 { outputs.append(.drop(.readingTableFull, count: full)) }
-        if outside > 0 { outputs.append(.drop(.readingOutsideWindows, count: outside)) }
+        if added.refused > 0, room < share {
+            outputs.append(.drop(.readingTableFull, count: added.refused))
+        }
+        if added.outside > 0 { outputs.append(.drop(.readingOutsideWindows, count: added.outside)) }
         return outputs
+    }
+
+    /// Changes a run where it lies. One of which nothing could be taken in is not kept, so that
+    /// runs are bounded by series.
+    private mutating func change(
+        _ key: RunKey, _ delivery: Delivery,
+        _ change: (inout RunSeries, inout SeededGenerator) -> RunSeries.Added
+    ) -> RunSeries.Added {
+        if let place = runs.index(forKey: key) { return change(&runs.values[place], &generator) }
+        var run = RunSeries(delivery)
+        let added = change(&run, &generator)
+        if !run.series.isEmpty { runs[key] = run }
+        return added
     }
 
     // MARK: Closing
@@ -207,11 +196,9 @@ public struct WindowAggregator: Sendable {
         for key in runs.keys.sorted() {
             guard let run = runs[key] else { continue }
             let isCurrent = agents[key.peer]?.newest?.run == key.run
-            for channelNumber in run.series.keys.sorted() {
-                guard let series = run.series[channelNumber],
-                    let channel = run.birth.channel(channelNumber)
-                else { continue }
-                let accumulator = series.open[number] ?? WindowAccumulator()
+            for (channelNumber, series) in zip(run.channels.numbers, run.series) {
+                guard let channel = run.birth.channel(channelNumber) else { continue }
+                let accumulator = series.accumulator(of: number)
                 // Of a channel that began later there is nothing to say yet.
                 guard let last = accumulator.last ?? series.lastClosed else { continue }
                 // An ended run and a retired channel show only while they have something to say.
@@ -246,10 +233,12 @@ public struct WindowAggregator: Sendable {
 
     // MARK: Numbers of windows
 
-    private func number(at time: Instant) -> Int64 {
-        let shifted = (time + settings.phase).nanoseconds
-        let quotient = shifted / width
-        return shifted % width < 0 ? quotient - 1 : quotient
+    private func number(at time: Instant) -> Int64 { Self.number(at: time, phase, width) }
+
+    private static func number(at time: Instant, _ phase: Int64, _ width: Int64) -> Int64 {
+        let shifted = time.nanoseconds.addingSaturating(phase)
+        let (quotient, remainder) = shifted.quotientAndRemainder(dividingBy: width)
+        return remainder < 0 ? quotient - 1 : quotient
     }
 
     /// The first window that is still open at this time.

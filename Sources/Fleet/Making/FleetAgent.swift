@@ -11,6 +11,15 @@ struct FleetAgent: Sendable {
         var map: ValueMap
         /// Before the map, when it was measured, and its number; nil: no reading came.
         var newest: (outcome: Outcome, sequence: UInt64)?
+
+        /// Unless what is known is newer.
+        mutating func apply(_ reading: Reading, utc: Int64, hops: UInt8) {
+            if let newest, (shown.utc, newest.sequence) >= (utc, reading.sequence) { return }
+            newest = (reading.outcome, reading.sequence)
+            shown.last = map.isIdentity ? reading.outcome : map(reading.outcome)
+            shown.utc = utc
+            shown.hops = hops
+        }
     }
 
     private var birth: Birth
@@ -18,8 +27,9 @@ struct FleetAgent: Sendable {
     private var labels: [Label] = []
     /// By shown name.
     private(set) var channels: [ListedChannel] = []
-    /// Where in `channels` a number is.
-    private var places: [UInt16: Int] = [:]
+    private var numbers = ChannelNumbers()
+    /// Where in `channels` they are, in the order of `numbers`.
+    private var places: [Int] = []
     /// What is wrong with the words for it.
     private(set) var faults: [String] = []
     /// When something came of it last: by our clock, or before this start, by UTC, nanoseconds.
@@ -58,7 +68,7 @@ struct FleetAgent: Sendable {
     mutating func recall(_ node: RecalledNode) {
         hearing = .before(node.utc ?? 0)
         for newest in node.newest {
-            guard let place = places[newest.channel] else { continue }
+            guard let place = place(of: newest.channel) else { continue }
             channels[place].newest = (newest.outcome, newest.sequence)
             channels[place].shown.last = channels[place].map(newest.outcome)
             channels[place].shown.utc = newest.utc
@@ -130,10 +140,15 @@ struct FleetAgent: Sendable {
             }
         }
         channels.sort { ($0.shown.name, $0.number) < ($1.shown.name, $1.number) }
-        places = [:]
-        for (place, channel) in channels.enumerated() { places[channel.number] = place }
+        numbers = ChannelNumbers()
+        places = []
+        for (place, channel) in channels.enumerated() {
+            places.insert(place, at: numbers.insert(channel.number))
+        }
         noteCollisions(own)
     }
+
+    private func place(of number: UInt16) -> Int? { numbers.place(of: number).map { places[$0] } }
 
     private mutating func noteCollisions(_ own: String) {
         let active = channels.filter { !$0.isRetired }
@@ -152,20 +167,11 @@ struct FleetAgent: Sendable {
         readingCount &+= UInt64(delivery.readings.count)
         guard delivery.birth.run == birth.run else { return }
         (hops, rank, lost) = (delivery.hops, delivery.rank, delivery.missing)
+        let offset = delivery.offset.nanoseconds.addingSaturating(unixOffset.nanoseconds)
         for reading in delivery.readings {
-            guard let place = places[reading.channel] else { continue }
-            let time = (reading.time + delivery.offset + unixOffset).nanoseconds
-            let held = channels[place]
-            if let newest = held.newest,
-                (held.shown.utc, newest.sequence) >= (time, reading.sequence)
-            {
-                continue
-            }
-            channels[place].newest = (reading.outcome, reading.sequence)
-            channels[place].shown.last =
-                held.map.isIdentity ? reading.outcome : held.map(reading.outcome)
-            channels[place].shown.utc = time
-            channels[place].shown.hops = delivery.hops
+            guard let place = place(of: reading.channel) else { continue }
+            let time = reading.time.nanoseconds.addingSaturating(offset)
+            channels[place].apply(reading, utc: time, hops: delivery.hops)
         }
     }
 

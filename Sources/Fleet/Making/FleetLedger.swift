@@ -66,12 +66,13 @@ public struct FleetLedger: Sendable {
     /// - Parameter unixOffset: added to our clock gives UTC.
     public mutating func apply(_ delivery: Delivery, unixOffset: Duration) {
         readingCount &+= UInt64(delivery.readings.count)
-        if agents[delivery.peer] == nil {
-            _ = apply(delivery.birth, of: delivery.peer, now: delivery.arrival)
+        // Looked up once: this is done for each report.
+        if let place = agents.index(forKey: delivery.peer),
+            !agents.values[place].needs(delivery)
+        {
+            return agents.values[place].apply(delivery, unixOffset: unixOffset)
         }
-        if agents[delivery.peer]?.needs(delivery) == true {
-            _ = apply(delivery.birth, of: delivery.peer, now: delivery.arrival)
-        }
+        _ = apply(delivery.birth, of: delivery.peer, now: delivery.arrival)
         agents[delivery.peer]?.apply(delivery, unixOffset: unixOffset)
     }
 

@@ -10,14 +10,19 @@ public struct NumberRanges: Hashable, Sendable {
     public var isEmpty: Bool { ranges.isEmpty }
 
     public func contains(_ number: UInt64) -> Bool {
-        let index = firstIndex { $0.upperBound > number }
-        return index < ranges.count && ranges[index].lowerBound <= number
+        // Nearly always asked of the number that comes next.
+        guard let last = ranges.last, number < last.upperBound else { return false }
+        return ranges[firstIndex { $0.upperBound > number }].lowerBound <= number
     }
 
     /// Adds the numbers; false, and nothing added, if that takes more than `limit` ranges.
     @discardableResult
     public mutating func insert(_ added: Range<UInt64>, limit: Int = .max) -> Bool {
         if added.isEmpty { return true }
+        if let last = ranges.last, last.upperBound == added.lowerBound {
+            ranges[ranges.count - 1] = last.lowerBound..<added.upperBound
+            return true
+        }
         let low = firstIndex { $0.upperBound >= added.lowerBound }
         let high = firstIndex { $0.lowerBound > added.upperBound }
         if low == high {

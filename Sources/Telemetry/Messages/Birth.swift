@@ -67,13 +67,14 @@ public struct Birth: Equatable, Sendable {
     }
 
     /// The channel of this number, if the birth lists it.
-    public func channel(_ number: UInt16) -> Channel? {
+    public func channel(_ number: UInt16) -> Channel? { place(of: number).map { channels[$0] } }
+
+    /// Where in `channels` it is.
+    func place(of number: UInt16) -> Int? {
         // Numbers are handed out from 1 without gaps, so the guess is nearly always right.
         let guess = Int(number) - 1
-        if channels.indices.contains(guess), channels[guess].number == number {
-            return channels[guess]
-        }
-        return channels.first { $0.number == number }
+        if channels.indices.contains(guess), channels[guess].number == number { return guess }
+        return channels.firstIndex { $0.number == number }
     }
 }
 

@@ -100,11 +100,12 @@ public struct Report: Equatable, Sendable {
         var readings: [Reading] = []
         readings.reserveCapacity(entries.count)
         for entry in entries {
-            guard let channel = birth.channel(entry.channel) else { continue }
+            guard let place = birth.place(of: entry.channel) else { continue }
             let outcome: Outcome
             switch entry.cell {
             case .scaled(let integer):
-                outcome = .value(DecimalValue(coefficient: integer, exponent: channel.scale))
+                let scale = birth.channels[place].scale
+                outcome = .value(DecimalValue(coefficient: integer, exponent: scale))
             case .decimal(let value): outcome = .value(value)
             case .null(let reason): outcome = .null(reason)
             }
