@@ -39,12 +39,16 @@ public final class AvahiService {
     private let loop: EventLoop
     private let poll: LoopPoll
     private var timer: EventLoop.TimerID?
+    /// Nil until there is a bus.
+    private var library: AvahiLibrary?
     private var client: OpaquePointer?
     private var group: OpaquePointer?
     private var browser: OpaquePointer?
     private var resolvers: [ServiceKey: Resolver] = [:]
     /// The daemon has let a call wait too long.
     private var isStalled = false
+    /// People know that there is no library.
+    private var isMissingTold = false
     /// What the library told since the loop came by.
     private var queued: [AvahiMachine.Input] = []
 
@@ -125,12 +129,20 @@ public final class AvahiService {
 
     private func connect() {
         disconnect()
+        guard AvahiLibrary.mayHaveBus else { return enqueue(.clientLost("there is no D-Bus")) }
+        var reason = ""
+        library = library ?? AvahiLibrary(fault: &reason)
+        guard let library else {
+            if !isMissingTold { onDiagnostic?(.libraryMissing(reason)) }
+            isMissingTold = true
+            return enqueue(.clientLost(reason))
+        }
         var fault: Int32 = 0
-        client = avahi_client_new(
-            poll.api, AVAHI_CLIENT_NO_FAIL,
+        client = cavahi_client_new(
+            library.functions, poll.api, AVAHI_CLIENT_NO_FAIL,
             { client, state, service in AvahiService.of(service)?.changed(client, state) },
             handle, &fault)
-        if client == nil { enqueue(.clientLost(AvahiText.fault(fault))) }
+        if client == nil { enqueue(.clientLost(library.text(fault))) }
     }
 
     private func changed(_ client: OpaquePointer?, _ state: AvahiClientState) {
@@ -138,7 +150,7 @@ public final class AvahiService {
         case AVAHI_CLIENT_S_RUNNING: enqueue(.daemon(.running))
         case AVAHI_CLIENT_S_REGISTERING, AVAHI_CLIENT_S_COLLISION: enqueue(.daemon(.busy))
         case AVAHI_CLIENT_CONNECTING: enqueue(.daemon(.absent))
-        default: enqueue(.clientLost(AvahiText.fault(avahi_client_errno(client))))
+        default: enqueue(.clientLost(fault(of: client)))
         }
     }
 
@@ -146,7 +158,7 @@ public final class AvahiService {
     private func disconnect() {
         queued = []
         isStalled = false
-        if let client { avahi_client_free(client) }
+        if let client, let library { cavahi_client_free(library.functions, client) }
         (client, group, browser) = (nil, nil, nil)
         resolvers = [:]
     }
@@ -155,25 +167,27 @@ public final class AvahiService {
 
     private func publish(_ name: String, _ links: [LinkID]) {
         withdraw()
-        guard let client else { return }
-        group = avahi_entry_group_new(
-            client, { _, state, service in AvahiService.of(service)?.changed(state) }, handle)
+        guard let client, let library else { return }
+        let functions = library.functions
+        group = cavahi_entry_group_new(
+            functions, client, { _, state, service in AvahiService.of(service)?.changed(state) },
+            handle)
         guard let group else { return enqueue(.group(.failed(lastFault))) }
         let text = advertisement.record.bytes
         var strings: UnsafeMutablePointer<AvahiStringList>?
-        guard avahi_string_list_parse(text, text.count, &strings) == 0 else {
+        guard cavahi_string_list_parse(functions, text, text.count, &strings) == 0 else {
             return enqueue(.group(.failed("no memory")))
         }
-        defer { avahi_string_list_free(strings) }
+        defer { cavahi_string_list_free(functions, strings) }
         for link in links {
-            let fault = avahi_entry_group_add_service_strlst(
-                group, Int32(truncatingIfNeeded: link.value), Int32(AVAHI_PROTO_UNSPEC),
-                AvahiPublishFlags(0), name, type, nil, nil, advertisement.record.port, strings)
+            let fault = cavahi_entry_group_add_service_strlst(
+                functions, group, Int32(truncatingIfNeeded: link.value), Int32(AVAHI_PROTO_UNSPEC),
+                AvahiPublishFlags(0), name, type, advertisement.record.port, strings)
             if fault == AVAHI_ERR_COLLISION { return enqueue(.group(.collision)) }
-            if fault != 0 { return enqueue(.group(.failed(AvahiText.fault(fault)))) }
+            if fault != 0 { return enqueue(.group(.failed(library.text(fault)))) }
         }
-        let fault = avahi_entry_group_commit(group)
-        if fault != 0 { enqueue(.group(.failed(AvahiText.fault(fault)))) }
+        let fault = cavahi_entry_group_commit(functions, group)
+        if fault != 0 { enqueue(.group(.failed(library.text(fault)))) }
     }
 
     private func changed(_ state: AvahiEntryGroupState) {
@@ -186,19 +200,17 @@ public final class AvahiService {
     }
 
     private func withdraw() {
-        if let group { avahi_entry_group_free(group) }
+        if let group, let library { cavahi_entry_group_free(library.functions, group) }
         group = nil
     }
 
     // MARK: The services of others
 
     private func browse() {
-        if let browser { avahi_service_browser_free(browser) }
-        browser = nil
-        guard let client else { return }
-        browser = avahi_service_browser_new(
-            client, Int32(AVAHI_IF_UNSPEC), Int32(AVAHI_PROTO_UNSPEC), type, nil,
-            AvahiLookupFlags(0),
+        guard let client, let functions = library?.functions else { return }
+        if let browser { cavahi_service_browser_free(functions, browser) }
+        browser = cavahi_service_browser_new(
+            functions, client, Int32(AVAHI_IF_UNSPEC), Int32(AVAHI_PROTO_UNSPEC), type,
             { _, link, family, event, name, _, domain, _, service in
                 guard let service = AvahiService.of(service) else { return }
                 if event == AVAHI_BROWSER_FAILURE {
@@ -229,7 +241,7 @@ public final class AvahiService {
             guard event == AVAHI_RESOLVER_FOUND, let address = TransportAddress(address) else {
                 return service.enqueue(.unresolved(key))
             }
-            let text = AvahiText.record(strings)
+            let text = service.library?.record(strings) ?? []
             let answer = ServiceAnswer(address: address, port: port, text: text)
             service.enqueue(.resolved(key, answer))
         }
@@ -237,13 +249,12 @@ public final class AvahiService {
 
     private func resolve(_ key: ServiceKey) {
         forget(key)
-        guard let client else { return }
+        guard let client, let functions = library?.functions else { return }
         let resolver = Resolver(self, key)
         let family = key.family.number
-        resolver.raw = avahi_service_resolver_new(
-            client, Int32(truncatingIfNeeded: key.link.value), family,
+        resolver.raw = cavahi_service_resolver_new(
+            functions, client, Int32(truncatingIfNeeded: key.link.value), family,
             AvahiText.zeroTerminated(key.name), type, AvahiText.zeroTerminated(key.domain), family,
-            AvahiLookupFlags(0),
             { _, _, _, event, _, _, _, _, address, port, strings, _, resolver in
                 guard let resolver else { return }
                 Unmanaged<Resolver>.fromOpaque(resolver).takeUnretainedValue()
@@ -254,7 +265,9 @@ public final class AvahiService {
 
     private func forget(_ key: ServiceKey) {
         guard let resolver = resolvers.removeValue(forKey: key) else { return }
-        if let raw = resolver.raw { avahi_service_resolver_free(raw) }
+        if let raw = resolver.raw, let library {
+            cavahi_service_resolver_free(library.functions, raw)
+        }
     }
 
     // MARK: Parts
@@ -265,8 +278,9 @@ public final class AvahiService {
         handle.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private var lastFault: String {
-        client.map { AvahiText.fault(avahi_client_errno($0)) } ?? "no client"
-    }
+    private var lastFault: String { client.map { fault(of: $0) } ?? "no client" }
 
+    private func fault(of client: OpaquePointer?) -> String {
+        library.map { $0.text(cavahi_client_errno($0.functions, client)) } ?? "no library"
+    }
 }

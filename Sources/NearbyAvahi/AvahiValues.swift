@@ -11,17 +11,6 @@ enum AvahiText {
     static func zeroTerminated(_ bytes: [UInt8]) -> [CChar] {
         bytes.map { CChar(bitPattern: $0) } + [0]
     }
-
-    static func fault(_ code: Int32) -> String { String(cString: avahi_strerror(code)) }
-
-    /// The TXT record in its wire form; one that is too long is cut one byte beyond what is read.
-    static func record(_ strings: UnsafeMutablePointer<AvahiStringList>?) -> [UInt8] {
-        let count = min(avahi_string_list_serialize(strings, nil, 0), ServiceRecord.bytesMax + 1)
-        guard count > 0 else { return [] }
-        return [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-            written = min(count, avahi_string_list_serialize(strings, buffer.baseAddress, count))
-        }
-    }
 }
 
 extension ServiceKey {

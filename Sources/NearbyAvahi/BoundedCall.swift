@@ -4,7 +4,7 @@ import Glibc
 /// answer, by default 25 s, and our whole node with it. Here it waits for `CallLimit.milliseconds`.
 ///
 /// The program's symbol is found before the shared library's (ld.so(8)), so the library calls this
-/// one; `dlsym` finds the next, which is libdbus's own.
+/// one, which calls libdbus's own.
 @_cdecl("dbus_connection_send_with_reply_and_block")
 public func boundedCall(
     _ connection: OpaquePointer?, _ message: OpaquePointer?, _ timeout: Int32,
@@ -23,9 +23,7 @@ enum CallLimit {
         ) -> OpaquePointer?
 
     fileprivate static let next: Call? = {
-        // RTLD_NEXT of <dlfcn.h>, a macro that Swift cannot import.
-        let symbol = dlsym(
-            UnsafeMutableRawPointer(bitPattern: -1), "dbus_connection_send_with_reply_and_block")
+        let symbol = AvahiLibrary.symbol("dbus_connection_send_with_reply_and_block")
         return symbol.map { unsafeBitCast($0, to: Call.self) }
     }()
 }

@@ -84,7 +84,7 @@ final class AvahiLink {
 extension AvahiDiagnostic {
     fileprivate var level: StandardErrorLog.Level {
         switch self {
-        case .daemonLost: .diagnostic
+        case .daemonLost, .libraryMissing: .diagnostic
         case .publishingFailed: .warning
         case .noDaemon, .published, .found, .changed, .lost, .silenced: .information
         }
@@ -93,6 +93,7 @@ extension AvahiDiagnostic {
     fileprivate func text(_ runner: NodeRunner) -> String {
         switch self {
         case .noDaemon: "avahi: no daemon; trying again"
+        case .libraryMissing(let reason): "avahi: \(reason): install libavahi-client3"
         case .daemonLost(let reason): "avahi: \(reason); trying again"
         case .published(let name): "avahi: published as \"\(name)\""
         case .publishingFailed(let reason): "avahi: not published: \(reason); trying again"
