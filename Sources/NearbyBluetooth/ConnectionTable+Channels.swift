@@ -18,8 +18,6 @@ extension ConnectionTable {
     private static let busy: Int32 = 16
     /// Linux's EMLINK: the controller holds no more connections.
     private static let tooManyLinks: Int32 = 31
-    /// With fewer, nothing could be forwarded.
-    private static let roomMin = 2
 
     static func deadline(of peer: PeerConnection) -> Instant? {
         var next = peer.attemptAt ?? .distantFuture
@@ -73,10 +71,11 @@ extension ConnectionTable {
             return []
         }
         let address = peers[index].address
-        guard let closed = makePlace(for: address, upTo: roomMax - 1, now) else {
+        room.tryMore(now)
+        guard let closed = makePlace(for: address, upTo: room.most - 1, now) else {
             peers[index].backoff.fail(now, using: &random)
             peers[index].attemptAt = peers[index].backoff.at
-            return [.drop(.bluetoothConnectionLimit)]
+            return [.drop(.bluetoothConnectionLimit)] + yieldPlace(to: index, now)
         }
         peers[index].attemptAt = nil
         let id = makeID()
@@ -85,24 +84,6 @@ extension ConnectionTable {
                 id: id, state: .connecting(since: now), lastTraffic: now, lastReceived: now,
                 isOurs: true))
         return closed + [.connect(id, to: address, psm: psm)]
-    }
-
-    // MARK: Room
-
-    /// The controller takes no more. From now on one place is left free. The first time, if all are
-    /// in use, a neighbour has to go for it: the one that we connected to last, which may come back
-    /// when it has found nobody else.
-    private mutating func learnRoom(beside address: BluetoothAddress, _ now: Instant) -> [Output] {
-        let count = connections(beside: address)
-        guard count >= Self.roomMin else { return [] }
-        let isNews = count < roomMax
-        roomMax = min(roomMax, count)
-        if let closed = makePlace(for: address, upTo: roomMax, now) { return closed }
-        guard isNews else { return [] }
-        let ours = peers.flatMap(\.channels).filter { $0.isOpen && $0.isOurs }
-        guard let newest = ours.map(\.id).max(), let place = place(of: newest) else { return [] }
-        defer { peers[place.peer].channels = [] }
-        return peers[place.peer].channels.map { .close($0.id) }
     }
 
     // MARK: Channels
@@ -116,9 +97,9 @@ extension ConnectionTable {
         guard makeRoom(for: address) else {
             return closed + [.drop(.bluetoothTableFull), .close(id)]
         }
-        roomMax = max(roomMax, connections(beside: address) + 1)
+        room.held(openCount(beside: address) + 1)
         // The place that it took was the last one.
-        closed += makePlace(for: address, upTo: roomMax - 1, now) ?? []
+        closed += makePlace(for: address, upTo: room.most - 1, now) ?? []
         let index = insert(address)
         if peers[index].channels.count >= Limits.bluetoothChannelsPerPeerMax {
             closed.append(.close(peers[index].channels.removeFirst().id))
@@ -129,6 +110,7 @@ extension ConnectionTable {
     mutating func connected(_ id: BluetoothChannelID, _ most: Int, _ now: Instant) -> [Output] {
         guard let place = place(of: id) else { return [.close(id)] }
         peers[place.peer].channels.remove(at: place.channel)
+        room.held(openCount(beside: peers[place.peer].address) + 1)
         return opened(id, most, place.peer, isOurs: true, now)
     }
 
@@ -141,6 +123,7 @@ extension ConnectionTable {
                 id: id, state: .open(messageBytesMax: most, isBlocked: false), lastTraffic: now,
                 lastReceived: now, isOurs: isOurs))
         peers[index].attemptAt = nil
+        peers[index].refusedSince = nil
         peers[index].backoff.succeed()
         return writeQueue(index, on: id, most)
     }
@@ -183,10 +166,15 @@ extension ConnectionTable {
 
     mutating func ended(_ id: BluetoothChannelID, _ code: Int32, _ now: Instant) -> [Output] {
         guard let (index, channel) = place(of: id) else { return [] }
-        let wasOpen = peers[index].channels.remove(at: channel).isOpen
-        var outputs = wasOpen ? [] : [failed(index, code, now)]
+        let gone = peers[index].channels.remove(at: channel)
+        let wasOpen = gone.isOpen
+        let wasInUse = wasOpen && now - gone.lastReceived < Self.quietTime
+        let outputs = wasOpen ? [] : [failed(index, code, now)]
+        if wasOpen { room.ended(now) }
+        if wasInUse, code == 0 { leave(index, now) }
         if !wasOpen, code == Self.tooManyLinks {
-            outputs += learnRoom(beside: peers[index].address, now)
+            room.refused(beside: openCount(beside: peers[index].address), now)
+            peers[index].refusedSince = peers[index].refusedSince ?? now
         }
         return isGone(peers[index], now) ? outputs + forget(index) : outputs
     }

@@ -28,7 +28,7 @@ struct BluetoothChannelID: Comparable, Sendable {
 ///
 /// A full controller accepts nobody, and stops advertising: nodes that are full of each other
 /// would shut out a latecomer, even a collector. So nobody connects into the last place, which is
-/// left for who comes, and a peer that has been quiet makes room.
+/// left for who comes, and a peer that has been quiet makes room (ConnectionTable+Room.swift).
 struct ConnectionTable: Sendable {
     enum Input: Sendable {
         case adapterUp(BluetoothAddress)
@@ -88,6 +88,8 @@ struct ConnectionTable: Sendable {
         var channels: [L2CAPChannel] = []
         var queue: [Waiting] = []
         var attemptAt: Instant?
+        /// Since when there was no place for it.
+        var refusedSince: Instant?
         var backoff = Backoff(first: .seconds(1), most: .seconds(60))
 
         init(_ address: BluetoothAddress) { self.address = address }
@@ -100,8 +102,9 @@ struct ConnectionTable: Sendable {
     /// By address. An array: there are few, and a dictionary's code is large.
     var peers: [PeerConnection] = []
     var announced: [BluetoothAddress] = []
-    /// How many peers the controller holds, as far as it has shown.
-    var roomMax = Limits.bluetoothConnectionsMax
+    var room = ControllerRoom()
+    /// When neighbours may go again for one who was refused.
+    var yields = Backoff(first: .seconds(60), most: .seconds(3_600))
     var random: SeededGenerator
     private var lastID: UInt32 = 0
 
@@ -113,6 +116,9 @@ struct ConnectionTable: Sendable {
 
     mutating func handle(_ input: Input, now: Instant) -> [Output] {
         let outputs = apply(input, now)
+        if outputs.contains(where: { if case .close = $0 { true } else { false } }) {
+            room.ended(now)
+        }
         return outputs + announce(now)
     }
 
@@ -168,7 +174,8 @@ struct ConnectionTable: Sendable {
 
     private mutating func adapterUp(_ address: BluetoothAddress) {
         own = address
-        roomMax = Limits.bluetoothConnectionsMax
+        room = ControllerRoom()
+        yields.succeed()
         for address in configured { peers[insert(address)].psm = Self.classicPSM }
     }
 
@@ -253,26 +260,6 @@ struct ConnectionTable: Sendable {
         let twin = BluetoothAddress(value: address.value, kind: .lowEnergyPublic)
         guard let index = index(of: twin) else { return false }
         return peers[index].isConnected || peers[index].wasHeard(now)
-    }
-
-    /// Peers with a channel or an attempt, but for this one.
-    func connections(beside address: BluetoothAddress) -> Int {
-        peers.reduce(0) { $0 + ($1.channels.isEmpty || $1.address == address ? 0 : 1) }
-    }
-
-    /// Room for one more in a controller that is to hold so many: at the limit, in the place of the
-    /// peer that has been quiet for longest. Nil: everybody is in use.
-    mutating func makePlace(
-        for address: BluetoothAddress, upTo most: Int, _ now: Instant
-    ) -> [Output]? {
-        guard connections(beside: address) >= most else { return [] }
-        let quiet = peers.indices.filter {
-            peers[$0].address != address && peers[$0].isQuiet(now)
-        }
-        guard let index = quiet.min(by: { peers[$0].lastReceived < peers[$1].lastReceived })
-        else { return nil }
-        defer { peers[index].channels = [] }
-        return peers[index].channels.map { .close($0.id) }
     }
 
     /// Four scans of a content node.

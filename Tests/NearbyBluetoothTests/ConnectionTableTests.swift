@@ -177,9 +177,50 @@ struct ConnectionTableTests {
             world.off(0)
             world.live(60)
             world.on(0)
-            world.live(180)
+            world.live(400)
             #expect(!world.nodes[0].table.connected.isEmpty, "of \(count)")
         }
+    }
+
+    /// A full controller whose neighbours all connected to it, and one that only it reaches; then
+    /// one to which it connected itself. Whoever goes for the latecomer comes back.
+    @Test(
+        arguments: [[2, 3, 1, 4], [2, 3, 9, 1], [2, 3, 4, 9]] as [[UInt64]],
+        1...10 as ClosedRange<UInt64>)
+    func whomOnlyAFullNodeReachesIsNotShutOut(_ prefixes: [UInt64], _ seed: UInt64) throws {
+        let full = 2
+        var world = RadioWorld(prefixes + [5], seed: seed)
+        let late = prefixes.count
+        world.controllerMax = 3
+        world.isInReach = { [$0, $1].contains(full) }
+        world.off(late)
+        world.live(60)
+        #expect(world.nodes[full].table.connected.count == 3)
+        world.on(late)
+        world.live(300)
+        #expect(world.nodes[late].received.contains { $0.from == world.nodes[full].address })
+        // Of five that want in, and of whom four find no other, each had its turn in half an hour.
+        world.live(1_500)
+        let heard = Set(world.nodes[full].received.map(\.from))
+        #expect(heard.count == prefixes.count)
+    }
+
+    /// Links that end take a place for a while: that is not what the controller holds.
+    @Test func aRefusalBesideEndingLinksSaysNothing() {
+        var room = ControllerRoom()
+        room.ended(.zero + .seconds(1))
+        room.refused(beside: 4, .zero + .seconds(2))
+        #expect(room.most == Limits.bluetoothConnectionsMax)
+        room.refused(beside: 4, .zero + .seconds(20))
+        #expect(room.most == 4)
+        room.held(5)
+        #expect(room.most == 5)
+        room.refused(beside: 0, .zero + .seconds(30))
+        #expect(room.most == 2)
+        room.tryMore(.zero + .seconds(600))
+        #expect(room.most == 2)
+        room.tryMore(.zero + .seconds(630))
+        #expect(room.most == 3)
     }
 
     /// More nodes in reach of each other than anybody can be connected to at once.

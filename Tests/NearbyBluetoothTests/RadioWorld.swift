@@ -44,8 +44,12 @@ struct RadioWorld {
     var connectDelay = Duration.milliseconds(100) ..< .milliseconds(2_000)
     /// Of 100 connects, so many fail.
     var failures = 0
-    /// So many connections each controller holds.
+    /// So many connections each controller holds; a full one neither advertises nor accepts.
     var controllerMax = Int.max
+    /// Who is in reach of whom.
+    var isInReach: (Int, Int) -> Bool = { _, _ in true }
+    /// Links without channels, which take a place for two seconds more.
+    private var lingering: [(nodes: Set<Int>, until: Instant)] = []
 
     init(_ prefixes: [UInt64], seed: UInt64) {
         random = SeededGenerator(seed: seed)
@@ -82,7 +86,7 @@ struct RadioWorld {
     }
 
     mutating func hear(_ listener: Int, _ other: Int) {
-        guard nodes[other].isOn,
+        guard nodes[other].isOn, isInReach(listener, other), linkCount(other) < controllerMax,
             let advertisement = Advertisement(
                 networkTag: 0, psm: 0x80, peerPrefix: nodes[other].prefix)
         else { return }
@@ -124,12 +128,14 @@ struct RadioWorld {
         switch event {
         case .connectDone(let node, let id, let other, let succeeds):
             guard nodes[node].table.isConnecting(id) else { return }
-            guard succeeds, nodes[other].isOn, nodes[node].isOn else {
+            guard succeeds, nodes[other].isOn, nodes[node].isOn, isInReach(node, other) else {
                 return give(node, .ended(id, code: 111))
             }
-            guard linkCount(node) < controllerMax, linkCount(other) < controllerMax else {
-                return give(node, .ended(id, code: 31))
+            if !isLinked(node, other) {
+                if linkCount(node) >= controllerMax { return give(node, .ended(id, code: 31)) }
+                if linkCount(other) >= controllerMax { return give(node, .ended(id, code: 110)) }
             }
+            lingering.removeAll { $0.nodes == [node, other] }
             let accepted = nodes[other].table.makeID()
             far[Key(node: node, id: id)] = Key(node: other, id: accepted)
             far[Key(node: other, id: accepted)] = Key(node: node, id: id)
@@ -145,11 +151,18 @@ struct RadioWorld {
 
     /// Connections that a controller has: channels with one peer are one.
     private func linkCount(_ node: Int) -> Int {
-        Set(far.filter { $0.key.node == node }.map(\.value.node)).count
+        let linked = Set(far.filter { $0.key.node == node }.map(\.value.node))
+        let left = lingering.filter { $0.until > now && $0.nodes.contains(node) }
+        return linked.union(left.flatMap(\.nodes)).subtracting([node]).count
     }
 
-    /// For so many seconds all hear each other, whoever is connected says hello every second, and
-    /// all send everybody a beacon every ten.
+    private func isLinked(_ node: Int, _ other: Int) -> Bool {
+        far.contains { $0.key.node == node && $0.value.node == other }
+            || lingering.contains { $0.until > now && $0.nodes == [node, other] }
+    }
+
+    /// For so many seconds those in reach hear each other, whoever is connected says hello every
+    /// second, and all send everybody a beacon every ten.
     mutating func live(_ seconds: Int) {
         for second in 0..<seconds {
             for node in nodes.indices {
@@ -175,6 +188,10 @@ struct RadioWorld {
     private mutating func cut(_ key: Key) {
         guard let end = far.removeValue(forKey: key) else { return }
         far[end] = nil
+        if !isLinked(key.node, end.node) {
+            lingering.removeAll { $0.until <= now }
+            lingering.append(([key.node, end.node], now + .seconds(2)))
+        }
         schedule(.milliseconds(20), .ended(end.node, end.id))
     }
 

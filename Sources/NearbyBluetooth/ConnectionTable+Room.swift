@@ -1,0 +1,112 @@
+import NearbyCore
+
+/// How many connections the controller holds, as far as it has shown.
+struct ControllerRoom: Sendable {
+    private(set) var most = Limits.bluetoothConnectionsMax
+    private var learnedAt = Instant.zero
+    private var endedAt: Instant?
+
+    /// With fewer, nothing could be forwarded.
+    private static let least = 2
+    /// The kernel keeps a link for up to four seconds after its last channel.
+    static let lingerTime = Duration.seconds(5)
+    /// What took the other places, a headset perhaps, may have gone.
+    private static let trustTime = Duration.seconds(600)
+
+    /// It holds so many.
+    mutating func held(_ count: Int) {
+        most = max(most, min(count, Limits.bluetoothConnectionsMax))
+    }
+
+    /// A channel was closed.
+    mutating func ended(_ now: Instant) { endedAt = now }
+
+    /// It took no more beside so many. Not believed while closed links may count.
+    mutating func refused(beside count: Int, _ now: Instant) {
+        if let endedAt, now - endedAt < Self.lingerTime { return }
+        most = min(most, max(count, Self.least))
+        learnedAt = now
+    }
+
+    /// What was learned long ago is tried again, one more at a time.
+    mutating func tryMore(_ now: Instant) {
+        guard most < Limits.bluetoothConnectionsMax, now - learnedAt >= Self.trustTime else {
+            return
+        }
+        most += 1
+        learnedAt = now
+    }
+}
+
+/// Who has a place in the controller, and who goes for whom.
+extension ConnectionTable {
+    /// For so long somebody is refused before neighbours go for him.
+    private static let patience = Duration.seconds(15)
+
+    /// Peers with a channel or an attempt, but for this one.
+    func connections(beside address: BluetoothAddress) -> Int {
+        peers.reduce(0) { $0 + ($1.channels.isEmpty || $1.address == address ? 0 : 1) }
+    }
+
+    /// Peers with a channel that can be used, but for this one.
+    func openCount(beside address: BluetoothAddress) -> Int {
+        peers.reduce(0) { $0 + ($1.isConnected && $1.address != address ? 1 : 0) }
+    }
+
+    /// Room for one more in a controller that is to hold so many: at the limit, in the place of the
+    /// peer that has been quiet for longest. Nil: everybody is in use.
+    mutating func makePlace(
+        for address: BluetoothAddress, upTo most: Int, _ now: Instant
+    ) -> [Output]? {
+        guard connections(beside: address) >= most else { return [] }
+        let quiet = peers.indices.filter {
+            peers[$0].address != address && peers[$0].isQuiet(now)
+        }
+        guard let index = quiet.min(by: { peers[$0].lastReceived < peers[$1].lastReceived })
+        else { return nil }
+        return close(index)
+    }
+
+    /// All are in use, and this one finds no place: then a neighbour or two go for him, those that
+    /// came last and, if there are any, that we connected to. It happens once a minute at most, and
+    /// ever more rarely: around a full node there may always be somebody who is reached otherwise.
+    /// He is connected to once their links are gone.
+    mutating func yieldPlace(to index: Int, _ now: Instant) -> [Output] {
+        let since = peers[index].refusedSince ?? now
+        peers[index].refusedSince = since
+        guard now - since >= Self.patience, yields.isDue(now) else { return [] }
+        let address = peers[index].address
+        var closed: [Output] = []
+        while connections(beside: address) >= room.most - 1, let last = newest(beside: address) {
+            closed += close(last)
+        }
+        yields.fail(now, using: &random)
+        peers[index].attemptAt = now + ControllerRoom.lingerTime
+        return closed
+    }
+
+    /// The other side has closed a channel that was in use: it makes room for somebody, who is to
+    /// be first.
+    mutating func leave(_ index: Int, _ now: Instant) {
+        let pause = random.duration(in: .seconds(8) ..< .seconds(12))
+        peers[index].backoff.postpone(until: now + pause)
+    }
+
+    private func newest(beside address: BluetoothAddress) -> Int? {
+        let others = peers.indices.filter {
+            peers[$0].isConnected && peers[$0].address != address
+                && !configured.contains(peers[$0].address)
+        }
+        let ours = others.filter { peers[$0].channels.contains(where: \.isOurs) }
+        return (ours.isEmpty ? others : ours).max { newestID($0) < newestID($1) }
+    }
+
+    private func newestID(_ index: Int) -> BluetoothChannelID {
+        peers[index].channels.map(\.id).max() ?? BluetoothChannelID(value: 0)
+    }
+
+    private mutating func close(_ index: Int) -> [Output] {
+        defer { peers[index].channels = [] }
+        return peers[index].channels.map { .close($0.id) }
+    }
+}
