@@ -112,10 +112,11 @@ public struct BootID: Hashable, Comparable, Sendable, CustomStringConvertible {
         low = digits[16...].reduce(0) { $0 << 4 | UInt64($1) }
     }
 
-    /// As of a PeerID.
-    public func hash(into hasher: inout Hasher) { hasher.combine(high) }
-
-    public func _rawHashValue(seed: Int) -> Int { high._rawHashValue(seed: seed) }
+    /// At once, as of a PeerID; but of both halves, one after the other: an agent may show as many
+    /// boots as it likes, and nobody proves them.
+    public func _rawHashValue(seed: Int) -> Int {
+        high._rawHashValue(seed: low._rawHashValue(seed: seed))
+    }
 
     public static func < (left: BootID, right: BootID) -> Bool {
         (left.high, left.low) < (right.high, right.low)
