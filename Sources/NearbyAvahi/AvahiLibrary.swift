@@ -45,14 +45,13 @@ struct AvahiLibrary {
         return access(path, F_OK) == 0
     }
 
-    /// The socket of an address (D-Bus Specification, Server Addresses); nil: another kind of
-    /// address, or several, or one with characters that are escaped.
+    /// The socket of an address (D-Bus Specification, Server Addresses); nil: it is more than the
+    /// plain path of one.
     static func busPath(_ address: UnsafePointer<CChar>?) -> String? {
         guard let address else { return "/var/run/dbus/system_bus_socket" }
         let prefix = "unix:path="
-        guard strncmp(address, prefix, prefix.utf8.count) == 0, strpbrk(address, ";%") == nil
+        guard strncmp(address, prefix, prefix.utf8.count) == 0, strpbrk(address, ",;%") == nil
         else { return nil }
-        let path = String(cString: address + prefix.utf8.count)
-        return path.split(separator: ",").first.map { String($0) }
+        return String(cString: address + prefix.utf8.count)
     }
 }

@@ -93,16 +93,17 @@ extension ConnectionTable {
     }
 
     private func newest(beside address: BluetoothAddress) -> Int? {
-        let others = peers.indices.filter {
-            peers[$0].isConnected && peers[$0].address != address
-                && !configured.contains(peers[$0].address)
+        var newest: (index: Int, channel: L2CAPChannel)?
+        for (index, peer) in peers.enumerated() where peer.address != address && peer.isConnected {
+            guard !configured.contains(peer.address), let channel = peer.channels.last else {
+                continue
+            }
+            if let newest, newest.channel.isOurs && !channel.isOurs { continue }
+            let isOursAtLast = newest?.channel.isOurs == false && channel.isOurs
+            if let newest, !isOursAtLast, channel.id < newest.channel.id { continue }
+            newest = (index, channel)
         }
-        let ours = others.filter { peers[$0].channels.contains(where: \.isOurs) }
-        return (ours.isEmpty ? others : ours).max { newestID($0) < newestID($1) }
-    }
-
-    private func newestID(_ index: Int) -> BluetoothChannelID {
-        peers[index].channels.map(\.id).max() ?? BluetoothChannelID(value: 0)
+        return newest?.index
     }
 
     private mutating func close(_ index: Int) -> [Output] {

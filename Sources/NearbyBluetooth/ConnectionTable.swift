@@ -116,9 +116,7 @@ struct ConnectionTable: Sendable {
 
     mutating func handle(_ input: Input, now: Instant) -> [Output] {
         let outputs = apply(input, now)
-        if outputs.contains(where: { if case .close = $0 { true } else { false } }) {
-            room.ended(now)
-        }
+        for case .close in outputs { room.ended(now) }
         return outputs + announce(now)
     }
 

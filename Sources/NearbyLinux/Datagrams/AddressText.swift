@@ -49,7 +49,9 @@ public struct AddressText: Hashable, Sendable, CustomStringConvertible {
             throw .missingInterface(text)
         }
         if let port {
-            guard let number = UInt16(port), number > 0, port.allSatisfy(\.isNumber) else {
+            guard let number = Int(port).flatMap({ UInt16(exactly: $0) }), number > 0,
+                port.allSatisfy(\.isNumber)
+            else {
                 throw .badPort(text)
             }
             self.address = address.with(port: number)

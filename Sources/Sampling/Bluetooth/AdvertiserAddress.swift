@@ -31,7 +31,7 @@ public struct AdvertiserAddress: Hashable, Sendable, CustomStringConvertible {
         var value: UInt64 = 0
         for part in parts {
             guard part.utf8.count == 2, part.allSatisfy(\.isHexDigit),
-                let byte = UInt8(part, radix: 16)
+                let byte = Int(part, radix: 16)
             else { return nil }
             value = value << 8 | UInt64(byte)
         }

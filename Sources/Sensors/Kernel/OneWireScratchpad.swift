@@ -16,7 +16,9 @@ struct OneWireScratchpad: Equatable, Sendable {
         let lines = text.split(separator: "\n")
         guard lines.count == 2 else { return nil }
         let words = lines[0].split(separator: " ")
-        let bytes = words.prefix(9).compactMap { UInt8($0, radix: 16) }
+        let bytes = words.prefix(9).compactMap {
+            Int($0, radix: 16).flatMap { UInt8(exactly: $0) }
+        }
         guard bytes.count == 9, words.count >= 11, let verdict = words.last,
             let temperature = lines[1].split(separator: " ").last, temperature.hasPrefix("t="),
             let millidegrees = Int64(temperature.dropFirst(2))

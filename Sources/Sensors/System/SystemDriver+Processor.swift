@@ -15,7 +15,7 @@ extension SystemDriver {
         case .success(let all): words = all
         }
         let counters = words.dropFirst().prefix(8)
-        let jiffies = counters.compactMap { Int64($0) }
+        let jiffies = counters.compactMap { Int($0).map { Int64($0) } }
         guard words.first == "cpu", jiffies.count >= 5, jiffies.count == counters.count else {
             return [Measurement("cpu.use", "%", .null(.malformed))]
         }
@@ -50,10 +50,10 @@ extension SystemDriver {
         guard case .success(let words) = words(zone + "/temp", at: 0), let word = words.first else {
             return [Measurement("cpu.temperature", "Cel", .null(.failed))]
         }
-        guard let millidegrees = Int64(word) else {
+        guard let millidegrees = Int(word) else {
             return [Measurement("cpu.temperature", "Cel", .null(.malformed))]
         }
-        return [Measurement("cpu.temperature", "Cel", millidegrees, exponent: -3)]
+        return [Measurement("cpu.temperature", "Cel", Int64(millidegrees), exponent: -3)]
     }
 
     /// Hertz, for each group of processors that change together: `cpu.frequency`, and for a group

@@ -52,10 +52,10 @@ public final class SystemDriver: SensorDriver {
                     return Measurement(channel, "B", .null(.absent))
                 }
                 let words = line.split(separator: " ")
-                guard words.count >= 2, let kibibytes = Int64(words[1]),
+                guard words.count >= 2, let kibibytes = Int(words[1]),
                     (0..<1 << 52).contains(kibibytes)
                 else { return Measurement(channel, "B", .null(.malformed)) }
-                return Measurement(channel, "B", kibibytes * 1_024)
+                return Measurement(channel, "B", Int64(kibibytes) * 1_024)
             }
         }
     }

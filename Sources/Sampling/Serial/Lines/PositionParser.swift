@@ -77,7 +77,8 @@ package struct PositionParser: SerialParser {
     /// Of exactly two digits.
     private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt8? {
         let text = String(decoding: digits, as: UTF8.self)
-        return digits.count == 2 && text.allSatisfy(\.isHexDigit) ? UInt8(text, radix: 16) : nil
+        guard digits.count == 2, text.allSatisfy(\.isHexDigit) else { return nil }
+        return Int(text, radix: 16).flatMap { UInt8(exactly: $0) }
     }
 
     private mutating func reject(_ line: [UInt8]) -> [Measurement] {
