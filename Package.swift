@@ -1,4 +1,5 @@
 // swift-tools-version:6.0
+import Glibc
 import PackageDescription
 
 /// Every target is built with the same settings; warnings are errors in CI (deploy/test.sh passes the flag).
@@ -525,6 +526,13 @@ if let names = Context.environment["RIVULET_TESTS"] {
         }
     }
     package.targets.removeAll { !wanted.contains($0.name) }
-    for target in package.targets { target.sources = files[target.name] ?? target.sources }
+    for target in package.targets where files[target.name] != nil {
+        target.sources = files[target.name]
+        for name in files[target.name] ?? [] {
+            let file =
+                "\(Context.packageDirectory)/\(target.path ?? "Tests/\(target.name)")/\(name)"
+            precondition(access(file, F_OK) == 0, "RIVULET_TESTS: there is no \(file)")
+        }
+    }
     package.products = []
 }

@@ -8,6 +8,11 @@ public final class InfluxOutput: OutputSink {
     private let client: HTTPClient
     private let requests: InfluxRequests
     private let lines: LineProtocol
+    /// Questions in a row that came to nothing.
+    private var failedQuestions = 0
+    /// After so many, what is there is written over without asking: a server that takes writes and
+    /// cannot answer would keep history back for ever.
+    private static let failedQuestionsMax = 3
 
     public init(_ settings: InfluxSettings) {
         client = HTTPClient(settings.server)
@@ -43,10 +48,14 @@ public final class InfluxOutput: OutputSink {
             let answer = try ask(requests.anyPresent(question), &receipt)
             guard InfluxPresence.isAny(in: answer) else { continue }
             for piece in question.pieces {
-                presence.add(try ask(requests.present(piece), &receipt))
+                presence.add(try ask(requests.present(piece), &receipt), of: question.node)
             }
         }
-        return presence.isEmpty ? batch.readings : batch.readings.filter { !presence.has($0) }
+        guard !presence.isEmpty else { return batch.readings }
+        return batch.readings.filter { reading in
+            guard batch.series.indices.contains(reading.series) else { return true }
+            return !presence.has(reading, of: batch.series[reading.series].node)
+        }
     }
 
     /// The answer. A server that refuses to tell, which is remarked, is written to all the same;
@@ -54,18 +63,29 @@ public final class InfluxOutput: OutputSink {
     private func ask(
         _ request: HTTPRequest, _ receipt: inout OutputReceipt
     ) throws(OutputFault) -> [UInt8] {
-        let answer = try client.post(request, tokenWord: "Token")
+        let answer: HTTPAnswer
+        do throws(OutputFault) {
+            answer = try client.post(request, tokenWord: "Token")
+        } catch {
+            failedQuestions += 1
+            guard failedQuestions > Self.failedQuestionsMax else { throw error }
+            remark("\(error)", &receipt)
+            return []
+        }
+        failedQuestions = 0
         let words = ServerWords.text(of: answer.body, hiding: client.secrets)
         let isJSON = answer.body.first == UInt8(ascii: "{")
         if answer.isSuccess, !isJSON || words == nil { return answer.body }
-        let isUnmade = requests.create != nil && words?.contains("not found") == true
-        if !isUnmade, receipt.remarks.isEmpty {
-            receipt.remarks.append(
-                "\(client.target) does not say which readings it has (\(answer.status), "
-                    + "\(words ?? "no reason given")): those under other names, labels or units "
-                    + "will be there twice; allow the user to read")
-        }
+        let isUnmade = requests.create != nil && words?.contains("database not found") == true
+        if !isUnmade { remark("\(answer.status), \(words ?? "no reason given")", &receipt) }
         return []
+    }
+
+    private func remark(_ reason: String, _ receipt: inout OutputReceipt) {
+        guard receipt.remarks.isEmpty else { return }
+        receipt.remarks.append(
+            "\(client.target) does not say which readings it has (\(reason)): those under other "
+                + "names, labels or units will be there twice; allow the user to read")
     }
 
     // MARK: Parts

@@ -21,6 +21,8 @@ final class BrokerEvents {
     /// The broker's answers to what was published, until somebody takes them: reason by number.
     private var acknowledged: [Int32: Int32] = [:]
     private var received: [Received] = []
+    /// Whether what has this topic is of any use.
+    var isWanted: (String) -> Bool = { _ in true }
     /// Messages that nobody took in time.
     private(set) var droppedCount = 0
     private(set) var lastError: String?
@@ -85,9 +87,9 @@ final class BrokerEvents {
     }
 
     private func receive(_ message: mosquitto_message) {
-        guard received.count < Self.receivedMax, message.payloadlen <= Self.payloadBytesMax,
-            let topic = message.topic
-        else {
+        let topic = message.topic.map { String(cString: $0) } ?? ""
+        guard isWanted(topic) else { return }
+        guard received.count < Self.receivedMax, message.payloadlen <= Self.payloadBytesMax else {
             droppedCount += 1
             return
         }
@@ -95,7 +97,6 @@ final class BrokerEvents {
             start: message.payload, count: Int(max(0, message.payloadlen)))
         received.append(
             Received(
-                topic: String(cString: topic), payload: Array(payload),
-                isRetained: message.retain))
+                topic: topic, payload: Array(payload), isRetained: message.retain))
     }
 }

@@ -65,6 +65,7 @@ final class TopicOutput: OutputSink {
     private func connect() throws(OutputFault) {
         guard session.connection == nil else { return }
         let connection = try session.open(will: publisher.availability(false))
+        connection.events.isWanted = publisher.isWanted
         publisher.connect()
         for filter in publisher.memoryFilters {
             try read(filter, connection)

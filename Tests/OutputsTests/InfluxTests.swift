@@ -133,11 +133,15 @@ import Testing
     ])
     func whatIsThereIsReadFromTheEndsOfLines(_ answer: String) {
         var presence = InfluxPresence()
-        presence.add(Array(answer.utf8))
+        presence.add(Array(answer.utf8), of: Batches.series().node)
         #expect(!presence.isEmpty)
-        #expect(presence.has(Batches.reading(7)))
-        #expect(!presence.has(Batches.reading(8)))
-        #expect(!presence.has(Batches.reading(7, utc: 1_700_000_000_123_457_789)))
+        #expect(presence.has(Batches.reading(7), of: Batches.series().node))
+        #expect(!presence.has(Batches.reading(8), of: Batches.series().node))
+        let later = Batches.series(run: RunID(value: 5)).node
+        #expect(!presence.has(Batches.reading(7), of: later), "that of another run is another")
+        #expect(
+            !presence.has(
+                Batches.reading(7, utc: 1_700_000_000_123_457_789), of: Batches.series().node))
     }
 
     @Test func aRowInJSONIsSomething() {
@@ -154,7 +158,7 @@ import Testing
     ])
     func nonsenseSaysThatNothingIsThere(_ answer: String) {
         var presence = InfluxPresence()
-        presence.add(Array(answer.utf8))
+        presence.add(Array(answer.utf8), of: Batches.series().node)
         #expect(presence.isEmpty)
     }
 

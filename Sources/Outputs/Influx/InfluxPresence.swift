@@ -6,6 +6,7 @@ import NearbyCore
 /// units have changed in between, it would be there a second time.
 public struct InfluxPresence: Sendable {
     private struct Point: Hashable {
+        var node: OutputNodeKey
         var time: Int64
         var sequence: Int64
     }
@@ -92,21 +93,25 @@ public struct InfluxPresence: Sendable {
 
     /// Lines of CSV whose last two columns are time and sequence number. Whatever else there is,
     /// and a line without an end, is passed over.
-    public mutating func add(_ answer: [UInt8]) {
+    ///
+    /// - Parameter node: whom the question was about.
+    public mutating func add(_ answer: [UInt8], of node: OutputNode) {
         guard let end = answer.lastIndex(of: UInt8(ascii: "\n")) else { return }
         for line in answer[..<end].split(separator: UInt8(ascii: "\n")) {
             let columns = line.split(separator: UInt8(ascii: ","))
             guard columns.count >= 2, let time = Self.number(columns[columns.count - 2]),
                 let sequence = Self.number(columns[columns.count - 1])
             else { continue }
-            points.insert(Point(time: time, sequence: sequence))
+            let key = OutputNodeKey(peer: node.peer, run: node.run)
+            points.insert(Point(node: key, time: time, sequence: sequence))
         }
     }
 
-    public func has(_ reading: OutputReading) -> Bool {
-        points.contains(
-            Point(
-                time: LineProtocol.timestamp(reading), sequence: Int64(clamping: reading.sequence)))
+    public func has(_ reading: OutputReading, of node: OutputNode) -> Bool {
+        let key = OutputNodeKey(peer: node.peer, run: node.run)
+        let sequence = Int64(clamping: reading.sequence)
+        return points.contains(
+            Point(node: key, time: LineProtocol.timestamp(reading), sequence: sequence))
     }
 
     private static func number(_ column: ArraySlice<UInt8>) -> Int64? {

@@ -79,6 +79,19 @@ public struct TopicPublisher: Sendable {
         return own + (options.homeAssistant.map { [$0 + "/sensor/+/+/config"] } ?? [])
     }
 
+    /// Whether what has this topic may say anything. Of Home Assistant's other sensors there may be
+    /// thousands.
+    public var isWanted: @Sendable (String) -> Bool {
+        guard let prefix = options.homeAssistant.map({ $0 + "/sensor/" }) else {
+            return { _ in true }
+        }
+        return { topic in
+            guard topic.utf8.starts(with: prefix.utf8) else { return true }
+            let node = topic.utf8.dropFirst(prefix.utf8.count).prefix { $0 != UInt8(ascii: "/") }
+            return HomeAssistantDevice.peer(ofIdentifier: String(Substring(node))) != nil
+        }
+    }
+
     public func availability(_ isOnline: Bool) -> MQTTMessage {
         MQTTMessage(collectorTopic, Self.word(isOnline), isRetained: true)
     }

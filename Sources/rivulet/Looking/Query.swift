@@ -120,6 +120,10 @@ struct Query: ParsableCommand {
         }
         do {
             return (store, FleetWords(try CollectorSettings.agents(inFile: name)))
+        } catch where raw {
+            // What came is to be seen, whatever is said of it.
+            StandardErrorLog().write(.warning, "\(error)")
+            return (store, .none)
         } catch {
             throw Failure([error])
         }
