@@ -1,24 +1,22 @@
 #!/usr/bin/env bash
 # Boots a throwaway virtual machine whose root is this machine's own, read-only, and runs a command
-# in it as root, in the current folder: Tests/Lab/boot.sh [-m] [-n] [-t SECONDS] [-v] -- COMMAND…
-# The output is streamed, the status is the command's; 124: it took too long; 125: the machine died.
-# What the machine writes stays in its memory. It has no network card. run.sh must have set it up
-# once. With -m the root is a copy in memory of the little that Bluetooth's cases take, of the
-# programs in $BIN for one: such a machine can sleep (memory.sh). With -n the kernel is the newer
-# one. The processor is emulated (TCG): KVM is there on machines where this kernel hangs under it.
-# One processor: two emulated ones spend a third of their time on each other. LAB_KVM=1 forces it,
-# LAB_CPUS and LAB_MEMORY (MB) change the size. A machine that has stopped living (no sign of life
-# for LAB_SILENCE seconds, 180) has died.
+# in it as root, in the current folder: Tests/Lab/boot.sh [-m] [-t SECONDS] [-v] -- COMMAND… The
+# output is streamed, the status is the command's; 124: it took too long; 125: the machine died. What
+# the machine writes stays in its memory. It has no network card. run.sh must have set it up once.
+# With -m the root is a copy in memory of the little that Bluetooth's cases take, of the programs in
+# $BIN for one: such a machine can sleep (memory.sh). The processor is emulated (TCG): KVM is there on
+# machines where this kernel hangs under it. One processor: two emulated ones spend a third of their
+# time on each other. LAB_KVM=1 forces it, LAB_CPUS and LAB_MEMORY (MB) change the size. A machine
+# that has stopped living (no sign of life for LAB_SILENCE seconds, 180) has died.
 set -uo pipefail
 here=$PWD
 . "$(dirname "$0")/../../deploy/common.sh"
 CACHE=${LAB_CACHE:-$TOP/.build-lab}
 
-seconds=300 verbose= in_memory= kernels=$CACHE
-while getopts mnt:v option; do
+seconds=300 verbose= in_memory=
+while getopts mt:v option; do
     case $option in
         m) in_memory=1 ;;
-        n) kernels=$CACHE/newer ;;
         t) seconds=$OPTARG ;;
         v) verbose=1 ;;
         *) exit 64 ;;
@@ -26,7 +24,7 @@ while getopts mnt:v option; do
 done
 shift $((OPTIND - 1))
 [ "${1:-}" != -- ] || shift
-RELEASE=$(cat "$kernels/release" 2>/dev/null) || die "no virtual machine yet; Tests/Lab/run.sh makes it"
+RELEASE=$(cat "$CACHE/release" 2>/dev/null) || die "no virtual machine yet; Tests/Lab/run.sh makes it"
 
 share=$(mktemp -d "$CACHE/share.XXXXXX")
 machine=
@@ -71,8 +69,8 @@ INIT
 
 accelerator=(-accel "tcg,thread=multi" -cpu max)
 [ -z "${LAB_KVM:-}" ] || accelerator=(-accel kvm -cpu host)
-modules=$(realpath "$kernels/kernel/lib/modules/$RELEASE")
-kernel=$kernels/vmlinux initramfs=$kernels/initramfs.gz
+modules=$(realpath "$CACHE/kernel/lib/modules/$RELEASE")
+kernel=$CACHE/vmlinux initramfs=$CACHE/initramfs.gz
 folders=(-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap
     -device virtio-9p-pci,fsdev=root,mount_tag=root
     -fsdev "local,id=modules,path=$modules,security_model=none,readonly=on"

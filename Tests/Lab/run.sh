@@ -59,10 +59,9 @@ has() { grep -qE "^$2( |:|\$)" "$1"; }
 # guest's kernel or the emulator crashed at most twice more: on an emulated processor both have time
 # limits of their own. What came through at the second attempt is said. $BOOT: options of boot.sh.
 run_in_guest() {
-    local log=$CACHE/$1.log attempt file name left=() again=() crashed=() setup=setup_machine
+    local log=$CACHE/$1.log attempt file name left=() again=() crashed=()
     shift
-    [ "${BOOT:-}" != -n ] || setup=setup_newer_machine
-    if ! "$setup"; then
+    if ! setup_machine; then
         none_run "$@"
         return
     fi
@@ -95,21 +94,19 @@ run_in_guest() {
 
 # run_group GROUP
 run_group() {
-    local group=$1 file in_guest=() in_memory=() on_host=() newer=()
+    local group=$1 file in_guest=() in_memory=() on_host=() last=()
     for file in Tests/Lab/cases/"$group"-*.sh; do
         [ -e "$file" ] || { not_run "$group" "there are no cases"; return; }
         case $(head -n 3 "$file") in
             *'# on the host'*) on_host+=("$file") ;;
             *'# in memory'*) in_memory+=("$file") ;;
-            # Debian 13 has that kernel itself.
-            *"# with Debian 13's kernel"*)
-                if grep -q 'VERSION_ID="13"' /etc/os-release; then in_guest+=("$file"); else newer+=("$file"); fi
-                ;;
+            # What may take the machine with it.
+            *'# comes last'*) last+=("$file") ;;
             *) in_guest+=("$file") ;;
         esac
     done
     if [ "$(type -t "setup_$group")" = function ] && ! "setup_$group"; then
-        none_run "${on_host[@]}" "${in_guest[@]}" "${newer[@]}" "${in_memory[@]}"
+        none_run "${on_host[@]}" "${in_guest[@]}" "${in_memory[@]}"
         return
     fi
     if [ ${#on_host[@]} -gt 0 ]; then
@@ -117,8 +114,8 @@ run_group() {
             tee "$CACHE/$group.log"
         count_cases "$CACHE/$group.log" "${on_host[@]}"
     fi
+    in_guest+=("${last[@]}")
     [ ${#in_guest[@]} -eq 0 ] || run_in_guest "$group" "${in_guest[@]}"
-    [ ${#newer[@]} -eq 0 ] || BOOT=-n run_in_guest "$group-newer" "${newer[@]}"
     [ ${#in_memory[@]} -eq 0 ] || BOOT=-m run_in_guest "$group-in-memory" "${in_memory[@]}"
 }
 

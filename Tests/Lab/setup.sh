@@ -2,8 +2,6 @@
 # made again. A function here that fails leaves in $WHY what could not be had.
 
 CACHE=${LAB_CACHE:-$TOP/.build-lab}
-# Where the kernel is, and what apt is told when it is looked for.
-KERNELS=$CACHE APT=()
 KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
 
 MACHINE_PACKAGES=(qemu-system-x86 busybox-static kmod cpio xz-utils zstd "${NETWORK_PACKAGES[@]}")
@@ -20,9 +18,8 @@ have() {
 # download PACKAGE: its newest .deb into $CACHE/debs.
 download() {
     mkdir -p "$CACHE/debs"
-    (cd "$CACHE/debs" && rm -f "$1"_*.deb && timeout 300 apt-get -qq "${APT[@]}" download "$1" 2>/dev/null) ||
-        (cd "$CACHE/debs" && one_at_a_time apt-get -qq "${APT[@]}" update &&
-            timeout 300 apt-get -qq "${APT[@]}" download "$1") || {
+    (cd "$CACHE/debs" && rm -f "$1"_*.deb && timeout 300 apt-get -qq download "$1" 2>/dev/null) ||
+        (cd "$CACHE/debs" && one_at_a_time apt-get -qq update && timeout 300 apt-get -qq download "$1") || {
         WHY="no package $1 to be downloaded"
         return 1
     }
@@ -30,7 +27,7 @@ download() {
 
 # kernel_release: of the kernel that linux-image-amd64 stands for today.
 kernel_release() {
-    apt-cache "${APT[@]}" depends linux-image-amd64 2>/dev/null |
+    apt-cache depends linux-image-amd64 2>/dev/null |
         sed -n 's/^ *Depends: linux-image-\([0-9].*-amd64\)$/\1/p' | head -1
 }
 
@@ -43,46 +40,29 @@ setup_machine() {
     have "${MACHINE_PACKAGES[@]}" && setup_kernel && setup_initramfs
 }
 
-# setup_newer_machine: the same with Debian 13's kernel, in $CACHE/newer, on Debian 12.
-setup_newer_machine() {
-    local RELEASE KERNELS=$CACHE/newer APT=()
-    mkdir -p "$KERNELS"
-    apt_of_trixie "$KERNELS" deb
-    setup_machine
-}
-
-# apt_of_trixie FOLDER deb|deb-src: APT is set to Debian 13's packages, with lists of its own: this machine's apt stays
-# as it is.
-apt_of_trixie() {
-    mkdir -p "$1/lists/partial"
-    echo "$2 [signed-by=$KEYS] $(debian_mirror) trixie main" >"$1/sources.list"
-    APT=(-o "Dir::Etc::SourceList=$1/sources.list" -o Dir::Etc::SourceParts=/dev/null
-        -o "Dir::State::Lists=$1/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
-}
-
 # setup_kernel: Debian's own, unpacked and not installed: installing would change how this machine
 # boots.
 setup_kernel() {
-    RELEASE=$(cat "$KERNELS/release" 2>/dev/null) && return
+    RELEASE=$(cat "$CACHE/release" 2>/dev/null) && return
     RELEASE=$(kernel_release)
-    [ -n "$RELEASE" ] || { one_at_a_time apt-get -qq "${APT[@]}" update && RELEASE=$(kernel_release); }
+    [ -n "$RELEASE" ] || { one_at_a_time apt-get -qq update && RELEASE=$(kernel_release); }
     [ -n "$RELEASE" ] || {
         WHY="apt knows no package linux-image-amd64"
         return 1
     }
     echo "kernel: linux-image-$RELEASE"
     download "linux-image-$RELEASE" || return
-    rm -rf "$KERNELS/kernel"
-    mkdir -p "$KERNELS/kernel"
-    dpkg -x "$CACHE/debs/linux-image-$RELEASE"_*.deb "$KERNELS/kernel"
+    rm -rf "$CACHE/kernel"
+    mkdir -p "$CACHE/kernel"
+    dpkg -x "$CACHE/debs/linux-image-$RELEASE"_*.deb "$CACHE/kernel"
     # Newer packages have usr/lib/modules; depmod looks in lib.
-    [ -d "$KERNELS/kernel/lib" ] || ln -s usr/lib "$KERNELS/kernel/lib"
-    depmod -b "$KERNELS/kernel" "$RELEASE"
-    extract_kernel "$KERNELS/kernel/boot/vmlinuz-$RELEASE" >"$KERNELS/vmlinux" || {
+    [ -d "$CACHE/kernel/lib" ] || ln -s usr/lib "$CACHE/kernel/lib"
+    depmod -b "$CACHE/kernel" "$RELEASE"
+    extract_kernel "$CACHE/kernel/boot/vmlinuz-$RELEASE" >"$CACHE/vmlinux" || {
         WHY="cannot unpack the kernel of linux-image-$RELEASE"
         return 1
     }
-    echo "$RELEASE" >"$KERNELS/release"
+    echo "$RELEASE" >"$CACHE/release"
 }
 
 # extract_kernel FILE: the uncompressed kernel inside, which QEMU starts as it is: an emulated
@@ -106,9 +86,9 @@ extract_kernel() {
 
 # setup_initramfs: busybox and the modules that mounting the root takes, 1.5 MB.
 setup_initramfs() {
-    [ "$KERNELS/initramfs.gz" -nt Tests/Lab/initramfs-init ] &&
-        [ "$KERNELS/initramfs.gz" -nt "$KERNELS/release" ] && return
-    local root=$KERNELS/initramfs module file
+    [ "$CACHE/initramfs.gz" -nt Tests/Lab/initramfs-init ] &&
+        [ "$CACHE/initramfs.gz" -nt "$CACHE/release" ] && return
+    local root=$CACHE/initramfs module file
     rm -rf "$root"
     mkdir -p "$root"/{bin,proc,sys,dev,lower,rw,new,mod}
     cp /bin/busybox "$root/bin/busybox"
@@ -116,7 +96,7 @@ setup_initramfs() {
     chmod +x "$root/init"
     for module in virtio_pci 9pnet_virtio 9p overlay virtio_console virtio_rng; do
         # With what each of them needs, in the order of loading.
-        modprobe -d "$KERNELS/kernel" -S "$RELEASE" --show-depends $module | sed -n 's/^insmod //p' |
+        modprobe -d "$CACHE/kernel" -S "$RELEASE" --show-depends $module | sed -n 's/^insmod //p' |
             while read -r file _; do
                 grep -qxF "$(basename "${file%.xz}")" "$root/mod/order" 2>/dev/null && continue
                 case $file in
@@ -126,7 +106,7 @@ setup_initramfs() {
                 basename "${file%.xz}" >>"$root/mod/order"
             done
     done
-    (cd "$root" && find . | cpio -o -H newc --quiet) | gzip -1 >"$KERNELS/initramfs.gz" && return
+    (cd "$root" && find . | cpio -o -H newc --quiet) | gzip -1 >"$CACHE/initramfs.gz" && return
     WHY="could not make the initramfs"
     return 1
 }
@@ -143,12 +123,17 @@ setup_bluetooth() {
 # build_btvirt: from Debian 13's source package on Debian 12 too, whose own emulator advertises once
 # and not over and over; and mended, so that controllers can have several links (btvirt.sed).
 build_btvirt() {
-    local source=$CACHE/bluez APT=()
+    local suite=trixie source=$CACHE/bluez
     rm -rf "$source"
-    apt_of_trixie "$source" deb-src
+    mkdir -p "$source/lists/partial"
+    echo "deb-src [signed-by=$KEYS] $(debian_mirror) $suite main" >"$source/sources.list"
+    # With lists of its own: this machine's apt stays as it is.
+    local apt=(apt-get -qq -o "Dir::Etc::SourceList=$source/sources.list"
+        -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$source/lists"
+        -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
     (
         cd "$source" || exit
-        apt-get -qq "${APT[@]}" update && apt-get -qq "${APT[@]}" source --download-only bluez &&
+        "${apt[@]}" update && "${apt[@]}" source --download-only bluez &&
             tar -xf bluez_*.orig.tar.* && cd bluez-*/ ||
             { echo "no source package bluez to be downloaded"; exit 1; }
         sed -i -f "$TOP/Tests/Lab/btvirt.sed" emulator/btdev.c

@@ -1,5 +1,6 @@
 # Every controller can hold two links: the third neighbour is refused, and its readings go another way.
-# with Debian 13's kernel: Debian 12's crashes in it (Tests/Lab/README.md)
+# at most 600 s
+# comes last: Linux 6.1 may crash in it (Tests/Lab/README.md)
 . Tests/Lab/bluetooth.sh
 export BTVIRT_LINKS=2
 emulated 4
