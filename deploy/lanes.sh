@@ -275,8 +275,8 @@ lane_debian13() {
 }
 
 # Random worlds with random faults, without and with journals and stores; 200 nodes that join, 200 that
-# start at once; planned sites of each shape; on both cores; and one seed in both builds. All in the release build,
-# which is a fifth faster than the tests'; a few in the tests' build.
+# start at once; planned sites of each shape; on both cores. These run in the release build, which is a fifth faster
+# than the tests'. One seed runs in both builds, and a few worlds in the tests' build.
 lane_simulate() {
     expect "release build for the simulator" build_release || return
     local simulate=$BIN/simulate half=$((SEEDS / 2)) first second checked
@@ -297,7 +297,7 @@ lane_simulate() {
     local traced again
     traced=$("$simulate" hash 77) again=$("$checked" hash 77)
     expect "the same seed gives the same trace in both builds" [ -n "$traced" -a "$traced" = "$again" ]
-    # The release build does not look for two accesses to one value at once.
+    # Only the tests' build checks for overlapping accesses to one value (exclusivity).
     for line in "1 8" "readings 1 4"; do
         # shellcheck disable=SC2086
         "$checked" $line >"$logs/simulate-checked" 2>&1

@@ -17,7 +17,7 @@ static inline const uint8_t *cavahi_address_bytes(const AvahiAddress *address) {
     return address->data.data;
 }
 
-// The libraries are not linked with, but loaded once they are needed (AvahiLibrary.swift). What is called of them:
+// The libraries are not linked, but loaded when they are needed (AvahiLibrary.swift). The functions that are called:
 typedef struct {
     __typeof__(avahi_strerror) *strerror;
     __typeof__(avahi_string_list_free) *string_list_free;
@@ -36,11 +36,11 @@ typedef struct {
     __typeof__(avahi_service_resolver_free) *service_resolver_free;
 } CAvahiFunctions;
 
-// The number is that of its interface, the same since Debian 5.
+// The number is that of its ABI (soname), the same since Debian 5.
 #define CAVAHI_LIBRARY "libavahi-client.so.3"
 
-// Loads libavahi-client, and the libraries that come with it, for good: that for D-Bus cannot be loaded twice. Returns
-// what the functions below take, or null, and says why, where it is not there or lacks something.
+// Loads libavahi-client and what it needs, for good: libdbus cannot be unloaded and loaded again. Returns what the
+// functions below take; or null, and the fault, if the library is missing or lacks a function.
 static inline void *_Nullable cavahi_load(const char *_Nullable *_Nonnull fault) {
     static CAvahiFunctions functions;
     void *library = dlopen(CAVAHI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -67,7 +67,7 @@ static inline void *_Nullable cavahi_load(const char *_Nullable *_Nonnull fault)
     return &functions;
 }
 
-// A function of a library that came with it, in place of one of that name that the program has; null: there is none.
+// The library's own function of this name, not the program's; null if the library is not loaded or has none.
 static inline void *_Nullable cavahi_symbol(const char *_Nonnull name) {
     void *library = dlopen(CAVAHI_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     return library ? dlsym(library, name) : NULL;

@@ -32,7 +32,7 @@ public final class CollectorNode {
     /// The node's outputs are being taken.
     private var isSettling = false
     private var outputs: [Output] = []
-    /// As many as came of the last input; so that they are not moved as they grow.
+    /// How many the last input gave: reserved, so that the array is not moved as it grows.
     private var outputCount = 0
 
     public init(node: Node, settings: Settings) {

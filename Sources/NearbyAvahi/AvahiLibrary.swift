@@ -1,8 +1,7 @@
 import CAvahi
 import Glibc
 
-/// The client library, loaded when there is a bus on which a daemon may be: nine others come with
-/// it, which take half a megabyte and a millisecond of the start.
+/// The client library, loaded where there may be a D-Bus: on Debian 12 it brings nine others.
 struct AvahiLibrary {
     /// What each function of CAvahi takes first; valid for good.
     let functions: UnsafeMutableRawPointer
@@ -17,7 +16,7 @@ struct AvahiLibrary {
         self.functions = functions
     }
 
-    /// One of a library that came with it, in place of a function of that name that we have.
+    /// The library's own function of this name, where the program has one too.
     static func symbol(_ name: String) -> UnsafeMutableRawPointer? { cavahi_symbol(name) }
 
     /// The reason of a fault.
@@ -38,8 +37,8 @@ struct AvahiLibrary {
 
     // MARK: The bus
 
-    /// Whether there is a system bus. What the environment names is no path: then the library is
-    /// to find out.
+    /// Whether the system bus's socket exists; true if the environment gives more than a plain
+    /// path: then the library finds out.
     static var mayHaveBus: Bool {
         guard let path = busPath(getenv("DBUS_SYSTEM_BUS_ADDRESS")) else { return true }
         return access(path, F_OK) == 0

@@ -310,7 +310,7 @@ public struct AvahiMachine: Sendable {
 /// What a person should read in the log.
 public enum AvahiDiagnostic: Equatable, Sendable {
     case noDaemon
-    /// There is a bus, and the client library is not installed, or not as it should be.
+    /// The library cannot be loaded: not installed, or lacking a function.
     case libraryMissing(String)
     case daemonLost(String)
     case published(String)

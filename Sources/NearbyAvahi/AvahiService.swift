@@ -47,7 +47,7 @@ public final class AvahiService {
     private var resolvers: [ServiceKey: Resolver] = [:]
     /// The daemon has let a call wait too long.
     private var isStalled = false
-    /// People know that there is no library.
+    /// The lack of the library has been reported.
     private var isMissingTold = false
     /// What the library told since the loop came by.
     private var queued: [AvahiMachine.Input] = []

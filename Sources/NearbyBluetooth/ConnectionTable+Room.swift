@@ -1,6 +1,6 @@
 import NearbyCore
 
-/// How many connections the controller holds, as far as it has shown.
+/// How many connections the controller can hold, as far as it has shown.
 struct ControllerRoom: Sendable {
     private(set) var most = Limits.bluetoothConnectionsMax
     private var learnedAt = Instant.zero
@@ -8,12 +8,12 @@ struct ControllerRoom: Sendable {
 
     /// With fewer, nothing could be forwarded.
     private static let least = 2
-    /// The kernel keeps a link for up to four seconds after its last channel.
+    /// The kernel keeps a link for up to four seconds after its last channel is closed.
     static let lingerTime = Duration.seconds(5)
     /// What took the other places, a headset perhaps, may have gone.
     private static let trustTime = Duration.seconds(600)
 
-    /// It holds so many.
+    /// It has held this many.
     mutating func held(_ count: Int) {
         most = max(most, min(count, Limits.bluetoothConnectionsMax))
     }
@@ -21,14 +21,14 @@ struct ControllerRoom: Sendable {
     /// A channel was closed.
     mutating func ended(_ now: Instant) { endedAt = now }
 
-    /// It took no more beside so many. Not believed while closed links may count.
+    /// It refused one more beside so many. Not believed while links of closed channels may linger.
     mutating func refused(beside count: Int, _ now: Instant) {
         if let endedAt, now - endedAt < Self.lingerTime { return }
         most = min(most, max(count, Self.least))
         learnedAt = now
     }
 
-    /// What was learned long ago is tried again, one more at a time.
+    /// What was learned may no longer hold: every ten minutes one more is tried.
     mutating func tryMore(_ now: Instant) {
         guard most < Limits.bluetoothConnectionsMax, now - learnedAt >= Self.trustTime else {
             return
@@ -38,9 +38,9 @@ struct ControllerRoom: Sendable {
     }
 }
 
-/// Who has a place in the controller, and who goes for whom.
+/// Who has a place in the controller, and who makes way for whom.
 extension ConnectionTable {
-    /// For so long somebody is refused before neighbours go for him.
+    /// How long a peer is refused before neighbours make way for it.
     private static let patience = Duration.seconds(15)
 
     /// Peers with a channel or an attempt, but for this one.
@@ -67,10 +67,10 @@ extension ConnectionTable {
         return close(index)
     }
 
-    /// All are in use, and this one finds no place: then a neighbour or two go for him, those that
-    /// came last and, if there are any, that we connected to. It happens once a minute at most, and
-    /// ever more rarely: around a full node there may always be somebody who is reached otherwise.
-    /// He is connected to once their links are gone.
+    /// All places are in use, and this peer has been refused for a while: a neighbour or two make
+    /// way for it, the newest that we connected to, or else the newest of all; never one of the
+    /// configuration. At most once a minute, then ever more rarely, down to once an hour: near a
+    /// full node there may always be a peer that others reach. We connect once the links are gone.
     mutating func yieldPlace(to index: Int, _ now: Instant) -> [Output] {
         let since = peers[index].refusedSince ?? now
         peers[index].refusedSince = since
@@ -85,8 +85,8 @@ extension ConnectionTable {
         return closed
     }
 
-    /// The other side has closed a channel that was in use: it makes room for somebody, who is to
-    /// be first.
+    /// The other side has closed a channel in use, presumably to make way for another: we stay away
+    /// for 8 to 12 s, so that the other comes first.
     mutating func leave(_ index: Int, _ now: Instant) {
         let pause = random.duration(in: .seconds(8) ..< .seconds(12))
         peers[index].backoff.postpone(until: now + pause)

@@ -26,9 +26,9 @@ struct BluetoothChannelID: Comparable, Sendable {
 /// other waits three seconds and then connects all the same. If both did, both channels are heard
 /// and the newest is used. One message of a channel is one datagram.
 ///
-/// A full controller accepts nobody, and stops advertising: nodes that are full of each other
-/// would shut out a latecomer, even a collector. So nobody connects into the last place, which is
-/// left for who comes, and a peer that has been quiet makes room (ConnectionTable+Room.swift).
+/// A full controller accepts nobody and stops advertising: full nodes would shut out a latecomer,
+/// even a collector. So we never connect into the last place, but keep it for whoever connects to
+/// us; and a quiet peer, or now and then a busy one, makes way (ConnectionTable+Room.swift).
 struct ConnectionTable: Sendable {
     enum Input: Sendable {
         case adapterUp(BluetoothAddress)
@@ -88,7 +88,7 @@ struct ConnectionTable: Sendable {
         var channels: [L2CAPChannel] = []
         var queue: [Waiting] = []
         var attemptAt: Instant?
-        /// Since when there was no place for it.
+        /// Since when it has found no place.
         var refusedSince: Instant?
         var backoff = Backoff(first: .seconds(1), most: .seconds(60))
 
@@ -103,7 +103,7 @@ struct ConnectionTable: Sendable {
     var peers: [PeerConnection] = []
     var announced: [BluetoothAddress] = []
     var room = ControllerRoom()
-    /// When neighbours may go again for one who was refused.
+    /// When neighbours may next make way for a peer that was refused.
     var yields = Backoff(first: .seconds(60), most: .seconds(3_600))
     var random: SeededGenerator
     private var lastID: UInt32 = 0

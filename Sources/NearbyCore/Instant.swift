@@ -30,9 +30,9 @@ public struct Instant: Hashable, Comparable, Sendable {
     }
 }
 
-// A duration has 128 bits of attoseconds. Each frame converts a dozen and each reading a few, so it
-// is done without 128-bit arithmetic: nearly all are below 18 s, where the upper half is zero, and
-// offsets to UTC are not.
+// A duration has 128 bits of attoseconds. Each frame converts a dozen, each reading a few, so none
+// is divided as 128 bits: from zero to 18 s, as nearly all are, the upper half is zero; for others,
+// such as offsets to UTC, the halves are divided one by one.
 extension Duration {
     /// Whole nanoseconds, rounded towards zero, saturating at ±292 years.
     public var nanoseconds: Int64 {

@@ -36,7 +36,7 @@ public struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Half spreads as well as the whole, in less time; three keys with one half take 2⁴³ trials.
     public func hash(into hasher: inout Hasher) { hasher.combine(high) }
 
-    /// At once, as the standard library hashes its own integers: a third of the time.
+    /// Hashes in one step, as the standard library does its own integers: in a third of the time.
     public func _rawHashValue(seed: Int) -> Int { high._rawHashValue(seed: seed) }
 
     public static func < (left: PeerID, right: PeerID) -> Bool {

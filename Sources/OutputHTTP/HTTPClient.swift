@@ -31,6 +31,15 @@ final class HTTPClient {
 
     deinit { close() }
 
+    /// The server is left alone for as long as it asks to be.
+    func heed(_ answer: HTTPAnswer, _ fault: OutputFault) {
+        guard let wait = answer.retryAfter else { return }
+        pause = (MonotonicClock.now() + min(wait, Self.pauseMax), fault)
+    }
+
+    /// It is not left alone any longer.
+    func forgetPause() { pause = nil }
+
     /// `host:port`.
     var target: String { server.address?.target ?? "" }
 
@@ -69,9 +78,7 @@ final class HTTPClient {
             retryAfter: seconds > 0 ? .seconds(min(seconds, 86_400)) : nil)
         if isSpecial(answer) { return answer }
         if let fault = HTTPFault.common(answer, at: target, hiding: secrets) {
-            if let wait = answer.retryAfter {
-                pause = (MonotonicClock.now() + min(wait, Self.pauseMax), fault)
-            }
+            heed(answer, fault)
             throw fault
         }
         return answer

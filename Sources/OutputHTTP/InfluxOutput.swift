@@ -8,10 +8,12 @@ public final class InfluxOutput: OutputSink {
     private let client: HTTPClient
     private let requests: InfluxRequests
     private let lines: LineProtocol
-    /// Questions in a row that came to nothing.
+    /// Batches in a row about which a question failed.
     private var failedQuestions = 0
-    /// After so many, what is there is written over without asking: a server that takes writes and
-    /// cannot answer would keep history back for ever.
+    /// What the server said last of a question that failed.
+    private var questionFault: String?
+    /// After so many, a failure no longer holds the batch back: a server that takes writes but
+    /// answers no questions would hold history back for ever.
     private static let failedQuestionsMax = 3
 
     public init(_ settings: InfluxSettings) {
@@ -39,17 +41,20 @@ public final class InfluxOutput: OutputSink {
 
     // MARK: What is there
 
-    /// The readings of a batch that are not there yet.
+    /// The readings of a batch that are not there yet, as far as the server says.
     private func missing(
         _ batch: OutputBatch, _ receipt: inout OutputReceipt
     ) throws(OutputFault) -> [OutputReading] {
-        var presence = InfluxPresence()
-        for question in InfluxPresence.questions(about: batch) {
-            let answer = try ask(requests.anyPresent(question), &receipt)
-            guard InfluxPresence.isAny(in: answer) else { continue }
-            for piece in question.pieces {
-                presence.add(try ask(requests.present(piece), &receipt), of: question.node)
-            }
+        let presence: InfluxPresence
+        do throws(OutputFault) {
+            presence = try present(batch, &receipt)
+            (failedQuestions, questionFault) = (0, nil)
+        } catch {
+            failedQuestions += 1
+            guard failedQuestions > Self.failedQuestionsMax else { throw error }
+            client.forgetPause()
+            remark(questionFault ?? "\(error)", &receipt)
+            return batch.readings
         }
         guard !presence.isEmpty else { return batch.readings }
         return batch.readings.filter { reading in
@@ -58,34 +63,47 @@ public final class InfluxOutput: OutputSink {
         }
     }
 
-    /// The answer. A server that refuses to tell, which is remarked, is written to all the same;
-    /// one without the database has nothing.
+    private func present(
+        _ batch: OutputBatch, _ receipt: inout OutputReceipt
+    ) throws(OutputFault) -> InfluxPresence {
+        var presence = InfluxPresence()
+        for question in InfluxPresence.questions(about: batch) {
+            let answer = try ask(requests.anyPresent(question), &receipt)
+            guard InfluxPresence.isAny(in: answer) else { continue }
+            for piece in question.pieces {
+                presence.add(try ask(requests.present(piece), &receipt), of: question.node)
+            }
+        }
+        return presence
+    }
+
+    /// The answer; empty where there is none. A refusal is remarked, and the batch written all the
+    /// same; a missing database has nothing and needs no remark.
     private func ask(
         _ request: HTTPRequest, _ receipt: inout OutputReceipt
     ) throws(OutputFault) -> [UInt8] {
-        let answer: HTTPAnswer
-        do throws(OutputFault) {
-            answer = try client.post(request, tokenWord: "Token")
-        } catch {
-            failedQuestions += 1
-            guard failedQuestions > Self.failedQuestionsMax else { throw error }
-            remark("\(error)", &receipt)
-            return []
-        }
-        failedQuestions = 0
+        // Any status is an answer here, and its words are to be told.
+        let answer = try client.post(request, tokenWord: "Token", where: { _ in true })
         let words = ServerWords.text(of: answer.body, hiding: client.secrets)
+        let reason = "\(answer.status), \(words ?? "no reason given")"
+        if let fault = HTTPFault.common(answer, at: client.target, hiding: client.secrets) {
+            questionFault = reason
+            client.heed(answer, fault)
+            throw fault
+        }
         let isJSON = answer.body.first == UInt8(ascii: "{")
         if answer.isSuccess, !isJSON || words == nil { return answer.body }
         let isUnmade = requests.create != nil && words?.contains("database not found") == true
-        if !isUnmade { remark("\(answer.status), \(words ?? "no reason given")", &receipt) }
+        let mayNot = answer.status == 401 || answer.status == 403
+        if !isUnmade { remark(reason, hint: mayNot ? "; let the user read" : "", &receipt) }
         return []
     }
 
-    private func remark(_ reason: String, _ receipt: inout OutputReceipt) {
+    private func remark(_ reason: String, hint: String = "", _ receipt: inout OutputReceipt) {
         guard receipt.remarks.isEmpty else { return }
         receipt.remarks.append(
-            "\(client.target) does not say which readings it has (\(reason)): those under other "
-                + "names, labels or units will be there twice; allow the user to read")
+            "\(client.target) does not say which readings it has (\(reason)): those that are there "
+                + "under other names, labels or units will be there twice" + hint)
     }
 
     // MARK: Parts

@@ -21,7 +21,7 @@ final class BrokerEvents {
     /// The broker's answers to what was published, until somebody takes them: reason by number.
     private var acknowledged: [Int32: Int32] = [:]
     private var received: [Received] = []
-    /// Whether what has this topic is of any use.
+    /// Whether messages on this topic are wanted.
     var isWanted: (String) -> Bool = { _ in true }
     /// Messages that nobody took in time.
     private(set) var droppedCount = 0

@@ -10,7 +10,7 @@ Every request becomes a line of LOG: when (seconds), method, path, Authorization
   endless   answers 500 and a body that does not end
   echo      answers 401 with whatever Authorization was sent
   take      answers 204, and appends the body to LOG.body
-  busy      as take; to questions 503
+  mute      as take; to questions 503, and asks to be left alone for 3 s
   unmapped  as take; to questions 200 and an error, as an InfluxDB 2 without a mapping for the bucket
 """
 import http.server
@@ -78,10 +78,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             file.write(body)
         self.answer(204)
 
-    def busy(self, body):
+    def mute(self, body):
         if not self.path.startswith("/query"):
             return self.take(body)
-        self.answer(503, b'{"error":"too many queries"}')
+        self.answer(503, b'{"error":"too many queries"}', Retry_After="3")
 
     def unmapped(self, body):
         if not self.path.startswith("/query"):

@@ -14,16 +14,17 @@ import Testing
         #expect(AvahiLibrary.symbol("dbus_connection_never_was") == nil)
     }
 
-    @Test(arguments: [
-        (nil, "/var/run/dbus/system_bus_socket"),
-        ("unix:path=/run/bus.sock", "/run/bus.sock"),
-        ("unix:path=/run/bus.sock,guid=9a2c", nil),
-        ("unix:path=/run/a%20b", nil),
-        ("unix:path=/run/a;unix:path=/run/b", nil),
-        ("unix:abstract=/tmp/dbus", nil),
-        ("tcp:host=127.0.0.1,port=1", nil),
-        ("", nil),
-    ] as [(String?, String?)])
+    @Test(
+        arguments: [
+            (nil, "/var/run/dbus/system_bus_socket"),
+            ("unix:path=/run/bus.sock", "/run/bus.sock"),
+            ("unix:path=/run/bus.sock,guid=9a2c", nil),
+            ("unix:path=/run/a%20b", nil),
+            ("unix:path=/run/a;unix:path=/run/b", nil),
+            ("unix:abstract=/tmp/dbus", nil),
+            ("tcp:host=127.0.0.1,port=1", nil),
+            ("", nil),
+        ] as [(String?, String?)])
     func aBusIsLookedForWhereItsAddressSays(address: String?, path: String?) {
         #expect(AvahiLibrary.busPath(address) == path)
     }

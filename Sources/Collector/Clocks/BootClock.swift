@@ -81,7 +81,7 @@ struct BootClock: Sendable {
         announced = reading
     }
 
-    /// - Returns: whether its offset is measured, so that nothing hangs on arrivals.
+    /// - Returns: whether the offset is measured, so that arrivals no longer matter.
     @discardableResult
     mutating func observe(newest time: Instant, arrival: Instant) -> Bool {
         let isMeasured = track.latest != nil

@@ -82,7 +82,7 @@ struct ClockBook: Sendable {
             let boot = self.boot(boot, of: peer)
             guard register(boot, of: peer, now: now), let place = clocks.index(forKey: boot)
             else { break }
-            // Where it lies: this is done for each report.
+            // In place: this is done for each report.
             let isMeasured = clocks.values[place].observe(newest: newest, arrival: arrival)
             if isMeasured { break }
             let published = publish(boot, now: now)

@@ -11,7 +11,7 @@ public struct RunKey: Hashable, Comparable, Sendable {
         self.run = run
     }
 
-    /// As of a PeerID.
+    /// Hashed in one step. Runs are the agents' choice: each agent can add one collision.
     public func hash(into hasher: inout Hasher) { hasher.combine(peer.high ^ run.value) }
 
     public func _rawHashValue(seed: Int) -> Int {

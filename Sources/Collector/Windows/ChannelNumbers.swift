@@ -1,5 +1,5 @@
 /// Numbers of channels in ascending order: what is known of them lies in arrays in the same order.
-/// A dictionary would be hashed for each reading.
+/// A dictionary would hash a number for each reading.
 package struct ChannelNumbers: Sendable {
     package private(set) var numbers: [UInt16] = []
 
@@ -13,7 +13,7 @@ package struct ChannelNumbers: Sendable {
         return place < numbers.count && numbers[place] == number ? place : nil
     }
 
-    /// Of a number that is not there.
+    /// Inserts a number that is not in the list yet.
     ///
     /// - Returns: the place that it has now.
     package mutating func insert(_ number: UInt16) -> Int {

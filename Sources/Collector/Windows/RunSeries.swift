@@ -32,7 +32,7 @@ struct RunSeries: Sendable {
     }
 
     /// - Parameters:
-    ///   - room: how many channels more may be kept.
+    ///   - room: how many more channels may be kept.
     ///   - windowNumber: the window that a time lies in.
     mutating func add(
         _ delivery: Delivery, room: Int, firstOpen: Int64, generator: inout SeededGenerator,

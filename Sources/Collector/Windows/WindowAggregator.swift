@@ -142,8 +142,8 @@ public struct WindowAggregator: Sendable {
         return outputs
     }
 
-    /// Changes a run where it lies. One of which nothing could be taken in is not kept, so that
-    /// runs are bounded by series.
+    /// Changes a run in place. A new one that took nothing in is not kept, so that runs are bounded
+    /// by series.
     private mutating func change(
         _ key: RunKey, _ delivery: Delivery,
         _ change: (inout RunSeries, inout SeededGenerator) -> RunSeries.Added

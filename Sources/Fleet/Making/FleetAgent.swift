@@ -12,7 +12,7 @@ struct FleetAgent: Sendable {
         /// Before the map, when it was measured, and its number; nil: no reading came.
         var newest: (outcome: Outcome, sequence: UInt64)?
 
-        /// Unless what is known is newer.
+        /// Unless what is known is as new, or newer.
         mutating func apply(_ reading: Reading, utc: Int64, hops: UInt8) {
             if let newest, (shown.utc, newest.sequence) >= (utc, reading.sequence) { return }
             newest = (reading.outcome, reading.sequence)

@@ -93,7 +93,8 @@ extension AvahiDiagnostic {
     fileprivate func text(_ runner: NodeRunner) -> String {
         switch self {
         case .noDaemon: "avahi: no daemon; trying again"
-        case .libraryMissing(let reason): "avahi: \(reason): install libavahi-client3"
+        case .libraryMissing(let reason):
+            "avahi: cannot load its library (\(reason)); is libavahi-client3 installed?"
         case .daemonLost(let reason): "avahi: \(reason); trying again"
         case .published(let name): "avahi: published as \"\(name)\""
         case .publishingFailed(let reason): "avahi: not published: \(reason); trying again"

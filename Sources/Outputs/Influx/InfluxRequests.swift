@@ -69,13 +69,13 @@ public struct InfluxRequests: Sendable {
 
     /// Asks which of these readings are there, under whatever tags, for `InfluxPresence.add`.
     public func present(_ question: InfluxPresence.Question) -> HTTPRequest {
-        // CSV has no place for the errors of a statement.
+        // CSV is shorter. It does not show a statement's error: `anyPresent` asks in JSON.
         var request = select(question, "")
         request.headers = ["Accept: application/csv"]
         return request
     }
 
-    /// Asks whether any of them is, for `InfluxPresence.isAny`.
+    /// Asks whether any of them is there, for `InfluxPresence.isAny`.
     public func anyPresent(_ question: InfluxPresence.Question) -> HTTPRequest {
         select(question, " LIMIT 1")
     }

@@ -79,8 +79,8 @@ public struct TopicPublisher: Sendable {
         return own + (options.homeAssistant.map { [$0 + "/sensor/+/+/config"] } ?? [])
     }
 
-    /// Whether what has this topic may say anything. Of Home Assistant's other sensors there may be
-    /// thousands.
+    /// Whether a message on this topic may matter: Home Assistant may have thousands of sensors
+    /// that are not ours.
     public var isWanted: @Sendable (String) -> Bool {
         guard let prefix = options.homeAssistant.map({ $0 + "/sensor/" }) else {
             return { _ in true }

@@ -112,8 +112,8 @@ public struct BootID: Hashable, Comparable, Sendable, CustomStringConvertible {
         low = digits[16...].reduce(0) { $0 << 4 | UInt64($1) }
     }
 
-    /// At once, as of a PeerID; but of both halves, one after the other: an agent may show as many
-    /// boots as it likes, and nobody proves them.
+    /// As for a PeerID, but of both halves in turn: an agent may claim as many boots as it likes,
+    /// and need not prove them.
     public func _rawHashValue(seed: Int) -> Int {
         high._rawHashValue(seed: low._rawHashValue(seed: seed))
     }

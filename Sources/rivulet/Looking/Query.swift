@@ -120,12 +120,11 @@ struct Query: ParsableCommand {
         }
         do {
             return (store, FleetWords(try CollectorSettings.agents(inFile: name)))
-        } catch where raw {
-            // What came is to be seen, whatever is said of it.
+        } catch {
+            guard raw else { throw Failure([error]) }
+            // Raw readings do not depend on `agents`: a mistake there is only warned of.
             StandardErrorLog().write(.warning, "\(error)")
             return (store, .none)
-        } catch {
-            throw Failure([error])
         }
     }
 

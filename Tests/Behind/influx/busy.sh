@@ -1,14 +1,10 @@
-# An InfluxDB that takes points and answers no question: history waits for a few attempts, then it is sent all the same.
+# A server that asks to be left alone for a while is.
 site
-start server c python3 Tests/Behind/http_server.py 8086 busy "$LAB/requests"
-collector_up
+start server c python3 Tests/Behind/http_server.py 8086 busy "$LAB/requests" 20
+collector_up "$(influx_output)"
 agent_up
-must "readings before there is an output" more_readings 40
-collector_config "- {name: influx, influx: {url: 'http://127.0.0.1:8086', database: rivulet}}"
-reload
-must "readings afterwards" more_readings 20
-agent_down
-must "it is told" until_true 90 says_once 'does not say which readings it has .*too many queries'
-all_sent() { [ "$(sql c 'SELECT count(*) FROM readings')" = "$(grep -c '^reading,' "$LAB/requests.body")" ]; }
-must "every reading is a line" until_true 90 all_sent
-must "nothing was refused" output_is influx refused 0
+must "a request" until_true 60 test -s "$LAB/requests"
+sleep 12
+must "is the only one for 12 s" test "$(wc -l <"$LAB/requests")" = 1
+must "it comes back after 20 s" until_true 80 eval '[ "$(wc -l <"$LAB/requests")" -ge 2 ]'
+must "told once" says_once "influx.*answered 503: overloaded"
