@@ -77,8 +77,9 @@ extension ConnectionTable {
         guard now - since >= Self.patience, yields.isDue(now) else { return [] }
         let address = peers[index].address
         var closed: [Output] = []
-        while connections(beside: address) >= room.most - 1, let last = newest(beside: address) {
-            closed += close(last)
+        // No more than two, though attempts may count for others.
+        for _ in 0..<2 where connections(beside: address) >= room.most - 1 {
+            if let last = newest(beside: address) { closed += close(last) }
         }
         yields.fail(now, using: &random)
         peers[index].attemptAt = now + ControllerRoom.lingerTime

@@ -25,6 +25,17 @@ import VectorFile
             clock: ClockReading(rank: .network, unixOffset: .seconds(1_795_239_900)))
     }
 
+    /// An agent may choose the boots that it shows: many with one half must not become one long row
+    /// in a table.
+    @Test func bootsWithOneHalfInCommonHashApart() {
+        for isHigh in [true, false] {
+            let boots = (0..<1_000 as Range<UInt64>).map {
+                isHigh ? BootID(high: 7, low: $0) : BootID(high: $0, low: 7)
+            }
+            #expect(Set(boots.map { $0._rawHashValue(seed: 1) }).count == boots.count)
+        }
+    }
+
     @Test func theGoldenBirthIsReadAndWritten() throws {
         #expect(try TelemetryMessage(parsing: vector("birth")) == .birth(golden()))
         #expect(try TelemetryMessage.birth(golden()).bytes == vector("birth"))
