@@ -33,6 +33,8 @@ public final class Store {
         var windowShift: Duration = .milliseconds(500)
         /// How long readings, windows and runs are kept; nil: for ever.
         public var keep: Duration?
+        /// From how many readings of one channel in one commit on they are blocks at once.
+        var blockedAtOnce = Limits.blockedAtOnceMin
         /// Who follows what is committed.
         public var outputs: [OutputRegistration] = []
 
@@ -42,6 +44,7 @@ public final class Store {
     let database: Database
     let settings: Settings
     private let statements: CommitStatements
+    private let parts: PartWriter
     private let clockWriter: ClockWriter
     let readings: ReadingTable
     let clocks: ClockTable
@@ -64,6 +67,7 @@ public final class Store {
         self.settings = settings
         statements = try CommitStatements(database)
         readings = try ReadingTable(database)
+        parts = PartWriter(readings, statements, blockedAtOnce: settings.blockedAtOnce)
         changes = try ChangeLog(database, readings)
         cursors = try CursorTable(database)
         clocks = try ClockTable(database)
@@ -175,45 +179,13 @@ public final class Store {
     private func insert(
         _ part: StoreBatch.Part, of run: RunRow
     ) throws(StoreError) -> Int {
-        var illegal = 0
-        var added: [ReadingRow] = []
-        let packed = try self.packed(part, of: run.id)
-        for reading in part.readings {
-            guard let row = ReadingRow(reading) else {
-                illegal += 1
-                continue
-            }
-            if packed.contains(row.sequence) { continue }
-            if try statements.insert(row, run: run, hops: part.hops) { added.append(row) }
+        let written = try parts.write(part, of: run)
+        if !written.added.isEmpty, let grid = try grid(of: run.boot) {
+            try windows.mark(written.added, of: run.id, grid)
         }
-        if !added.isEmpty, let grid = try grid(of: run.boot) {
-            try windows.mark(added, of: run.id, grid)
-        }
-        try changes.add(added, of: run.id)
+        try changes.add(written.added, of: run.id)
         try statements.settle(part.settled, run: run)
         packing.wrote(to: run.id)
-        return illegal
-    }
-
-    /// The numbers of a part that are in blocks already. Such a number is settled, so that what is
-    /// new needs no look into a block.
-    private func packed(
-        _ part: StoreBatch.Part, of run: Int64
-    ) throws(StoreError) -> Set<Int64> {
-        let settled = try statements.settled(of: run)
-        let known = part.readings.compactMap {
-            settled?.contains($0.sequence) == false ? nil : Int64(exactly: $0.sequence)
-        }.sorted()
-        guard let first = known.first, let last = known.last else { return [] }
-        var packed: Set<Int64> = []
-        try readings.blocks.each(of: run, sequences: first...last) { header throws(StoreError) in
-            let own = known.drop { $0 < header.sequences.lowerBound }
-                .prefix { $0 <= header.sequences.upperBound }
-            if own.isEmpty { return true }
-            let rows = try readings.blocks.rows(of: header, run: run) ?? []
-            for number in own where rows.contains(sequence: number) { packed.insert(number) }
-            return true
-        }
-        return packed
+        return written.illegalCount
     }
 }

@@ -17,7 +17,7 @@ import Testing
     }
 
     private func fill(_ path: String) throws {
-        let store = try Store.open(path).store
+        let store = try Store.open(path, .inRows).store
         var batch = Fixture.batch(
             Fixture.readings(count: 600), births: [try Fixture.birth()])
         batch.clocks = [Fixture.mapping()]

@@ -42,7 +42,7 @@ import Testing
 
     @Test func tenDaysOf100PPMAreDatedAsWellAsTheirStretchesSay() throws {
         try withStorePath { path in
-            let store = try Store.open(path).store
+            let store = try Store.open(path, .inRows).store
             let computed = try drift(store, seconds: 864_000)
             let clocks = try Store.open(path).clocks
             #expect(clocks.count == Limits.storedStretchesMax)
@@ -88,7 +88,7 @@ import Testing
 
     @Test func oneMappingOfTheWholeBootRedatesAllStretches() throws {
         try withStorePath { path in
-            let store = try Store.open(path).store
+            let store = try Store.open(path, .inRows).store
             _ = try drift(store, seconds: 30_000)
             var batch = StoreBatch()
             let offset: Duration = .nanoseconds(Self.unix) + .seconds(86_400)
@@ -125,7 +125,7 @@ import Testing
 
     @Test func aNewStretchLeavesTheWindowsBeforeItAlone() throws {
         try withStorePath { path in
-            let store = try Store.open(path).store
+            let store = try Store.open(path, .inRows).store
             var batch = Fixture.batch(
                 Fixture.readings(count: 100), births: [try Fixture.birth()])
             batch.clocks = [Fixture.mapping()]
@@ -154,7 +154,7 @@ import Testing
     /// A republished track says the whole boot anew, stretch by stretch, and changes nothing.
     @Test func stretchesThatAreToldAgainMoveNoWindows() throws {
         try withStorePath { path in
-            let store = try Store.open(path).store
+            let store = try Store.open(path, .inRows).store
             let track = (0..<5 as Range<Int64>).map {
                 Fixture.mapping(
                     offset: Fixture.unixOffset + .seconds($0), since: Fixture.at($0 * 20_000))
@@ -177,7 +177,7 @@ import Testing
 
     @Test func aMappingOfALowerRankIsPassedOver() throws {
         try withStorePath { path in
-            let store = try Store.open(path).store
+            let store = try Store.open(path, .inRows).store
             var batch = Fixture.batch(
                 Fixture.readings(count: 100), births: [try Fixture.birth()])
             let good = [
@@ -210,7 +210,7 @@ import Testing
         ]
         let clock = SlowClock(mappings: mappings)
         try withStorePath { path in
-            let store = try Store.open(path).store
+            let store = try Store.open(path, .inRows).store
             let all = Fixture.readings(count: 120)
             var batch = Fixture.batch(all, births: [try Fixture.birth()])
             batch.clocks = mappings
@@ -238,7 +238,7 @@ import Testing
 
     @Test func manyMovesOfOneRunAreKeptAsOne() throws {
         try withStorePath { path in
-            let store = try Store.open(path).store
+            let store = try Store.open(path, .inRows).store
             let moves = store.moves
             let numbers = (0...Int64(MovedWindows.entriesMax)).map { $0 * 10...$0 * 10 + 1 }
             try moves.add(Array(numbers.dropLast()), of: 1)

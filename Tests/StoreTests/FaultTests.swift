@@ -6,24 +6,27 @@ import Testing
 @testable import Store
 
 @Suite struct FaultTests {
-    private func batch() throws -> StoreBatch {
-        Fixture.batch(Fixture.readings(count: 2_000), births: [try Fixture.birth()])
+    private func batch(_ count: UInt64 = 2_000) throws -> StoreBatch {
+        Fixture.batch(Fixture.readings(count: count), births: [try Fixture.birth()])
     }
 
-    @Test func aFullDiskIsTypedAndTheSameBatchSucceedsOnceLater() throws {
+    @Test(arguments: [(Store.Settings.inRows, 2_000 as UInt64), (.inBlocks(from: 128), 20_000)])
+    func aFullDiskIsTypedAndTheSameBatchSucceedsOnceLater(
+        settings: Store.Settings, count: UInt64
+    ) throws {
         try withStorePath { path in
-            let store = try Store.open(path).store
+            let store = try Store.open(path, settings).store
             let pages = try store.database.integer("PRAGMA page_count") ?? 0
             try store.database.execute("PRAGMA max_page_count = \(pages + 3)")
             for _ in 0..<3 {
-                #expect(throws: StoreError.full) { try store.commit(try batch()) }
+                #expect(throws: StoreError.full) { try store.commit(try batch(count)) }
                 #expect(try store.allReadings().isEmpty)
                 #expect(try store.database.integer("SELECT count(*) FROM runs") == 0)
             }
             try store.database.execute("PRAGMA max_page_count = 1000000")
-            try store.commit(try batch())
-            try store.commit(try batch())
-            #expect(try store.allReadings().count == 2_000)
+            try store.commit(try batch(count))
+            try store.commit(try batch(count))
+            #expect(UInt64(try store.allReadings().count) == count)
             #expect(try store.database.integrity() == ["ok"])
         }
     }

@@ -68,11 +68,13 @@ import Testing
         var refusals = 0
         var store: Store?
         for batch in Self.batches {
-            // The second process.
+            // The second process, which puts a channel's readings into a block at once.
             if batch == 3 { store = nil }
             for _ in 0..<attempts {
                 do {
-                    let opened = try store ?? Store.open(path).store
+                    let opened =
+                        try store
+                        ?? Store.open(path, .inBlocks(from: batch < 3 ? .max : 15)).store
                     store = opened
                     // Without the batch that brought the birth nothing of the next is stored.
                     let left = try opened.commit(try content(batch))

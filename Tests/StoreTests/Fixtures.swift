@@ -102,6 +102,17 @@ func withStorePath<Result>(_ body: (String) throws -> Result) rethrows -> Result
     try withTemporaryDirectory { try body($0 + "/readings.sqlite") }
 }
 
+extension Store.Settings {
+    /// Whatever comes at once is rows.
+    static var inRows: Store.Settings { inBlocks(from: .max) }
+
+    static func inBlocks(from count: Int) -> Store.Settings {
+        var settings = Store.Settings()
+        settings.blockedAtOnce = count
+        return settings
+    }
+}
+
 extension Store {
     /// Tidies until nothing is left, at a time at which all windows are over and by a clock that
     /// deletes nothing. Returns how many windows were computed.

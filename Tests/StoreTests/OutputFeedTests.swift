@@ -56,9 +56,10 @@ final class Follower {
         name: "broker", wantsHistory: false, hold: .seconds(3_600))
 
     private func open(
-        _ path: String, _ outputs: [OutputRegistration] = [broker], keep: Duration? = nil
+        _ path: String, _ outputs: [OutputRegistration] = [broker], keep: Duration? = nil,
+        settings: Store.Settings = Store.Settings()
     ) throws -> Store.Opened {
-        var settings = Store.Settings()
+        var settings = settings
         settings.outputs = outputs
         settings.keep = keep
         return try Store.open(path, settings)
@@ -171,9 +172,10 @@ final class Follower {
 
     @Test func whoeverDeletesTheFormerTimesEndsWithTheRightOnes() throws {
         var generator = SeededGenerator(seed: 3)
-        for _ in 0..<20 {
+        for round in 0..<20 {
             try withStorePath { path in
-                let opened = try open(path)
+                let isBlocked = round % 2 == 1
+                let opened = try open(path, settings: isBlocked ? .inBlocks(from: 2) : .inRows)
                 let first = try #require(opened.outputs.progress.first)
                 let followers = try (0..<3).map { _ in try Follower(path, first) }
                 var next: UInt64 = 1

@@ -10,7 +10,7 @@ import Testing
     private let right = ClockReading(rank: .network, unixOffset: Fixture.unixOffset)
 
     private func filled(_ path: String, count: UInt64 = 5_000) throws -> Store {
-        let store = try Store.open(path).store
+        let store = try Store.open(path, .inRows).store
         var batch = Fixture.batch(Fixture.readings(count: count), births: [try Fixture.birth()])
         batch.clocks = [Fixture.mapping()]
         try store.commit(batch)
@@ -48,7 +48,7 @@ import Testing
     /// Numbers that went to another collector, or whose readings are deleted.
     @Test func pagesOverHolesInTheNumbersAreAsLongAsAsked() throws {
         try withStorePath { path in
-            let store = try Store.open(path).store
+            let store = try Store.open(path, .inRows).store
             let births = [try Fixture.birth()]
             for first in [1, 40_001, 5_000_001, 5_009_001] as [UInt64] {
                 let readings = (first..<first + 4_000).map { number in
@@ -81,7 +81,7 @@ import Testing
             // Where nobody can say what is settled, the blocks themselves are looked into.
             try store.pack()
             try store.database.execute("UPDATE runs SET settled = x'ff'")
-            store = try Store.open(path).store
+            store = try Store.open(path, .inRows).store
             again = Fixture.batch(Fixture.readings(first: 1, count: 4_100))
             try store.commit(again)
             #expect(try store.places() == (101, 3_999))
@@ -91,7 +91,7 @@ import Testing
 
     @Test func lateReadingsGoBetweenThoseThatArePacked() throws {
         try withStorePath { path in
-            let store = try Store.open(path).store
+            let store = try Store.open(path, .inRows).store
             let all = Fixture.readings(count: 6_000)
             var batch = Fixture.batch(
                 all.filter { $0.sequence % 7 != 0 }, births: [try Fixture.birth()])
@@ -113,7 +113,7 @@ import Testing
 
     @Test func aRunOfManyNumbersIsPackedThoughItsClockStandsStill() throws {
         try withStorePath { path in
-            let store = try Store.open(path).store
+            let store = try Store.open(path, .inRows).store
             let last = UInt64(Limits.rowsOfRunMax) + 10
             let readings = [1, 2, 3, last].map { Fixture.reading($0, at: 5, 1) }
             try store.commit(Fixture.batch(readings, births: [try Fixture.birth()]))
@@ -129,7 +129,8 @@ import Testing
             try withStorePath { path in
                 let all = randomReadings(&generator)
                 var waiting = all
-                let store = try Store.open(path).store
+                let isBlocked = seed % 2 == 1
+                let store = try Store.open(path, isBlocked ? .inBlocks(from: 20) : .inRows).store
                 var batch = StoreBatch()
                 batch.births = [try Fixture.birth()]
                 batch.clocks = [
@@ -222,9 +223,9 @@ import Testing
     }
 
     @Test func outputsGetEachReadingOnceWhateverIsPackedMeanwhile() throws {
-        for isHistory in [false, true] {
+        for (isHistory, isBlocked) in [(false, false), (false, true), (true, false), (true, true)] {
             try withStorePath { path in
-                var settings = Store.Settings()
+                var settings: Store.Settings = isBlocked ? .inBlocks(from: 30) : .inRows
                 let output = OutputRegistration(
                     name: "database", wantsHistory: isHistory, hold: .seconds(3_600))
                 if !isHistory { settings.outputs = [output] }
@@ -326,7 +327,7 @@ import Testing
                     .bind(4, reading.outcome.value?.coefficient ?? 0).run()
             }
             try old.execute("COMMIT")
-            let store = try Store.open(path).store
+            let store = try Store.open(path, .inRows).store
             let before = try store.allReadings()
             #expect(before == Fixture.readings(count: 20_000))
             var steps = 0

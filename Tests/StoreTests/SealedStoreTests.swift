@@ -12,7 +12,7 @@ import Testing
 @Suite struct SealedStoreTests {
     /// A store of 600 readings that nobody has open.
     private func fill(_ path: String) throws {
-        let store = try Store.open(path).store
+        let store = try Store.open(path, .inRows).store
         var batch = Fixture.batch(Fixture.readings(count: 600), births: [try Fixture.birth()])
         batch.clocks = [Fixture.mapping()]
         try store.commit(batch)

@@ -23,7 +23,9 @@ import Testing
     private func compareWithOracle(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         try withStorePath { path in
-            var store = try Store.open(path, Self.settings).store
+            var settings = Self.settings
+            settings.blockedAtOnce = seed % 2 == 0 ? .max : 4
+            var store = try Store.open(path, settings).store
             var first = StoreBatch()
             first.births = [try Fixture.birth()]
             try store.commit(first)
@@ -46,7 +48,7 @@ import Testing
                     _ = try store.tidy(
                         now: Fixture.at(150_000), clock: clock.mappings.last?.clock ?? Self.unset,
                         budget: Int.random(in: 1...50, using: &generator))
-                case 2: store = try Store.open(path, Self.settings).store
+                case 2: store = try Store.open(path, settings).store
                 default: break
                 }
                 if batch.clocks.isEmpty == false { try check(path, all, waiting, clock) }

@@ -1,14 +1,15 @@
 import NearbyCore
 import Telemetry
 
-/// The readings of a store, whether they lie in rows, as the last hour's do, or in blocks. For one
-/// connection; what is asked for together must be of one snapshot of the file.
+/// The readings of a store, whether they lie in rows, as most of the last hour's do, or in blocks.
+/// For one connection; what is asked for together must be of one snapshot of the file.
 final class ReadingTable {
     let blocks: BlockTable
     private let selectTimes: Statement
     private let selectTimesBackwards: Statement
     private let selectNumbers: Statement
     private let selectBefore: Statement
+    private let selectAny: Statement
     private let countNumbers: Statement
 
     private static let columns = """
@@ -48,6 +49,8 @@ final class ReadingTable {
             SELECT \(Self.columns) FROM readings WHERE run_id = ?1 AND sequence < ?2
             AND \(Self.isLegal) ORDER BY sequence DESC LIMIT 1
             """)
+        selectAny = try database.prepare(
+            "SELECT 1 FROM readings WHERE run_id = ?1 AND sequence BETWEEN ?2 AND ?3 LIMIT 1")
         countNumbers = try database.prepare(
             """
             SELECT count(*) FROM (SELECT 1 FROM readings
@@ -176,6 +179,15 @@ final class ReadingTable {
             .bind(4, Int64(limit))
         try Self.take(selectNumbers, into: &rows)
         return rows
+    }
+
+    /// Whether any row has one of these numbers.
+    func hasStoredRows(
+        of run: Int64, sequences: ClosedRange<Int64>
+    ) throws(StoreError) -> Bool {
+        selectAny.bind(1, run).bind(2, sequences.lowerBound).bind(3, sequences.upperBound)
+        defer { selectAny.reset() }
+        return try selectAny.step()
     }
 
     /// The one with the highest number below this.

@@ -41,14 +41,19 @@ struct WindowTable {
         _ readings: [ReadingRow], of runID: Int64, _ grid: WindowGrid
     ) throws(StoreError) {
         var spans: [Int64: ClosedRange<Int64>] = [:]
+        var last: (number: Int64, span: ClosedRange<Int64>)?
         for reading in readings {
             guard let number = grid.number(at: reading.milliseconds) else { continue }
+            // Most lie in the window of the one before.
+            if let known = last, known.number == number {
+                last = (number, known.span.widened(to: reading.sequence))
+                continue
+            }
+            if let last { spans[last.number] = last.span }
             let span = spans[number] ?? reading.sequence...reading.sequence
-            spans[number] =
-                min(
-                    span.lowerBound, reading.sequence)...max(
-                    span.upperBound, reading.sequence)
+            last = (number, span.widened(to: reading.sequence))
         }
+        if let last { spans[last.number] = last.span }
         for (number, span) in spans.sorted(by: { $0.key < $1.key }) {
             try insertDue.bind(1, runID).bind(2, number).run()
             try insertNeighbours.bind(1, runID).bind(2, number).bind(3, span.lowerBound)
