@@ -12,7 +12,7 @@ store='store: off'
 [ "$what" = viewer ] || store="store: $LAB/readings.sqlite"
 host c a
 lan 1 c a
-config c collector "collector: {$store, readings-per-agent: 1000000}"
+config c collector "collector: {$store, readings-per-agent: 1000000, store-per-agent: 1024GiB}"
 start collect c taskset -c 0 "$BIN/rivulet" collect --config "$LAB/c.yaml" --format json --every 1s
 until_true 30 status c >/dev/null 2>&1
 floods=()

@@ -32,9 +32,15 @@ public struct Birth: Equatable, Sendable {
     public var number: UInt16
     public var run: RunID
     public var boot: BootID
-    public var node: NodeDescription
+    public var node: NodeDescription {
+        get { words.node }
+        set { words = Words(newValue, channels) }
+    }
     /// In ascending order of their numbers.
-    public var channels: [Channel]
+    public var channels: [Channel] {
+        get { words.channels }
+        set { words = Words(node, newValue) }
+    }
     public var previous: PreviousRun?
     /// When this copy was sent, the agent's clock in whole milliseconds. It dates readings that
     /// were kept until somebody came: they are older than the report that brings them.
@@ -42,6 +48,19 @@ public struct Birth: Equatable, Sendable {
     /// What the agent itself knew of UTC when this birth was written. It dates the readings of a
     /// boot that ended before anybody came.
     public var clock: ClockReading?
+    private var words: Words
+
+    /// One reference instead of four: with each report that a collector reads, the birth goes
+    /// through many hands.
+    private final class Words: Sendable {
+        let node: NodeDescription
+        let channels: [Channel]
+
+        init(_ node: NodeDescription, _ channels: [Channel]) {
+            self.node = node
+            self.channels = channels
+        }
+    }
 
     public init(
         number: UInt16, run: RunID, boot: BootID, node: NodeDescription, channels: [Channel],
@@ -50,11 +69,18 @@ public struct Birth: Equatable, Sendable {
         self.number = number
         self.run = run
         self.boot = boot
-        self.node = node
-        self.channels = channels
         self.previous = previous
         self.sent = sent
         self.clock = clock
+        words = Words(node, channels)
+    }
+
+    public static func == (left: Birth, right: Birth) -> Bool {
+        left.number == right.number && left.run == right.run && left.boot == right.boot
+            && left.previous == right.previous && left.sent == right.sent
+            && left.clock == right.clock
+            && (left.words === right.words
+                || left.node == right.node && left.channels == right.channels)
     }
 
     /// How reports name it.
@@ -115,12 +141,12 @@ extension Birth {
         number = try reader.readUInt16()
         run = RunID(value: try reader.readUInt64())
         boot = BootID(high: try reader.readUInt64(), low: try reader.readUInt64())
-        node = try NodeDescription(parsing: &reader)
+        let node = try NodeDescription(parsing: &reader)
         let count = try reader.readVarint()
         guard count <= UInt64(Limits.channelsPerRunMax) else {
             throw .tooLong(limit: Limits.channelsPerRunMax, actual: Int(clamping: count))
         }
-        channels = []
+        var channels: [Channel] = []
         for _ in 0..<Int(count) {
             let channel = try Channel(parsing: &reader, skippedFields: &skippedFields)
             if let last = channels.last, last.number >= channel.number {
@@ -128,6 +154,7 @@ extension Birth {
             }
             channels.append(channel)
         }
+        words = Words(node, channels)
         previous = nil
         sent = nil
         clock = nil
