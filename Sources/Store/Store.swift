@@ -184,7 +184,12 @@ public final class Store {
             try windows.mark(written.added, of: run.id, grid)
         }
         try changes.add(written.added, of: run.id)
-        try statements.settle(part.settled, run: run)
+        // Whether a number is in a block is only asked where it is settled.
+        var settled = part.settled
+        let others = written.added.lazy.map { UInt64($0.sequence) }
+            .filter { !part.settled.contains($0) }
+        for number in others.sorted() { settled.insert(number..<number + 1) }
+        try statements.settle(settled, run: run)
         packing.wrote(to: run.id)
         return written.illegalCount
     }

@@ -87,6 +87,41 @@ import Testing
         }
     }
 
+    /// A fast sensor, second by second: its blocks become full, and what reads them stays quick.
+    @Test func blocksOfSmallCommitsAreFilledUp() throws {
+        try withStorePath { path in
+            let store = try open(path)
+            var all: [Reading] = []
+            for second in 0..<60 as Range<UInt64> {
+                let readings = (1...200 as ClosedRange<UInt64>).map { index in
+                    let number = second * 200 + index
+                    return Fixture.reading(
+                        number, at: Int64(number) * 5, Int64(2_000 + number * 7919 % 512))
+                }
+                try store.commit(Fixture.batch(readings))
+                all += readings
+            }
+            #expect(try store.places() == (0, 12_000))
+            let count = try store.database.integer("SELECT count(*) FROM blocks") ?? 0
+            let bytes = try store.database.integer("SELECT sum(length(bytes)) FROM blocks") ?? 0
+            #expect(bytes / Int64(Limits.blockBytesFull) + 1 >= count)
+            #expect(try store.allReadings() == all)
+        }
+    }
+
+    /// Each would need a block of its own: rows take less.
+    @Test func whatWouldFillNoBlockIsRows() throws {
+        try withStorePath { path in
+            let store = try open(path)
+            let apart = (1...200 as ClosedRange<UInt64>).map { number in
+                Fixture.reading(number, at: Int64(number % 2) * 200_000_000 + Int64(number), 1)
+            }
+            try store.commit(Fixture.batch(apart))
+            #expect(try store.places() == (200, 0))
+            #expect(try store.allReadings() == apart)
+        }
+    }
+
     /// Backwards, far apart, at the ends of what there is, with many kinds of value.
     @Test func whateverComesAtOnceComesBack() throws {
         var generator = SeededGenerator(seed: 11)

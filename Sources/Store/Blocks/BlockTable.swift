@@ -7,6 +7,7 @@ import NearbyCore
 final class BlockTable {
     private let selectBytes: Statement
     private let selectByTime: Statement
+    private let selectNewest: Statement
     private let selectByTimeBackwards: Statement
     private let selectByNumber: Statement
     private let selectLast: Statement
@@ -30,6 +31,12 @@ final class BlockTable {
             AND first_milliseconds < ?4 AND last_milliseconds >= ?3
             ORDER BY first_milliseconds
             """)
+        selectNewest = try database.prepare(
+            """
+            SELECT \(Self.columns) FROM blocks INDEXED BY blocks_by_end
+            WHERE run_id = ?1 AND channel = ?2 AND last_milliseconds >= ?3
+            AND first_milliseconds < ?4 ORDER BY first_milliseconds
+            """)
         selectByTimeBackwards = try database.prepare(
             """
             SELECT \(Self.columns) FROM blocks INDEXED BY blocks_by_end
@@ -41,7 +48,7 @@ final class BlockTable {
             """
             SELECT \(Self.columns) FROM blocks INDEXED BY blocks_by_number
             WHERE run_id = ?1 AND last_sequence >= ?2
-            AND last_sequence <= ?3 + \(Limits.blockSequencesMax) AND first_sequence <= ?3
+            AND last_sequence <= ?4 AND first_sequence <= ?3
             ORDER BY last_sequence
             """)
         selectLast = try database.prepare(
@@ -85,6 +92,8 @@ final class BlockTable {
         AND last_sequence - first_sequence < \(Limits.blockSequencesMax)
         """
     private static let span = Limits.blockMillisecondsMax
+    /// Ten minutes.
+    private static let newestTime: Int64 = 600_000
 
     // MARK: Which blocks there are
 
@@ -96,9 +105,14 @@ final class BlockTable {
     ) throws(StoreError) {
         selectAnyAfter.bind(1, run).bind(2, channel).bind(3, milliseconds.lowerBound)
         guard try Self.exists(selectAnyAfter) else { return }
-        selectByTime.bind(1, run).bind(2, channel).bind(3, milliseconds.lowerBound)
+        // What begins up to a day before is many blocks of a fast channel; of the newest, few end
+        // after.
+        let later = milliseconds.lowerBound.addingSaturating(Self.newestTime)
+        selectAnyAfter.bind(1, run).bind(2, channel).bind(3, later)
+        let select = try Self.exists(selectAnyAfter) ? selectByTime : selectNewest
+        select.bind(1, run).bind(2, channel).bind(3, milliseconds.lowerBound)
             .bind(4, milliseconds.upperBound)
-        try self.each(selectByTime, each)
+        try self.each(select, each)
     }
 
     /// The same from the end on, in the order of their ends.
@@ -120,8 +134,8 @@ final class BlockTable {
         _ each: (BlockHeader) throws(StoreError) -> Bool
     ) throws(StoreError) {
         guard try reaches(sequences.lowerBound, of: run) else { return }
-        let last = min(sequences.upperBound, .max - Limits.blockSequencesMax)
-        selectByNumber.bind(1, run).bind(2, sequences.lowerBound).bind(3, last)
+        selectByNumber.bind(1, run).bind(2, sequences.lowerBound).bind(3, sequences.upperBound)
+            .bind(4, sequences.upperBound.addingSaturating(Limits.blockSequencesMax))
         try self.each(selectByNumber, each)
     }
 

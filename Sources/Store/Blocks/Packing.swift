@@ -12,6 +12,7 @@ struct Packing {
     private let database: Database
     private let readings: ReadingTable
     private let statements: CommitStatements
+    private let writer: BlockWriter
     private let selectRun: Statement
     private let selectEnds: Statement
     private let deleteRows: Statement
@@ -40,6 +41,7 @@ struct Packing {
         self.database = database
         self.readings = readings
         self.statements = statements
+        writer = BlockWriter(readings.blocks)
         selectRun = try database.prepare(
             "SELECT run_id FROM readings WHERE run_id >= ?1 ORDER BY run_id LIMIT 1")
         selectEnds = try database.prepare(
@@ -109,7 +111,9 @@ struct Packing {
             let sequence = UInt64(row.reading.sequence)
             sequences.insert(sequence..<sequence + 1)
         }
-        for (_, rows) in channels.sorted(by: { $0.key < $1.key }) { try pack(rows, of: run) }
+        for (_, rows) in channels.sorted(by: { $0.key < $1.key }) {
+            _ = try writer.write(rows, of: run)
+        }
         try deleteRows.bind(1, run).bind(2, ends.first).bind(3, last).run()
         // So that `commit` need not look into blocks for a number that is not settled.
         try statements.settle(sequences, run: run)
@@ -125,36 +129,6 @@ struct Packing {
             newest: selectEnds.integer(2))
     }
 
-    /// Of one channel, ascending in sequence. Together with the block before them, if that has
-    /// room, or has some of its readings between them.
-    private func pack(_ rows: [StoredRow], of run: Int64) throws(StoreError) {
-        var all = rows
-        if let before = try block(before: rows[0], of: run),
-            before.byteCount < Limits.blockBytesFull
-                || before.sequences.upperBound >= rows[0].reading.sequence,
-            let known = try readings.blocks.rows(of: before, run: run)
-        {
-            all = known + rows
-            try readings.blocks.delete(before.id)
-        }
-        for block in ReadingBlock.blocks(of: all) {
-            try readings.blocks.insert(block, of: run)
-        }
-    }
-
-    /// Of those that begin before this reading, the one that ends last.
-    private func block(before row: StoredRow, of run: Int64) throws(StoreError) -> BlockHeader? {
-        var found: BlockHeader?
-        let times = 0..<row.reading.milliseconds + 1
-        try readings.blocks.eachBackwards(
-            of: run, channel: Int64(row.reading.channel), in: times
-        ) {
-            found = $0
-            return false
-        }
-        return found
-    }
-
     /// From when a reading is old, and a run that nothing comes of is quiet.
     private static let age: Duration = .seconds(3_600)
     /// From the end of a pass to the next.
@@ -162,8 +136,6 @@ struct Packing {
 }
 
 extension Limits {
-    /// A block that has more bytes is left alone.
-    static let blockBytesFull = 3_600
     /// Numbers of a run beyond which rows are packed although they are not old.
     static let rowsOfRunMax: Int64 = 1_000_000
 }

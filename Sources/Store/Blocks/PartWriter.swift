@@ -15,11 +15,13 @@ struct PartWriter {
 
     private let readings: ReadingTable
     private let statements: CommitStatements
+    private let writer: BlockWriter
     private let blockedAtOnce: Int
 
     init(_ readings: ReadingTable, _ statements: CommitStatements, blockedAtOnce: Int) {
         self.readings = readings
         self.statements = statements
+        writer = BlockWriter(readings.blocks)
         self.blockedAtOnce = blockedAtOnce
     }
 
@@ -59,14 +61,14 @@ struct PartWriter {
         }
         var others: [ReadingRow] = []
         for rows in channels {
-            guard rows.count >= blockedAtOnce else {
+            // Blocks of few readings take more room than rows, until an hour is over.
+            if rows.count >= blockedAtOnce,
+                try writer.write(rows, of: run.id, least: blockedAtOnce)
+            {
+                written.added += rows.lazy.map(\.reading)
+            } else {
                 others += rows.map(\.reading)
-                continue
             }
-            for block in ReadingBlock.blocks(of: rows) {
-                try readings.blocks.insert(block, of: run.id)
-            }
-            written.added += rows.lazy.map(\.reading)
         }
         return others
     }
@@ -81,9 +83,12 @@ struct PartWriter {
         }
         guard rows.allSatisfy(isNew) else { return nil }
         let rows = rows.ascending
-        // Whatever is settled: no number may be both in a row and in a block.
+        // Whatever is settled: no number may be both in a row and in a block. Between these there
+        // may be rows of slower channels.
         guard let first = rows.first, let last = rows.last,
-            try !readings.hasStoredRows(of: run, sequences: first.sequence...last.sequence)
+            let stored = try readings.storedNumbers(
+                of: run, sequences: first.sequence...last.sequence, limit: rows.count),
+            stored.isEmpty || stored.isDisjoint(with: rows.lazy.map(\.sequence))
         else { return nil }
         return rows
     }

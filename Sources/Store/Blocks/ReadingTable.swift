@@ -9,7 +9,7 @@ final class ReadingTable {
     private let selectTimesBackwards: Statement
     private let selectNumbers: Statement
     private let selectBefore: Statement
-    private let selectAny: Statement
+    private let selectRowNumbers: Statement
     private let countNumbers: Statement
 
     private static let columns = """
@@ -49,8 +49,10 @@ final class ReadingTable {
             SELECT \(Self.columns) FROM readings WHERE run_id = ?1 AND sequence < ?2
             AND \(Self.isLegal) ORDER BY sequence DESC LIMIT 1
             """)
-        selectAny = try database.prepare(
-            "SELECT 1 FROM readings WHERE run_id = ?1 AND sequence BETWEEN ?2 AND ?3 LIMIT 1")
+        selectRowNumbers = try database.prepare(
+            """
+            SELECT sequence FROM readings WHERE run_id = ?1 AND sequence BETWEEN ?2 AND ?3 LIMIT ?4
+            """)
         countNumbers = try database.prepare(
             """
             SELECT count(*) FROM (SELECT 1 FROM readings
@@ -181,13 +183,15 @@ final class ReadingTable {
         return rows
     }
 
-    /// Whether any row has one of these numbers.
-    func hasStoredRows(
-        of run: Int64, sequences: ClosedRange<Int64>
-    ) throws(StoreError) -> Bool {
-        selectAny.bind(1, run).bind(2, sequences.lowerBound).bind(3, sequences.upperBound)
-        defer { selectAny.reset() }
-        return try selectAny.step()
+    /// The numbers in this range that lie in rows; nil if they are more than the limit.
+    func storedNumbers(
+        of run: Int64, sequences: ClosedRange<Int64>, limit: Int
+    ) throws(StoreError) -> Set<Int64>? {
+        selectRowNumbers.bind(1, run).bind(2, sequences.lowerBound)
+            .bind(3, sequences.upperBound).bind(4, Int64(limit) + 1)
+        var numbers: Set<Int64> = []
+        while try selectRowNumbers.step() { numbers.insert(selectRowNumbers.integer(0)) }
+        return numbers.count > limit ? nil : numbers
     }
 
     /// The one with the highest number below this.

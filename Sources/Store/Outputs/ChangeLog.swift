@@ -74,8 +74,9 @@ final class ChangeLog {
     func add(_ added: [ReadingRow], of runID: Int64) throws(StoreError) {
         guard isKept, !added.isEmpty else { return }
         var ranges = NumberRanges()
-        for row in added {
-            let sequence = UInt64(row.sequence)
+        // Channel by channel each number would begin a range, or join two in the middle.
+        for number in added.map(\.sequence).sorted() {
+            let sequence = UInt64(number)
             ranges.insert(sequence..<sequence + 1)
         }
         try insert(
