@@ -85,8 +85,9 @@ BUILD_PACKAGES=(git g++ libc6-dev pkgconf libssl-dev libyaml-dev libsqlite3-dev 
 NETWORK_PACKAGES=(mount e2fsprogs iproute2 nftables procps openssl sqlite3 qrencode avahi-daemon
     avahi-utils dbus)
 
-# Lines for a debugger cost a tenth of a build's time, and nobody looks at them. A module's interface that is written
-# before its objects costs a sixth: it is checked twice, so that others can begin, and two cores have enough to do.
+# Lines for a debugger cost a tenth of a build's time, and nobody looks at them. Writing a module's interface before its
+# objects costs up to a sixth: the module is checked twice so that those that import it can start sooner, and two cores
+# are busy anyway.
 QUICK_FLAGS=(-Xswiftc -gnone -Xswiftc -no-emit-module-separately-wmo)
 
 # Flags of the release build: Swift's runtime static, the libraries of others shared. Nobody links with a

@@ -33,7 +33,8 @@ public final class Store {
         var windowShift: Duration = .milliseconds(500)
         /// How long readings, windows and runs are kept; nil: for ever.
         public var keep: Duration?
-        /// From how many readings of one channel in one commit on they are blocks at once.
+        /// So many readings of one channel of a run in one commit, or more, go straight into
+        /// blocks.
         var blockedAtOnce = Limits.blockedAtOnceMin
         /// Who follows what is committed.
         public var outputs: [OutputRegistration] = []
@@ -184,7 +185,8 @@ public final class Store {
             try windows.mark(written.added, of: run.id, grid)
         }
         try changes.add(written.added, of: run.id)
-        // Whether a number is in a block is only asked where it is settled.
+        // Only settled numbers are looked up in blocks, so all that was written is settled,
+        // whatever the part says.
         var settled = part.settled
         let others = written.added.lazy.map { UInt64($0.sequence) }
             .filter { !part.settled.contains($0) }

@@ -52,7 +52,7 @@ count_cases() {
     done
 }
 
-# comes_last FILE: it may take the machine with it.
+# comes_last FILE: whether it is marked as one that may take the machine with it.
 comes_last() { head -n 3 "$1" | grep -q "^# comes last"; }
 
 # has LOG WORDS: the log has a line that begins so.
@@ -61,7 +61,7 @@ has() { grep -qE "^$2( |:|\$)" "$1"; }
 # run_in_guest NAME FILE…: a case that fails is run once more in a fresh machine, and one in which the
 # guest's kernel or the emulator crashed at most twice more: on an emulated processor both have time
 # limits of their own. What came through at the second attempt is said. One that is known to crash the
-# machine ("comes last") has one chance. $BOOT: options of boot.sh.
+# machine ("comes last") is not run again after a crash. $BOOT: options of boot.sh.
 run_in_guest() {
     local log=$CACHE/$1.log attempt file name left=() again=() crashed=()
     shift
@@ -94,9 +94,9 @@ run_in_guest() {
     done
     for file; do
         name=$(basename "$file" .sh)
-        if has "$log" "crashed in $name" && ! has "$log" "ok     $name" &&
+        if has "$log" "crashed in $name" && ! has "$log" "ok     $name" && ! has "$log" "not run $name" &&
             [ "$(grep -c "^FAILED $name\$" "$log")" -lt 2 ]; then
-            echo "not run $name: the kernel or the emulator crashed each time" | tee -a "$log"
+            echo "not run $name: the kernel or the emulator crashed in it" | tee -a "$log"
         fi
     done
     count_cases "$log" "$@"
@@ -115,7 +115,7 @@ run_group() {
         esac
     done
     if [ "$(type -t "setup_$group")" = function ] && ! "setup_$group"; then
-        none_run "${on_host[@]}" "${in_guest[@]}" "${in_memory[@]}"
+        none_run "${on_host[@]}" "${in_guest[@]}" "${last[@]}" "${in_memory[@]}"
         return
     fi
     if [ ${#on_host[@]} -gt 0 ]; then

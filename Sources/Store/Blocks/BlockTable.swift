@@ -92,7 +92,7 @@ final class BlockTable {
         AND last_sequence - first_sequence < \(Limits.blockSequencesMax)
         """
     private static let span = Limits.blockMillisecondsMax
-    /// Ten minutes.
+    /// If no block ends this much later, blocks are looked for by their ends: ten minutes.
     private static let newestTime: Int64 = 600_000
 
     // MARK: Which blocks there are
@@ -105,8 +105,8 @@ final class BlockTable {
     ) throws(StoreError) {
         selectAnyAfter.bind(1, run).bind(2, channel).bind(3, milliseconds.lowerBound)
         guard try Self.exists(selectAnyAfter) else { return }
-        // What begins up to a day before is many blocks of a fast channel; of the newest, few end
-        // after.
+        // By their beginnings, all blocks of the day before would be looked at, which are many for
+        // a fast channel. For the newest times few blocks end later: they are found by their ends.
         let later = milliseconds.lowerBound.addingSaturating(Self.newestTime)
         selectAnyAfter.bind(1, run).bind(2, channel).bind(3, later)
         let select = try Self.exists(selectAnyAfter) ? selectByTime : selectNewest

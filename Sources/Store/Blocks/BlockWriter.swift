@@ -1,16 +1,16 @@
 import NearbyCore
 
-/// Puts readings into blocks, so that those of a channel become full: together with the block
-/// before them, if that has room, or has some of its readings between them.
+/// Puts readings into blocks, and keeps a channel's blocks full: the block before them is rewritten
+/// with them if it has room, or if its numbers overlap theirs.
 struct BlockWriter {
     private let blocks: BlockTable
 
     init(_ blocks: BlockTable) { self.blocks = blocks }
 
     /// - Parameters:
-    ///   - rows: of one channel, ascending in sequence, none of them in the store.
-    ///   - least: nothing is written where more blocks would be needed than so many readings a
-    ///     block.
+    ///   - rows: of one channel, ascending in sequence, none of them in a block yet.
+    ///   - least: how many of `rows` there must be for each added block, not counting the last;
+    ///     with fewer, nothing is written.
     /// - Returns: whether they are written.
     func write(_ rows: [StoredRow], of run: Int64, least: Int = 1) throws(StoreError) -> Bool {
         guard let first = rows.first else { return true }
@@ -26,7 +26,7 @@ struct BlockWriter {
         }
         let written = ReadingBlock.blocks(of: all)
         let added = written.count - (before == nil ? 0 : 1)
-        // The last is not full yet.
+        // The last does not count: later readings fill it up.
         guard (added - 1).multipliedReportingOverflow(by: least).partialValue <= rows.count else {
             return false
         }
@@ -50,6 +50,7 @@ struct BlockWriter {
 }
 
 extension Limits {
-    /// A block that has more bytes is left alone.
+    /// A block of this many bytes is full: it is rewritten only for readings whose numbers come
+    /// before its last.
     static let blockBytesFull = 3_600
 }

@@ -1,7 +1,7 @@
 import NearbyCore
 import Telemetry
 
-/// The readings of a store, whether they lie in rows, as most of the last hour's do, or in blocks.
+/// The readings of a store, whether they lie in rows, as the last hour's usually do, or in blocks.
 /// For one connection; what is asked for together must be of one snapshot of the file.
 final class ReadingTable {
     let blocks: BlockTable

@@ -74,7 +74,8 @@ final class ChangeLog {
     func add(_ added: [ReadingRow], of runID: Int64) throws(StoreError) {
         guard isKept, !added.isEmpty else { return }
         var ranges = NumberRanges()
-        // Channel by channel each number would begin a range, or join two in the middle.
+        // They may come channel by channel: unsorted, most numbers would begin a range of their
+        // own, or join two in the middle of the list.
         for number in added.map(\.sequence).sorted() {
             let sequence = UInt64(number)
             ranges.insert(sequence..<sequence + 1)

@@ -44,7 +44,7 @@ struct WindowTable {
         var last: (number: Int64, span: ClosedRange<Int64>)?
         for reading in readings {
             guard let number = grid.number(at: reading.milliseconds) else { continue }
-            // Most lie in the window of the one before.
+            // Most readings lie in the same window as the one before.
             if let known = last, known.number == number {
                 last = (number, known.span.widened(to: reading.sequence))
                 continue

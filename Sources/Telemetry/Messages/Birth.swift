@@ -50,8 +50,8 @@ public struct Birth: Equatable, Sendable {
     public var clock: ClockReading?
     private var words: Words
 
-    /// One reference instead of four: with each report that a collector reads, the birth goes
-    /// through many hands.
+    /// One counted reference instead of four (name, labels, board, channels): a collector passes
+    /// the birth on many times for each report that it reads.
     private final class Words: Sendable {
         let node: NodeDescription
         let channels: [Channel]
