@@ -74,6 +74,16 @@ enum Fixture {
     /// 2026-11-21T05:20:00Z.
     static let unixOffset: Duration = .seconds(1_795_238_400)
 
+    /// A store that knows birth and clock; so many readings of a channel at once are blocks.
+    static func store(_ path: String, from count: Int = 100) throws -> Store {
+        let store = try Store.open(path, .inBlocks(from: count)).store
+        var first = StoreBatch()
+        first.births = [try birth()]
+        first.clocks = [mapping()]
+        try store.commit(first)
+        return store
+    }
+
     static func batch(_ readings: [Reading], births: [StoreBatch.PeerBirth] = []) -> StoreBatch {
         var batch = StoreBatch()
         batch.births = births

@@ -8,21 +8,12 @@ import Testing
 
 /// What an adversary tried against blocks that are made at a commit.
 @Suite struct PartAttackTests {
-    private func open(_ path: String, from count: Int = 100) throws -> Store {
-        let store = try Store.open(path, .inBlocks(from: count)).store
-        var batch = Fixture.batch([], births: [try Fixture.birth()])
-        batch.parts = []
-        batch.clocks = [Fixture.mapping()]
-        try store.commit(batch)
-        return store
-    }
-
     /// A part whose `settled` does not tell of its own readings.
     @Test(arguments: [100, Int.max]) func numbersThatNobodySettledAreStoredOnce(from count: Int)
         throws
     {
         try withStorePath { path in
-            let store = try open(path, from: count)
+            let store = try Fixture.store(path, from: count)
             let all = Fixture.readings(count: 600)
             var batch = Fixture.batch(all)
             batch.parts[0].settled = NumberRanges()
@@ -37,7 +28,7 @@ import Testing
     /// A slow channel beside a fast one, and a packet that comes a commit later.
     @Test func aLatePacketBesideASlowChannelSendsNothingElseIntoRows() throws {
         try withStorePath { path in
-            let store = try open(path, from: 128)
+            let store = try Fixture.store(path, from: 128)
             var late: [Reading] = []
             var sequence: UInt64 = 1
             var total = 0
@@ -197,7 +188,7 @@ import Testing
     /// The last numbers and values there are.
     @Test func atTheLimits() throws {
         try withStorePath { path in
-            let store = try open(path, from: 10)
+            let store = try Fixture.store(path, from: 10)
             var all: [Reading] = []
             for index in 0..<200 as Range<UInt64> {
                 all.append(

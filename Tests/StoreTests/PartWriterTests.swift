@@ -7,18 +7,9 @@ import Testing
 
 /// Many readings of one channel at once lie in blocks from their commit on.
 @Suite struct PartWriterTests {
-    private func open(_ path: String, from count: Int = 100) throws -> Store {
-        let store = try Store.open(path, .inBlocks(from: count)).store
-        var batch = Fixture.batch([], births: [try Fixture.birth()])
-        batch.parts = []
-        batch.clocks = [Fixture.mapping()]
-        try store.commit(batch)
-        return store
-    }
-
     @Test func onlyTheChannelsThatHaveManyAreBlocks() throws {
         try withStorePath { path in
-            let store = try open(path)
+            let store = try Fixture.store(path)
             let many = (1...300 as ClosedRange<UInt64>).map { number in
                 Fixture.reading(
                     number, channel: number % 100 == 0 ? 2 : 1, at: Int64(number), Int64(number))
@@ -34,7 +25,7 @@ import Testing
 
     @Test func whatComesAgainIsPassedOverWhereverItLies() throws {
         try withStorePath { path in
-            let store = try open(path)
+            let store = try Fixture.store(path)
             let all = Fixture.readings(count: 900)
             try store.commit(Fixture.batch(Array(all[..<600])))
             #expect(try store.places() == (0, 600))
@@ -53,7 +44,7 @@ import Testing
     /// An agent that counts wrongly, or lies.
     @Test func ofTwoReadingsWithOneNumberTheFirstCounts() throws {
         try withStorePath { path in
-            let store = try open(path)
+            let store = try Fixture.store(path)
             let right = Fixture.readings(count: 600)
             let again = right.map { Fixture.reading($0.sequence, channel: 3, at: 1, 7) }
             try store.commit(Fixture.batch(right + again))
@@ -65,7 +56,7 @@ import Testing
     /// Rows whose numbers are not settled, as a store that somebody has edited may have.
     @Test func whatIsInARowIsNotPutIntoABlockBesideIt() throws {
         try withStorePath { path in
-            let store = try open(path, from: .max)
+            let store = try Fixture.store(path, from: .max)
             let all = Fixture.readings(count: 600)
             try store.commit(Fixture.batch(Array(all[..<300])))
             try store.database.execute("UPDATE runs SET settled = x''")
@@ -78,7 +69,7 @@ import Testing
 
     @Test func numbersThatCannotBeReadAreLookedForOneByOne() throws {
         try withStorePath { path in
-            let store = try open(path)
+            let store = try Fixture.store(path)
             let all = Fixture.readings(count: 600)
             try store.commit(Fixture.batch(all))
             try store.database.execute("UPDATE runs SET settled = x'ff'")
@@ -90,7 +81,7 @@ import Testing
     /// A fast sensor, second by second: its blocks become full, and what reads them stays quick.
     @Test func blocksOfSmallCommitsAreFilledUp() throws {
         try withStorePath { path in
-            let store = try open(path)
+            let store = try Fixture.store(path)
             var all: [Reading] = []
             for second in 0..<60 as Range<UInt64> {
                 let readings = (1...200 as ClosedRange<UInt64>).map { index in
@@ -112,7 +103,7 @@ import Testing
     /// Each would need a block of its own: rows take less.
     @Test func whatWouldFillNoBlockIsRows() throws {
         try withStorePath { path in
-            let store = try open(path)
+            let store = try Fixture.store(path)
             let apart = (1...200 as ClosedRange<UInt64>).map { number in
                 Fixture.reading(number, at: Int64(number % 2) * 200_000_000 + Int64(number), 1)
             }
@@ -127,7 +118,7 @@ import Testing
         var generator = SeededGenerator(seed: 11)
         for _ in 0..<40 {
             try withStorePath { path in
-                let store = try open(path, from: 5)
+                let store = try Fixture.store(path, from: 5)
                 var numbers: Set<UInt64> = []
                 while numbers.count < 60 {
                     numbers.insert(

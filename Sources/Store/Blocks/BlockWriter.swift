@@ -27,9 +27,7 @@ struct BlockWriter {
         let written = ReadingBlock.blocks(of: all)
         let added = written.count - (before == nil ? 0 : 1)
         // The last does not count: later readings fill it up.
-        guard (added - 1).multipliedReportingOverflow(by: least).partialValue <= rows.count else {
-            return false
-        }
+        guard added - 1 <= rows.count / least else { return false }
         if let before { try blocks.delete(before.id) }
         for block in written { try blocks.insert(block, of: run) }
         return true
