@@ -134,5 +134,5 @@ for name in "${sites[@]}"; do
     stop "${!id}"
 done
 cat "$LAB"/crowd_*.out | awk '/^readings/ { r += $2; w += $4 } END { printf "agents: %d measured, %d not settled at their end\n", r, w }'
-for name in "${sites[@]}"; do sqlite3 -readonly "$LAB/$name/readings.sqlite" 'SELECT count(*) FROM readings'; done |
+for name in "${sites[@]}"; do sqlite3 -readonly "$LAB/$name/readings.sqlite" 'SELECT count(*) FROM readings; SELECT total(count) FROM blocks'; done |
     awk '{ s += $1 } END { printf "stores: %d readings\n", s }'

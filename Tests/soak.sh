@@ -3,7 +3,7 @@
 # wrong. Five agents measure 20 channels ten times a second each; a collector stores what comes to it through
 # two relays. Packets are dropped at random; relays, the collector and agents are killed (-9) at any moment;
 # the collector's disk loses what was not synced; the two sides are parted once. In the end the store is
-# compared row by row with what the agents wrote down.
+# compared, reading by reading, with what the agents wrote down.
 #
 #     Tests/soak.sh [--minutes M] [--drop PERCENT] [--seed S]     as root
 #
@@ -185,28 +185,38 @@ for name in "${AGENTS[@]}"; do agentkills=$((agentkills + ${kills[$name]:-0})); 
 # In memory only: what is younger than spool-after, and what is being written.
 bound=$((agentkills * RATE * (SPOOL_AFTER + 2)))
 for name in "${AGENTS[@]}"; do sed "s/^/$name,/" "$LAB/$name.record"; done >"$LAB/records"
+# As users read a store: rows and blocks alike. Times to the millisecond lie in rows only; in blocks they are within
+# what the collector's clock may have been set by.
+"$BIN/rivulet" query --store "$STATE/readings.sqlite" --raw --utc --format csv >"$LAB/stored.csv"
 # Of a run that was killed: all but the last of its agent.
 result=$(
     sqlite3 "$STATE/readings.sqlite" <<SQL
 CREATE TEMP TABLE record (name TEXT, run TEXT, sequence INTEGER, channel TEXT, ms INTEGER, value TEXT);
+CREATE TEMP TABLE stored (time TEXT, clock TEXT, peer TEXT, run TEXT, node TEXT, channel TEXT, unit TEXT,
+    sequence INTEGER, value TEXT, reason TEXT, hops INTEGER, labels TEXT);
 .mode csv
 .import $LAB/records record
-CREATE TEMP TABLE stored AS SELECT lower(hex(runs.run)) AS run, sequence, channels.name AS channel, milliseconds,
-    coefficient, exponent FROM readings JOIN runs ON runs.id = readings.run_id
-    JOIN channels ON channels.run_id = readings.run_id AND channels.number = readings.channel;
+.import --skip 1 $LAB/stored.csv stored
 CREATE INDEX temp.s ON stored (run, sequence);
+CREATE TEMP TABLE rows AS SELECT lower(hex(runs.run)) AS run, sequence, milliseconds
+    FROM readings JOIN runs ON runs.id = readings.run_id;
+CREATE INDEX temp.r ON rows (run, sequence);
 CREATE TEMP TABLE alive AS SELECT name, run FROM (SELECT name, run, max(rowid) FROM record GROUP BY name);
 CREATE TEMP TABLE lost AS SELECT * FROM record AS r WHERE NOT EXISTS
     (SELECT 1 FROM stored AS s WHERE s.run = r.run AND s.sequence = r.sequence);
+CREATE TEMP TABLE both AS SELECT s.channel <> r.channel OR (s.value = '') <> (r.value = '')
+        OR abs(s.value - r.value) > 0.000001 AS differs,
+    strftime('%s', s.time) * 1000 + substr(s.time, -4, 3) - r.ms AS offset
+    FROM record AS r JOIN stored AS s ON s.run = r.run AND s.sequence = r.sequence;
 .mode list
 .separator ' '
 SELECT (SELECT count(*) FROM record), (SELECT count(*) FROM stored),
     (SELECT count(*) FROM lost WHERE run IN (SELECT run FROM alive)),
     (SELECT count(*) FROM lost WHERE run NOT IN (SELECT run FROM alive)),
     (SELECT count(*) - count(DISTINCT run || ':' || sequence) FROM stored),
-    (SELECT count(*) FROM record AS r JOIN stored AS s ON s.run = r.run AND s.sequence = r.sequence
-        WHERE s.channel <> r.channel OR s.milliseconds <> r.ms
-        OR (s.coefficient IS NULL) <> (r.value = '') OR abs(s.coefficient * pow(10.0, s.exponent) - r.value) > 0.000001);
+    (SELECT count(*) FROM both WHERE differs OR abs(offset - (SELECT avg(offset) FROM both)) > 1000)
+    + (SELECT count(*) FROM record AS r JOIN rows AS s ON s.run = r.run AND s.sequence = r.sequence
+        WHERE s.milliseconds <> r.ms);
 SQL
 )
 read -r recorded stored lost power doubled wrong <<<"$result"

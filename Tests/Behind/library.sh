@@ -66,7 +66,7 @@ agent_down() {
 }
 
 # readings [NAME]: how many are in the store of c (or another collector).
-readings() { sql "${1:-c}" "SELECT count(*) FROM readings"; }
+readings() { stored_readings "${1:-c}"; }
 
 # has_readings COUNT [NAME]
 has_readings() { [ "$(readings "${2:-c}")" -ge "$1" ] 2>/dev/null; }

@@ -71,17 +71,21 @@ member() { status "$1" 2>/dev/null | tr ',{}' '\n' | sed -n "s/^ *\"$2\": *\"\{0
 at_least() { [ "$(member "$1" "$2")" -ge "$3" ] 2>/dev/null; }
 at_most() { [ "$(member "$1" "$2")" -le "$3" ] 2>/dev/null; }
 
-# has_all NAME: the newest run in a store has every reading from the first on, and at least 20.
-has_all() {
-    [ "$(sql "$1" "SELECT min(sequence) = 1 AND count(*) = max(sequence) AND count(*) >= 20 FROM readings
-        WHERE run_id = (SELECT max(id) FROM runs)")" = 1 ]
+# stored_readings NAME: how many a store has. Those that came in large numbers lie in blocks, the others in rows.
+stored_readings() { sql "$1" "SELECT (SELECT count(*) FROM readings) + (SELECT CAST(total(count) AS INTEGER) FROM blocks)"; }
+
+# stored_numbers NAME [RUN]: the numbers of a run's readings in a store, ascending; otherwise of the newest run.
+stored_numbers() {
+    local run=${2:-$(sql "$1" "SELECT lower(hex(run)) FROM runs ORDER BY id DESC LIMIT 1")}
+    "$BIN/rivulet" query --store "$LAB/$1/readings.sqlite" --raw --format json 2>/dev/null |
+        sed -nE "s/.*\"run\":\"$run\".*\"sequence\":([0-9]+),.*/\1/p" | sort -n
 }
 
+# has_all NAME: the newest run in a store has every reading from the first on, and at least 20.
+has_all() { stored_numbers "$1" | awk '$1 != NR { gap = 1 } END { exit gap || NR < 20 }'; }
+
 # has_up_to NAME NUMBER: the store has all readings of the newest run up to this one.
-has_up_to() {
-    [ "$(sql "$1" "SELECT count(*) = $2 FROM readings WHERE sequence <= $2
-        AND run_id = (SELECT max(id) FROM runs)")" = 1 ]
-}
+has_up_to() { stored_numbers "$1" | awk -v last="$2" '$1 <= last { n++ } END { exit n != last }'; }
 
 # Not grep -q: who stops reading early ends the writer with an error.
 connected() { status "$1" 2>/dev/null | grep '"collector":"' >/dev/null; }

@@ -16,7 +16,7 @@ collector_up "$stays
 - {name: goes, json: {file: $LAB/goes.jsonl}}"
 agent_up
 must "all have readings" until_true 60 output_at_least goes delivered 10
-before=$(sql c "SELECT count(*) FROM readings")
+before=$(readings)
 collector_config "$stays
 - {name: moves, json: {file: $LAB/two.jsonl}}
 - {name: new, history: true, json: {file: $LAB/new.jsonl}}"

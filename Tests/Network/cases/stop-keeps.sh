@@ -10,6 +10,5 @@ run=$(member a run)
 stop "$agent_a"
 agent a
 collect c
-of_run() { sql c "SELECT count(*) >= $last FROM readings JOIN runs ON runs.id = run_id WHERE hex(run) = upper('$run')"; }
-there() { [ "$(of_run)" = 1 ]; }
+there() { [ "$(stored_numbers c "$run" | wc -l)" -ge "$last" ]; }
 must "the run before is there, whole" until_true 40 there

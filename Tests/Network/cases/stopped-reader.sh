@@ -15,7 +15,7 @@ start collector c bash -c "exec $collect --every 1s >'$LAB/rows'"
 agent a
 bytes() { stat -c %s "$LAB/reader.out"; }
 printed() { [ "$(grep -c '"node":"a"' "$LAB/reader.out")" -ge "$1" ]; }
-has_stored() { [ "$(sql c 'SELECT count(*) FROM readings')" -ge "$1" ] 2>/dev/null; }
+has_stored() { [ "$(stored_readings c)" -ge "$1" ] 2>/dev/null; }
 answers() { status c >/dev/null; }
 must "rows" until_true 30 printed 20
 must "a store" until_true 10 has_stored 1
@@ -24,7 +24,7 @@ began=$(member a openedAtMilliseconds)
 kill -STOP "$reader"
 sleep 1
 stood=$(bytes)
-before=$(sql c 'SELECT count(*) FROM readings')
+before=$(stored_readings c)
 sleep 8
 must "nothing was read" [ "$(bytes)" = "$stood" ]
 must "readings were stored meanwhile" has_stored $((before + 100))

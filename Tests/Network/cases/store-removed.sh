@@ -5,7 +5,7 @@ lan 1 c a
 config c collector
 config a agent "$SENSOR"
 # holds NUMBER: the store has so many readings at least.
-holds() { [ "$(sql c 'SELECT count(*) FROM readings')" -ge "$1" ] 2>/dev/null; }
+holds() { [ "$(stored_readings c)" -ge "$1" ] 2>/dev/null; }
 told() { [ "$(grep -c "was removed, moved or replaced" "$LAB/collect_c.err")" = "$1" ]; }
 collect c
 agent a
@@ -18,9 +18,9 @@ must "and it says so once" told 1
 rm "$LAB"/c/readings.sqlite*
 cp "$LAB"/copy/readings.sqlite* "$LAB/c/"
 must "another file is noticed, too" until_true 30 told 2
-before=$(sql c 'SELECT count(*) FROM readings')
+before=$(stored_readings c)
 must "and goes on" until_true 40 holds $((before + 20))
-before=$(sql c 'SELECT count(*) FROM readings')
+before=$(stored_readings c)
 stop "$collect_c"
 must "nothing of it is missing in the end" holds "$before"
 collect c
