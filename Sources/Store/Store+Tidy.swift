@@ -34,7 +34,8 @@ extension Store {
     /// - Parameters:
     ///   - now: our CLOCK_BOOTTIME.
     ///   - clock: what we know of UTC ourselves. Deleting needs at least `.network`.
-    ///   - budget: rows to read or to delete at most, one window more at worst.
+    ///   - budget: rows to read or to delete, about: at worst a page or a block of readings more.
+    ///     Ten readings of a block count as one row.
     public func tidy(
         now: Instant, clock: ClockReading, budget: Int = 5_000
     ) throws(StoreError) -> TidyReport {
@@ -75,6 +76,9 @@ extension Store {
 
     private func layWindows(_ left: inout Int) throws(StoreError) {
         while left > 0, let moved = try moves.next() {
+            // What windows lie by has changed.
+            windows.forget()
+            wide.forget()
             var grid: WindowGrid?
             if let boot = moved.boot { grid = try self.grid(of: boot) }
             try moves.lay(moved, grid, &left)
@@ -85,24 +89,15 @@ extension Store {
         before utc: Int64, _ left: inout Int, _ report: inout TidyReport
     ) throws(StoreError) {
         let time = utc.subtractingSaturating(settings.lateness.nanoseconds)
-        let due = try database.prepare(
-            """
-            SELECT number, run_id, runs.boot FROM due_windows
-            LEFT JOIN runs ON runs.id = run_id WHERE number < ?1 ORDER BY number LIMIT 1
-            """)
-        due.bind(1, WindowGrid.number(at: time, width: width))
+        let end = WindowGrid.number(at: time, width: width)
         let kept = try NarrowWindows.begin(database)
         // Windows of one time are of many boots.
         var grids: [BootID: WindowGrid] = [:]
-        while left > 0, try due.step() {
-            let (number, runID) = (due.integer(0), due.integer(1))
-            let boot = BootID(stored: due.bytes(2))
-            due.reset()
-            if let boot, grids[boot] == nil { grids[boot] = try grid(of: boot) }
-            let grid = boot.flatMap { grids[$0] }
-            left -= max(
-                1, try windows.compute(number, of: runID, grid, isKept: number >= kept))
-            report.windowCount += 1
+        while left > 0, let due = try windows.nextDue(before: end) {
+            if let boot = due.boot, grids[boot] == nil { grids[boot] = try grid(of: boot) }
+            let isFinished = try windows.compute(
+                due, due.boot.flatMap { grids[$0] }, isKept: due.number >= kept, &left)
+            if isFinished { report.windowCount += 1 }
         }
     }
 

@@ -133,6 +133,8 @@ public final class Store {
             try database.transaction(body)
         } catch {
             readings.blocks.forget()
+            windows.forget()
+            wide.forget()
             throw error
         }
     }

@@ -19,6 +19,8 @@ final class BlockTable {
     private var held: [Int64: [StoredRow]] = [:]
     private var heldCount = 0
     private var damaged: Set<Int64> = []
+    /// Readings of blocks that somebody looked at so far.
+    private(set) var readingCount = 0
     /// Lines about blocks that could not be read, since they were taken last.
     private(set) var diagnostics: [String] = []
 
@@ -199,6 +201,7 @@ final class BlockTable {
 
     /// Ascending in sequence; nil if it is damaged.
     func rows(of header: BlockHeader, run: Int64) throws(StoreError) -> [StoredRow]? {
+        readingCount += header.count
         if let known = held[header.id] { return known }
         if damaged.contains(header.id) { return nil }
         selectBytes.bind(1, header.id)

@@ -5,6 +5,8 @@ import Telemetry
 /// For one connection; what is asked for together must be of one snapshot of the file.
 final class ReadingTable {
     let blocks: BlockTable
+    /// Rows looked at so far.
+    private var rowCount = 0
     private let selectTimes: Statement
     private let selectTimesBackwards: Statement
     private let selectNumbers: Statement
@@ -70,6 +72,9 @@ final class ReadingTable {
         }
     }
 
+    /// What was looked at so far, in rows: ten readings of a block cost as much as one.
+    var cost: Int { rowCount + blocks.readingCount / 10 }
+
     // MARK: By time
 
     /// Of a channel of a run, the first after the place and before the end, in order of time and
@@ -81,7 +86,7 @@ final class ReadingTable {
         guard place.milliseconds < end, limit > 0 else { return rows }
         selectTimes.bind(1, run).bind(2, channel).bind(3, place.milliseconds)
             .bind(4, place.sequence).bind(5, end).bind(6, Int64(limit))
-        try Self.take(selectTimes, into: &rows)
+        try take(selectTimes, into: &rows)
         // What lies behind a full page of rows is not wanted.
         let bound = rows.count < limit ? end : min(end, rows[limit - 1].place.milliseconds + 1)
         guard place.milliseconds < bound else { return rows }
@@ -108,7 +113,7 @@ final class ReadingTable {
         guard place.milliseconds >= begin, limit > 0 else { return rows }
         selectTimesBackwards.bind(1, run).bind(2, channel).bind(3, place.milliseconds)
             .bind(4, place.sequence).bind(5, begin).bind(6, Int64(limit))
-        try Self.take(selectTimesBackwards, into: &rows)
+        try take(selectTimesBackwards, into: &rows)
         let bound = rows.count < limit ? begin : max(begin, rows[limit - 1].place.milliseconds)
         let end = place.milliseconds.addingSaturating(1)
         guard bound < end else { return rows }
@@ -179,7 +184,7 @@ final class ReadingTable {
         var rows: [StoredRow] = []
         selectNumbers.bind(1, run).bind(2, sequences.lowerBound).bind(3, sequences.upperBound)
             .bind(4, Int64(limit))
-        try Self.take(selectNumbers, into: &rows)
+        try take(selectNumbers, into: &rows)
         return rows
     }
 
@@ -198,7 +203,7 @@ final class ReadingTable {
     func row(of run: Int64, before sequence: Int64) throws(StoreError) -> StoredRow? {
         var rows: [StoredRow] = []
         selectBefore.bind(1, run).bind(2, sequence)
-        try Self.take(selectBefore, into: &rows)
+        try take(selectBefore, into: &rows)
         var headers: [BlockHeader] = []
         try blocks.each(of: run, sequences: sequence...sequence) {
             headers.append($0)
@@ -223,6 +228,8 @@ final class ReadingTable {
         countNumbers.bind(1, run).bind(2, sequences.lowerBound).bind(3, sequences.upperBound)
         var count = try countNumbers.step() ? countNumbers.integer(0) : 0
         countNumbers.reset()
+        // They are only counted.
+        rowCount += Int(count / 50)
         try blocks.each(of: run, sequences: sequences) { header throws(StoreError) in
             let isWhole =
                 sequences.contains(header.sequences.lowerBound)
@@ -266,10 +273,11 @@ final class ReadingTable {
         return all.count > limit ? Array(all[..<limit]) : all
     }
 
-    private static func take(
+    private func take(
         _ statement: Statement, into rows: inout [StoredRow]
     ) throws(StoreError) {
         while try statement.step() {
+            rowCount += 1
             let channel = UInt16(clamping: statement.integer(6))
             guard let reading = ReadingRow(statement, channel: channel) else { continue }
             rows.append(StoredRow(reading: reading, hops: UInt8(clamping: statement.integer(5))))

@@ -150,10 +150,12 @@ struct MovedWindows {
                 // A reading before this need not be the first: the window is due.
                 let border = min(span.upperBound, grid.nextBorder(after: cursor, in: number))
                 var first = span.upperBound
+                let before = readings.cost
                 for channel in channels where first >= border {
                     first = try self.first(channel, of: moved.runID, within: cursor..<first)
                     left -= 1
                 }
+                left -= readings.cost - before
                 guard first < span.upperBound, let due = grid.number(at: first) else { break }
                 try insertDue.bind(1, moved.runID).bind(2, due).run()
                 try wide.mark(CollectionOfOne(due), of: moved.runID)

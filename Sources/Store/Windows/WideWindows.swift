@@ -6,7 +6,7 @@ import Telemetry
 ///
 /// The narrow windows are kept for a day, or as long as `narrowKept` of them take: a row of them
 /// takes as much as forty readings in blocks, from which they can be computed again at any time.
-struct WideWindows {
+final class WideWindows {
     /// Widths in one of them.
     static let factor: Int64 = 60
     /// How long after its end one is computed, beside the lateness of all windows.
@@ -23,6 +23,8 @@ struct WideWindows {
     private let updateDue: Statement
     private let deleteDue: Statement
     private let selectChannel: Statement
+    /// What a call has left over of a channel.
+    private var partial: (number: Int64, run: Int64, sum: ChannelSum)?
 
     init(_ database: Database, _ readings: ReadingTable) throws(StoreError) {
         self.database = database
@@ -55,6 +57,7 @@ struct WideWindows {
     /// The narrow windows with these numbers have other readings than before.
     func mark(_ narrow: some Sequence<Int64>, of run: Int64) throws(StoreError) {
         for number in Set(narrow.map(Self.number)).sorted() {
+            if let partial, partial.number == number, partial.run == run { forget() }
             try insertDue.bind(1, run).bind(2, number).run()
         }
     }
@@ -84,20 +87,32 @@ struct WideWindows {
         _ number: Int64, of run: Int64, from first: Int64, _ spans: [Range<Int64>],
         _ left: inout Int
     ) throws(StoreError) {
-        left -= 1
         var channel = first
         while !spans.isEmpty, let next = try self.channel(after: channel, of: run) {
-            guard left > 0 else {
+            var sum =
+                takePartial(number, of: run, channel: next)
+                ?? ChannelSum(channel: next, spans: spans, number: number)
+            guard try sum.advance(readings, of: run, &left) else {
+                partial = (number, run, sum)
                 return try updateDue.bind(1, run).bind(2, number).bind(3, channel).run()
             }
-            let sum = try readings.sum(of: run, channel: next, spans, number: number)
-            // Ten readings of a block cost as much as a row.
-            left -= 1 + sum.total / 10
-            try rows.put(sum, of: run, channel: next, number: number)
+            try rows.put(sum.sum, of: run, channel: next, number: number)
             channel = next
         }
         try deleteDue.bind(1, run).bind(2, number).run()
+        left -= 1
     }
+
+    private func takePartial(_ number: Int64, of run: Int64, channel: Int64) -> ChannelSum? {
+        defer { forget() }
+        guard let partial,
+            (partial.number, partial.run, partial.sum.channel) == (number, run, channel)
+        else { return nil }
+        return partial.sum
+    }
+
+    /// What was summed up so far may no longer be what the store has.
+    func forget() { partial = nil }
 
     private func channel(after channel: Int64, of run: Int64) throws(StoreError) -> Int64? {
         selectChannel.bind(1, run).bind(2, channel)

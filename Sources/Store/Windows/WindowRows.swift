@@ -39,28 +39,3 @@ struct WindowRows {
         try upsert.run()
     }
 }
-
-extension ReadingTable {
-    /// What the readings of a channel in these times come to, milliseconds of the board's clock.
-    ///
-    /// - Parameter number: of the window; it seeds the sample of an overfull one.
-    func sum(
-        of run: Int64, channel: Int64, _ spans: [Range<Int64>], number: Int64
-    ) throws(StoreError) -> WindowSum {
-        var sum = WindowSum(seed: UInt64(bitPattern: number))
-        for span in spans {
-            var place = Place(milliseconds: span.lowerBound, sequence: .min)
-            while true {
-                let rows = try rows(
-                    of: run, channel: channel, after: place, before: span.upperBound,
-                    limit: Self.page)
-                for row in rows { sum.add(row.reading, hops: row.hops) }
-                guard rows.count == Self.page, let last = rows.last else { break }
-                place = last.place
-            }
-        }
-        return sum
-    }
-
-    private static let page = 4_096
-}

@@ -3,16 +3,47 @@ import NearbyCore
 import Telemetry
 
 /// The stored windows: which are due, and what they sum up to.
-struct WindowTable {
+final class WindowTable {
     private let readings: ReadingTable
     private let insertDue: Statement
     private let insertNeighbours: Statement
+    private let selectDue: Statement
+    private let selectBegun: Statement
     private let deleteDue: Statement
     private let selectChannels: Statement
     private let rows: WindowRows
     private let wide: WideWindows
     private let upsertRunWindow: Statement
     private let deleteRunWindow: Statement
+    /// The window that a call of `compute` has left over.
+    private var partial: Partial?
+
+    /// A window that is to be computed.
+    struct Due: Hashable {
+        var number: Int64
+        var runID: Int64
+        /// Nil for a run that is gone.
+        var boot: BootID?
+
+        /// Nil if the statement, which selects these, has no row.
+        fileprivate init?(_ select: Statement) throws(StoreError) {
+            defer { select.reset() }
+            guard try select.step() else { return nil }
+            (number, runID) = (select.integer(0), select.integer(1))
+            boot = BootID(stored: select.bytes(2))
+        }
+    }
+
+    /// A window some of whose channels are summed up.
+    private struct Partial {
+        let due: Due
+        /// Those that are still to be summed up.
+        var channels: ArraySlice<Int64>
+        /// Of the first of them.
+        var sum: ChannelSum?
+        /// The numbers of the readings so far.
+        var span: ClosedRange<Int64>?
+    }
 
     init(
         _ database: Database, _ readings: ReadingTable, _ wide: WideWindows
@@ -25,6 +56,16 @@ struct WindowTable {
             """
             INSERT OR IGNORE INTO due_windows SELECT number, run_id FROM run_windows
             WHERE run_id = ?1 AND number BETWEEN ?2 - 1 AND ?2 + 1 AND first < ?4 AND last > ?3
+            """)
+        selectDue = try database.prepare(
+            """
+            SELECT number, run_id, runs.boot FROM due_windows
+            LEFT JOIN runs ON runs.id = run_id WHERE number < ?1 ORDER BY number LIMIT 1
+            """)
+        selectBegun = try database.prepare(
+            """
+            SELECT number, run_id, runs.boot FROM due_windows
+            LEFT JOIN runs ON runs.id = run_id WHERE number = ?1 AND run_id = ?2
             """)
         deleteDue = try database.prepare(
             "DELETE FROM due_windows WHERE run_id = ?1 AND number = ?2")
@@ -54,6 +95,7 @@ struct WindowTable {
             last = (number, span.widened(to: reading.sequence))
         }
         if let last { spans[last.number] = last.span }
+        if let due = partial?.due, due.runID == runID, spans[due.number] != nil { forget() }
         for (number, span) in spans.sorted(by: { $0.key < $1.key }) {
             try insertDue.bind(1, runID).bind(2, number).run()
             try insertNeighbours.bind(1, runID).bind(2, number).bind(3, span.lowerBound)
@@ -62,32 +104,79 @@ struct WindowTable {
         try wide.mark(spans.keys, of: runID)
     }
 
-    /// Computes all channels of a due window anew. Returns how many readings were read.
+    /// The window to be computed next: the one that was begun, otherwise the first of those before
+    /// this number; nil if none is due.
+    func nextDue(before end: Int64) throws(StoreError) -> Due? {
+        if let partial {
+            selectBegun.bind(1, partial.due.number).bind(2, partial.due.runID)
+            if let due = try Due(selectBegun) { return due }
+            // Its run, or its time, has been deleted since.
+            forget()
+        }
+        return try Due(selectDue.bind(1, end))
+    }
+
+    /// Computes all channels of a due window anew, as far as the budget goes. Returns whether it is
+    /// finished; until then it stays due.
     ///
     /// - Parameters:
     ///   - grid: nil if the run's boot has no windows.
     ///   - isKept: false for one that would be pruned at once.
     func compute(
-        _ number: Int64, of runID: Int64, _ grid: WindowGrid?, isKept: Bool
-    ) throws(StoreError) -> Int {
-        try deleteDue.bind(1, runID).bind(2, number).run()
-        guard let spans = grid?.milliseconds(of: number...number) else { return 0 }
-        var total = 0
-        var span: ClosedRange<Int64>?
-        for channel in try channels(of: runID) {
-            let sum = try readings.sum(of: runID, channel: channel, spans, number: number)
-            total += sum.total
-            span = sum.widened(span)
-            if isKept { try rows.put(sum, of: runID, channel: channel, number: number) }
+        _ due: Due, _ grid: WindowGrid?, isKept: Bool, _ left: inout Int
+    ) throws(StoreError) -> Bool {
+        if let grid {
+            var window = try takePartial(due)
+            let spans = grid.milliseconds(of: due.number...due.number)
+            guard try sum(&window, spans, isKept: isKept, &left) else {
+                partial = window
+                return false
+            }
+            try count(window)
         }
-        if let span {
-            let received = try readings.count(of: runID, sequences: span)
-            try upsertRunWindow.bind(1, runID).bind(2, number).bind(3, span.lowerBound)
-                .bind(4, span.upperBound).bind(5, received).run()
-        } else {
-            try deleteRunWindow.bind(1, runID).bind(2, number).run()
+        try deleteDue.bind(1, due.runID).bind(2, due.number).run()
+        left -= 1
+        return true
+    }
+
+    /// What was summed up so far may no longer be what the store has.
+    func forget() { partial = nil }
+
+    /// What was begun of it, otherwise its beginning.
+    private func takePartial(_ due: Due) throws(StoreError) -> Partial {
+        defer { forget() }
+        if let partial, partial.due == due { return partial }
+        return Partial(due: due, channels: try channels(of: due.runID)[...])
+    }
+
+    /// Returns whether all channels are summed up.
+    private func sum(
+        _ window: inout Partial, _ spans: [Range<Int64>], isKept: Bool, _ left: inout Int
+    ) throws(StoreError) -> Bool {
+        let (number, run) = (window.due.number, window.due.runID)
+        while let channel = window.channels.first {
+            var sum = window.sum ?? ChannelSum(channel: channel, spans: spans, number: number)
+            window.sum = nil
+            guard try sum.advance(readings, of: run, &left) else {
+                window.sum = sum
+                return false
+            }
+            window.span = sum.sum.widened(window.span)
+            if isKept { try rows.put(sum.sum, of: run, channel: channel, number: number) }
+            window.channels.removeFirst()
         }
-        return total
+        return true
+    }
+
+    /// Writes how many readings of all channels its time has.
+    private func count(_ window: Partial) throws(StoreError) {
+        let (number, run) = (window.due.number, window.due.runID)
+        guard let span = window.span else {
+            return try deleteRunWindow.bind(1, run).bind(2, number).run()
+        }
+        let received = try readings.count(of: run, sequences: span)
+        try upsertRunWindow.bind(1, run).bind(2, number).bind(3, span.lowerBound)
+            .bind(4, span.upperBound).bind(5, received).run()
     }
 
     private func channels(of runID: Int64) throws(StoreError) -> [Int64] {
