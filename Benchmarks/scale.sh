@@ -126,6 +126,10 @@ echo "c1: rivulet status in $(milliseconds status c1)"
 echo "c1: rivulet top, once, in $(milliseconds "$BIN/rivulet" top --socket "$LAB/c1.sock")"
 for name in "${sites[@]}"; do echo "$name: dropped: $(status "$name" | grep -o '"collectorDrops":{[^}]*}' || true)"; done
 
+for name in "${sites[@]}"; do
+    sqlite3 -readonly "$LAB/$name/readings.sqlite" "SELECT '$name: ' || count(*) || ' windows wait to be computed' FROM due_windows"
+done
+
 # To the end: what agents measured, and what they still hold, which is not lost.
 for crowd in "${crowds[@]}"; do stop "${!crowd}"; done
 sleep 3

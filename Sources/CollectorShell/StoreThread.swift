@@ -25,7 +25,10 @@ final class StoreThread: @unchecked Sendable {
         case holds(Store.Holds)
     }
 
+    /// Pieces of tidying after each commit, even where the next one waits already.
     private static let tidyRounds = 4
+    /// Until then, while nothing waits.
+    private static let tidyTime: Duration = .milliseconds(200)
 
     let answers: Mailbox<Answer>
     private let path: String
@@ -160,10 +163,13 @@ final class StoreThread: @unchecked Sendable {
 
     // MARK: Parts
 
-    /// A few short pieces: the next commit is a second away.
+    /// A few short pieces, and more while nobody waits: the next commit is a second away.
     private func tidy(_ store: Store, _ clock: ClockReading) {
+        let end = MonotonicClock.now() + Self.tidyTime
+        var rounds = 0
         do throws(StoreError) {
-            for _ in 0..<Self.tidyRounds {
+            while rounds < Self.tidyRounds || MonotonicClock.now() < end && !worker.hasWaiting {
+                rounds += 1
                 let report = try store.tidy(now: MonotonicClock.now(), clock: clock)
                 if report.holds != holds {
                     holds = report.holds

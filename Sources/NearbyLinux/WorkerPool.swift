@@ -45,6 +45,13 @@ public final class WorkerPool: @unchecked Sendable {
         return true
     }
 
+    /// Whether a job waits for its turn.
+    public var hasWaiting: Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return !jobs.isEmpty
+    }
+
     private func enqueue(_ job: @escaping @Sendable () -> Void) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

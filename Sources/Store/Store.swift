@@ -66,8 +66,8 @@ public final class Store {
     init(_ database: Database, _ settings: Settings) throws(StoreError) {
         self.database = database
         self.settings = settings
-        statements = try CommitStatements(database)
         readings = try ReadingTable(database)
+        statements = try CommitStatements(database, readings)
         parts = PartWriter(readings, statements, blockedAtOnce: settings.blockedAtOnce)
         changes = try ChangeLog(database, readings)
         cursors = try CursorTable(database)

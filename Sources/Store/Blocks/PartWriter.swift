@@ -77,7 +77,7 @@ struct PartWriter {
     /// store already: then each has to be looked up.
     private func new(_ rows: [ReadingRow], of run: Int64) throws(StoreError) -> [ReadingRow]? {
         let settled = try statements.settled(of: run)
-        let isNew = { (row: ReadingRow) in settled?.contains(UInt64(row.sequence)) == false }
+        let isNew = { (row: ReadingRow) in !settled.contains(UInt64(row.sequence)) }
         guard rows.allSatisfy(isNew) else { return nil }
         let rows = rows.ascending
         // Rows are looked at too, whatever is settled: no number may be both in a row and in a
@@ -96,7 +96,7 @@ struct PartWriter {
     private func packed(_ rows: [ReadingRow], of run: Int64) throws(StoreError) -> Set<Int64> {
         let settled = try statements.settled(of: run)
         let known = rows.compactMap {
-            settled?.contains(UInt64($0.sequence)) == false ? nil : $0.sequence
+            settled.contains(UInt64($0.sequence)) ? $0.sequence : nil
         }.sorted()
         guard let first = known.first, let last = known.last else { return [] }
         var packed: Set<Int64> = []

@@ -12,6 +12,7 @@ struct RunRow: Hashable {
 /// The statements of `Store.commit`, prepared once.
 struct CommitStatements {
     private let database: Database
+    private let readings: ReadingTable
     private let upsertPeer: Statement
     private let upsertRun: Statement
     private let upsertChannel: Statement
@@ -21,8 +22,9 @@ struct CommitStatements {
     private let updateSettled: Statement
     private let insertGap: Statement
 
-    init(_ database: Database) throws(StoreError) {
+    init(_ database: Database, _ readings: ReadingTable) throws(StoreError) {
         self.database = database
+        self.readings = readings
         upsertPeer = try database.prepare(
             """
             INSERT INTO peers (peer, name) VALUES (?1, ?2)
@@ -85,13 +87,13 @@ struct CommitStatements {
         return database.changeCount > 0
     }
 
-    /// Beside what is settled already; ranges that cannot be read are replaced.
+    /// Beside what is settled already.
     func settle(_ settled: NumberRanges, run: RunRow) throws(StoreError) {
         try settle(settled, run: run.id)
     }
 
     func settle(_ settled: NumberRanges, run: Int64) throws(StoreError) {
-        let all = (try self.settled(of: run) ?? NumberRanges()).union(settled)
+        let all = try self.settled(of: run).union(settled)
         try updateSettled.bind(1, run).bind(2, all.storedBytes).run()
     }
 
@@ -101,7 +103,7 @@ struct CommitStatements {
         guard gap.reason == .settledElsewhere else {
             return try insert(gap.range, gap.reason, run: run)
         }
-        let settled = try settled(of: run.id) ?? NumberRanges()
+        let settled = try settled(of: run.id)
         for range in settled.missing(in: gap.range) {
             try insert(range, gap.reason, run: run)
         }
@@ -116,11 +118,32 @@ struct CommitStatements {
             .bind(4, Int64(reason.rawValue)).run()
     }
 
-    /// Nil where it cannot be read.
-    func settled(of run: Int64) throws(StoreError) -> NumberRanges? {
+    /// Where it cannot be read, what the store has of the run is settled, and written anew.
+    func settled(of run: Int64) throws(StoreError) -> NumberRanges {
         selectSettled.bind(1, run)
         guard try selectSettled.step() else { return NumberRanges() }
-        defer { selectSettled.reset() }
-        return try? NumberRanges(parsingStored: selectSettled.bytes(0))
+        let known = try? NumberRanges(parsingStored: selectSettled.bytes(0))
+        selectSettled.reset()
+        if let known { return known }
+        let stored = try storedNumbers(of: run)
+        try updateSettled.bind(1, run).bind(2, stored.storedBytes).run()
+        return stored
     }
+
+    private func storedNumbers(of run: Int64) throws(StoreError) -> NumberRanges {
+        var numbers = NumberRanges()
+        var next: Int64? = 1
+        while let first = next {
+            let rows = try readings.rows(of: run, sequences: first...Int64.max, limit: Self.page)
+            for row in rows {
+                let number = UInt64(row.reading.sequence)
+                numbers.insert(number..<number + 1)
+            }
+            let last = rows.count < Self.page ? Int64.max : rows[Self.page - 1].reading.sequence
+            next = last < .max ? last + 1 : nil
+        }
+        return numbers
+    }
+
+    private static let page = 4_096
 }
