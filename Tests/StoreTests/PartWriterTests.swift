@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// Whatever comes after numbers were damaged, readings or gaps: what the store has stays settled.
+    /// Whatever comes after numbers were damaged, readings or gaps: what is stored stays settled.
     @Test func settledNumbersThatCannotBeReadAreTakenFromTheReadings() throws {
         try withStorePath { path in
             let store = try Fixture.store(path)
