@@ -5,6 +5,10 @@ import NearbyLinux
 /// What `ConnectionTable` wants done with L2CAP sockets, and what they tell.
 extension BluetoothTransport {
     func pass(_ input: ConnectionTable.Input, _ now: Instant) {
+        if table.wantsNeighbours(for: input), let neighbours {
+            let addresses = neighbours().compactMap { BluetoothAddress($0.address) }
+            _ = table.handle(.neighbours(addresses), now: now)
+        }
         for output in table.handle(input, now: now) {
             switch output {
             case .connect(let id, let address, let psm): connect(id, address, psm, now)

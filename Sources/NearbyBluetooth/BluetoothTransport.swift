@@ -47,6 +47,9 @@ public enum BluetoothEvent {
 public final class BluetoothTransport {
     /// Called on the loop's thread.
     public var onEvent: ((BluetoothEvent, Instant) -> Void)?
+    /// Where neighbours have proved to be, over whatever link; asked when places become scarce.
+    /// Nil: nobody knows, and everybody may keep its place.
+    public var neighbours: (() -> [Endpoint])?
     /// Datagrams and bytes since the start.
     public internal(set) var sent: (datagrams: UInt64, bytes: UInt64) = (0, 0)
     public internal(set) var received: (datagrams: UInt64, bytes: UInt64) = (0, 0)

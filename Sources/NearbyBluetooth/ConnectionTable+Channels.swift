@@ -14,6 +14,8 @@ extension ConnectionTable {
     static let waitingTime = Duration.seconds(30)
     /// More than neighbours leave between two hellos.
     static let quietTime = Duration.seconds(4)
+    /// What a handshake over Bluetooth takes at most, with retransmissions.
+    static let strangerTime = Duration.seconds(15)
     /// Linux's EBUSY.
     private static let busy: Int32 = 16
     /// Linux's EMLINK: the controller holds no more connections.
@@ -82,7 +84,7 @@ extension ConnectionTable {
         peers[index].channels.append(
             L2CAPChannel(
                 id: id, state: .connecting(since: now), lastTraffic: now, lastReceived: now,
-                isOurs: true))
+                openedAt: now, isOurs: true))
         return closed + [.connect(id, to: address, psm: psm)]
     }
 
@@ -121,7 +123,7 @@ extension ConnectionTable {
         peers[index].channels.append(
             L2CAPChannel(
                 id: id, state: .open(messageBytesMax: most, isBlocked: false), lastTraffic: now,
-                lastReceived: now, isOurs: isOurs))
+                lastReceived: now, openedAt: now, isOurs: isOurs))
         peers[index].attemptAt = nil
         peers[index].refusedSince = nil
         peers[index].backoff.succeed()

@@ -53,18 +53,32 @@ extension ConnectionTable {
         peers.reduce(0) { $0 + ($1.isConnected && $1.address != address ? 1 : 0) }
     }
 
-    /// Room for one more in a controller that is to hold so many: at the limit, in the place of the
-    /// peer that has been quiet for longest. Nil: everybody is in use.
+    /// Whether somebody may have to make way in what follows from this input.
+    func wantsNeighbours(for input: Input) -> Bool {
+        switch input {
+        case .accepted, .deadlineReached: break
+        case .send(_, let address):
+            if let index = index(of: address), peers[index].isConnected { return false }
+        default: return false
+        }
+        return peers.count { !$0.channels.isEmpty } >= room.most - 1
+    }
+
+    mutating func take(_ neighbours: [BluetoothAddress]) {
+        for index in peers.indices {
+            peers[index].isNeighbour = neighbours.contains(peers[index].address)
+        }
+    }
+
+    /// Room for one more in a controller that is to hold so many: at the limit, in the place of a
+    /// stranger, or else of the peer that has been quiet for longest. Nil: everybody is in use.
     mutating func makePlace(
         for address: BluetoothAddress, upTo most: Int, _ now: Instant
     ) -> [Output]? {
         guard connections(beside: address) >= most else { return [] }
-        let quiet = peers.indices.filter {
-            peers[$0].address != address && peers[$0].isQuiet(now)
-        }
-        guard let index = quiet.min(by: { peers[$0].lastReceived < peers[$1].lastReceived })
-        else { return nil }
-        return close(index)
+        let quiet = peers.filter { $0.address != address && $0.isQuiet(now) }
+            .min { $0.order(now) < $1.order(now) }
+        return quiet.flatMap { index(of: $0.address) }.map { close($0) }
     }
 
     /// All places are in use, and this peer has been refused for a while: a neighbour or two make

@@ -43,6 +43,8 @@ struct ConnectionTable: Sendable {
         /// The kernel has no room for what was to be written.
         case blocked(BluetoothChannelID, [UInt8])
         case writable(BluetoothChannelID)
+        /// All that have proved to be members: wanted before an input for which `wantsNeighbours`.
+        case neighbours([BluetoothAddress])
         case deadlineReached
     }
 
@@ -67,6 +69,7 @@ struct ConnectionTable: Sendable {
         var lastTraffic: Instant
         /// When something came last, or since when it is open.
         var lastReceived: Instant
+        let openedAt: Instant
         /// Whether we connected.
         var isOurs: Bool
         /// The first write since something came; nil: nothing is owed.
@@ -91,6 +94,8 @@ struct ConnectionTable: Sendable {
         /// Since when it has found no place.
         var refusedSince: Instant?
         var backoff = Backoff(first: .seconds(1), most: .seconds(60))
+        /// Nil where nobody knows.
+        var isNeighbour: Bool?
 
         init(_ address: BluetoothAddress) { self.address = address }
     }
@@ -132,6 +137,7 @@ struct ConnectionTable: Sendable {
         case .received(let id): received(id, now)
         case .blocked(let id, let bytes): return blocked(id, bytes, now)
         case .writable(let id): return writable(id, now)
+        case .neighbours(let addresses): take(addresses)
         case .deadlineReached: return expire(now)
         }
         return []
@@ -275,9 +281,21 @@ extension ConnectionTable.PeerConnection {
     /// When something came last over any of its channels.
     var lastReceived: Instant { channels.map(\.lastReceived).max() ?? .zero }
 
-    /// Open, and not in use: a neighbour would have said something.
+    /// Open, and not in use: a neighbour would have said something, or it would be a neighbour.
     func isQuiet(_ now: Instant) -> Bool {
-        isConnected && !isConnecting && now - lastReceived >= ConnectionTable.quietTime
+        guard isConnected, !isConnecting else { return false }
+        return isStranger(now) || now - lastReceived >= ConnectionTable.quietTime
+    }
+
+    /// Who makes way first.
+    func order(_ now: Instant) -> (Int, Instant) { (isStranger(now) ? 0 : 1, lastReceived) }
+
+    /// Somebody who says something, but has not proved to be a member for so long.
+    func isStranger(_ now: Instant) -> Bool {
+        guard isNeighbour == false, let since = channels.map(\.openedAt).min() else {
+            return false
+        }
+        return now - since >= ConnectionTable.strangerTime
     }
 
     func wasHeard(_ now: Instant) -> Bool {

@@ -168,6 +168,65 @@ struct ConnectionTableTests {
         #expect(world.nodes[9].received.count >= 1)
     }
 
+    /// Seven devices that prove nothing and say something every second, so that none is quiet; one
+    /// of them may have proved to be a member, and says nothing.
+    private func full(until seconds: Int64) -> (table: ConnectionTable, now: Instant) {
+        var table = ConnectionTable(peerPrefix: 5, configured: [], seed: 1)
+        _ = table.handle(.adapterUp(Self.address(99)), now: .zero)
+        let most = UInt64(Limits.bluetoothConnectionsMax)
+        let ids = (1...most).map { number in
+            let id = table.makeID()
+            let accepted = ConnectionTable.Input.accepted(
+                id, from: Self.address(number), messageBytesMax: 1_200)
+            #expect(table.handle(accepted, now: .zero).contains(.close(id)) == false)
+            return id
+        }
+        var now = Instant.zero
+        for second in 1...seconds {
+            now = .zero + .seconds(second)
+            for id in ids.dropFirst() { _ = table.handle(.received(id), now: now) }
+        }
+        return (table, now)
+    }
+
+    private static func address(_ value: UInt64) -> BluetoothAddress {
+        BluetoothAddress(value: value, kind: .lowEnergyPublic)
+    }
+
+    private func wantsToConnect(_ table: inout ConnectionTable, _ now: Instant) throws
+        -> [ConnectionTable.Output]
+    {
+        let advertisement = try #require(
+            Advertisement(networkTag: 0, psm: 0x80, peerPrefix: 9))
+        _ = table.handle(.heard(advertisement, from: Self.address(50)), now: now)
+        return table.handle(.send([1], to: Self.address(50)), now: now)
+    }
+
+    @Test func strangersMakeWayWhateverTheySay() throws {
+        var (table, now) = full(until: 20)
+        #expect(table.wantsNeighbours(for: .send([1], to: Self.address(50))))
+        #expect(!table.wantsNeighbours(for: .send([1], to: Self.address(2))))
+        _ = table.handle(.neighbours([Self.address(1)]), now: now)
+        let outputs = try wantsToConnect(&table, now)
+        // The member keeps its place, though it has said nothing for 20 s.
+        #expect(table.connected.contains(Self.address(1)))
+        #expect(outputs.contains { if case .close = $0 { true } else { false } })
+        #expect(outputs.contains { if case .connect = $0 { true } else { false } })
+    }
+
+    @Test func whoIsNewOrAMemberKeepsItsPlace() throws {
+        for (seconds, neighbours) in [(10, 0), (20, 7)] as [(Int64, UInt64)] {
+            var (table, now) = full(until: seconds)
+            // Who says something.
+            _ = table.handle(.received(BluetoothChannelID(value: 1)), now: now)
+            let known = (0..<neighbours).map { Self.address($0 + 1) }
+            _ = table.handle(.neighbours(known), now: now)
+            let outputs = try wantsToConnect(&table, now)
+            #expect(outputs.contains(.drop(.bluetoothConnectionLimit)))
+            #expect(table.connected.count == Limits.bluetoothConnectionsMax)
+        }
+    }
+
     /// Controllers that hold two connections are full of each other, three by three.
     @Test(arguments: 1...30 as ClosedRange<UInt64>)
     func whoComesLateIsNotShutOut(_ seed: UInt64) {

@@ -63,6 +63,7 @@ struct HopMachine: Sendable {
 
     /// Links that would carry its channel, that in use among them.
     var validatedCount: Int { links.validatedCount }
+    var validated: [Endpoint] { links.validated }
 
     func wasJustHeard(now: Instant) -> Bool { liveness.wasJustHeard(now: now) }
 

@@ -90,6 +90,9 @@ public struct LinkChoice: Sendable {
     /// Paths that are validated, the one in use among them.
     public var validatedCount: Int { known.count { $0.validatedAt != nil } }
 
+    /// Where they lead, in no order.
+    var validated: [Endpoint] { known.filter { $0.validatedAt != nil }.map(\.path.endpoint) }
+
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
         if case .heard(let path) = input, path.endpoint == used.endpoint {
             return heard(path, now)

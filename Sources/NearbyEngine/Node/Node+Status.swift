@@ -23,6 +23,9 @@ extension Node {
     /// In the order of their PeerIDs.
     public var neighbourStatus: [NeighbourStatus] { peers.neighbourStatus }
 
+    /// Where neighbours have proved to be: the endpoints in use, and those ready to take over.
+    public var neighbourEndpoints: [Endpoint] { peers.neighbourEndpoints }
+
     /// Everybody with an open channel, in the order of their PeerIDs.
     public var peerStatus: [PeerStatus] { peers.peerStatus }
 

@@ -41,6 +41,9 @@ extension Peers {
         }
     }
 
+    /// Where neighbours have proved to be: the endpoints in use, and those ready to take over.
+    var neighbourEndpoints: [Endpoint] { neighbourList.flatMap(\.hop.validated) }
+
     /// In the order of their PeerIDs.
     var peerStatus: [PeerStatus] {
         associated.map { association in

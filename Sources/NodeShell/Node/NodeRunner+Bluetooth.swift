@@ -35,6 +35,7 @@ extension NodeRunner {
         do {
             let transport = try BluetoothTransport(wanted, loop: loop)
             transport.onEvent = { [unowned self] in bluetoothEvent($0, $1) }
+            transport.neighbours = { [unowned self] in node.neighbourEndpoints }
             bluetooth = transport
             try transport.start()
             transport.setListening(isListening, now: MonotonicClock.now())
