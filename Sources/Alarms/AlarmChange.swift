@@ -22,7 +22,7 @@ public struct AlarmChange: Hashable, Sendable {
     /// Whether it holds now.
     public var isActive: Bool
     /// It ends because nothing is watched any more that could tell whether it still holds.
-    public var isUnwatched = false
+    var isUnwatched = false
     /// Since when it holds, or held, by our clock.
     public var since: Instant
     /// When this was.

@@ -50,14 +50,14 @@ public struct BoardChip: Equatable, Sendable {
 }
 
 /// A row, or two, of pins.
-public struct Header: Sendable {
+struct Header: Sendable {
     /// As printed on the board or in its schematic: J8, P9.
-    public var name: String
+    var name: String
     /// 1 or 2; with 2, odd pins are on the left.
-    public var columns: Int
+    var columns: Int
     /// In the order of their numbers, which need not be without gaps.
-    public var pins: [Pin]
-    public var mark: Mark
+    var pins: [Pin]
+    var mark: Mark
 }
 
 public struct Pin: Sendable {

@@ -17,7 +17,7 @@ public struct WebSettings: Equatable, Sendable {
     public var port: UInt16
     /// An IPv4 or IPv6 address.
     public var bind: String
-    public var isBehindProxy: Bool
+    var isBehindProxy: Bool
     /// Asked of everybody, if there.
     public var login: Login?
     public var tls: TLS?

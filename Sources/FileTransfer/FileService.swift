@@ -11,7 +11,7 @@ enum FileService {
 ///
 ///     message = kind (1) text
 ///     kind = 1 stored | 2 refused; a text of UTF-8, at most 1,024 bytes
-public enum Remark: Equatable, Sendable {
+enum Remark: Equatable, Sendable {
     /// It is safe on the receiver's disk, under this name.
     case stored(String)
     /// It cannot be kept, for this reason.

@@ -6,7 +6,7 @@ extension Limits {
     /// The largest datagram of DTLS records, bytes: 1,100 with our envelope, on any path.
     static let handshakeRecordBytesMax = 1_060
     /// The most bytes of certificates that the other side may make us hold before it is proved.
-    public static let certificateListBytesMax = 4_096
+    static let certificateListBytesMax = 4_096
     /// The first retransmission of a flight; each further one waits twice as long, up to the
     /// longest. With 4 s for the longest, 1,000 handshakes at 30 % loss both ways had a p99 of
     /// 13.7 s, with 1 s of 5.7 s.

@@ -2,21 +2,21 @@ import NearbyCore
 import NearbyWire
 
 /// Who may be here: what a key, a certificate and a proof of the secret are good for.
-public struct Trust: Sendable {
+struct Trust: Sendable {
     /// Admission keys derived from the network's secrets: the first is used, all are accepted.
     /// Empty: no secret is asked for.
-    public var keys: [[UInt8]]
-    public var membership: Membership
+    var keys: [[UInt8]]
+    var membership: Membership
 
-    public init(keys: [[UInt8]], membership: Membership = .open) {
+    init(keys: [[UInt8]], membership: Membership = .open) {
         self.keys = keys
         self.membership = membership
     }
 
     /// Everybody with a key of his own.
-    public static let any = Trust(keys: [])
+    static let any = Trust(keys: [])
 
-    public static func secret(keys: [[UInt8]]) -> Trust { Trust(keys: keys) }
+    static func secret(keys: [[UInt8]]) -> Trust { Trust(keys: keys) }
 }
 
 /// Whose key is good enough, before any secret is asked for.

@@ -6,12 +6,12 @@ extension Limits {
     /// Members of one session beside ourselves, those that are connecting or lost among them.
     public static let sessionMembersMax = 256
     /// Of those, the ones that one member told us of and that are not connected.
-    public static let introducedMembersMax = 64
+    static let introducedMembersMax = 64
     /// Invitations that wait for our program's answer: of all peers, and of one.
     public static let invitationsMax = 64
-    public static let invitationsOfAPeerMax = 4
+    static let invitationsOfAPeerMax = 4
     /// Invitations of ours that wait for an answer.
-    public static let ownInvitationsMax = 256
+    static let ownInvitationsMax = 256
     /// An invitation's context, bytes: programs send archives of whole objects.
     public static let contextBytesMax = 16_384
     /// A chain of certificates: how many, and bytes of all together.
@@ -27,8 +27,8 @@ extension Limits {
     /// Members named in one message.
     static let introductionsMax = 40
     /// How long an invitation waits unless it says otherwise, and at most.
-    public static let invitationTime = Duration.seconds(30)
-    public static let invitationTimeMax = Duration.seconds(3_600)
+    static let invitationTime = Duration.seconds(30)
+    static let invitationTimeMax = Duration.seconds(3_600)
     /// How long an invitation that needs encryption waits for it on a channel that has none.
     static let encryptionTime = Duration.seconds(3)
     /// How long an answer is remembered, in case the invitation comes again.

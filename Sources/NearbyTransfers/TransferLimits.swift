@@ -8,25 +8,25 @@ extension Limits {
     public static let resourcesMax = 64
     /// Name of a stream or a resource, bytes of UTF-8.
     public static let transferNameBytesMax = 255
-    public static let resourceKeyByteCount = 16
-    public static let sha256ByteCount = 32
+    static let resourceKeyByteCount = 16
+    static let sha256ByteCount = 32
     /// Offsets and numbers stay below: sums of two of them fit.
     static let transferOffsetEnd = sessionNumberEnd
 
     /// What a program may write ahead of what the peer has, bytes.
-    public static let streamSendBytesMax = 512 << 10
+    static let streamSendBytesMax = 512 << 10
     /// What a peer may send ahead of what our program used, bytes of one stream: at first, and
     /// where it is used up within two round trips.
-    public static let streamWindowBytes = 256 << 10
-    public static let streamWindowBytesMax = 1 << 20
+    static let streamWindowBytes = 256 << 10
+    static let streamWindowBytesMax = 1 << 20
     /// The same of all streams together.
-    public static let streamsWindowBytes = 8 << 20
+    static let streamsWindowBytes = 8 << 20
     /// What of a resource is between reading and writing, on either side, bytes.
-    public static let resourceWindowBytes = 512 << 10
+    static let resourceWindowBytes = 512 << 10
     /// The same of all resources together.
-    public static let resourcesWindowBytes = 4 << 20
+    static let resourcesWindowBytes = 4 << 20
     /// The most that one `read` asks for, and the least that is written at once, bytes.
-    public static let resourcePieceBytes = 64 << 10
+    static let resourcePieceBytes = 64 << 10
     /// Pieces behind a gap that are kept, of one stream or resource.
     static let transferPiecesMax = 1_024
 

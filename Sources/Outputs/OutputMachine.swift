@@ -4,7 +4,7 @@ import NearbyCore
 extension Limits {
     /// Batches that are delivered while the store has not kept the cursor behind them: so many
     /// come again after a crash.
-    public static let outputBatchesUnkept = 20
+    static let outputBatchesUnkept = 20
 }
 
 /// When an output fetches, delivers and waits, and what is told of it. One of these for each

@@ -9,7 +9,7 @@ public struct NearList {
         public var name: String
         /// As it says itself, until it is admitted.
         public var role: String
-        public var secondsNear: Int64
+        var secondsNear: Int64
         public var isConnected: Bool
         public var interfaces: [String]
         /// `key=value` each.

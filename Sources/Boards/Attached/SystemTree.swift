@@ -2,13 +2,13 @@ import Configuration
 import Glibc
 
 /// What a machine tells of itself in /proc, /sys and /dev, below a root that tests point elsewhere.
-package struct SystemTree: Sendable {
-    package let root: String
+struct SystemTree: Sendable {
+    let root: String
 
     /// Entries of one folder that are looked at.
     private static let entriesMax = 4_096
 
-    package init(root: String = "") { self.root = root }
+    init(root: String = "") { self.root = root }
 
     /// The first 64 KiB of a small file; nil if it cannot be read.
     func bytes(_ path: String) -> [UInt8]? {

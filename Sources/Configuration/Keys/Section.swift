@@ -9,7 +9,7 @@ package final class MistakeList {
     /// their text.
     package var inOrder: [Mistake] { Self.inOrder(mistakes) }
 
-    package var warningsInOrder: [Mistake] { Self.inOrder(warnings) }
+    var warningsInOrder: [Mistake] { Self.inOrder(warnings) }
 
     private static func inOrder(_ list: [Mistake]) -> [Mistake] {
         list.sorted { ($0.mark, $0.message) < ($1.mark, $1.message) }

@@ -1,10 +1,10 @@
 /// The name under which a file is stored that somebody else has named: one part, never a path;
 /// nothing in it that terminals obey, nothing hidden, at most 255 bytes.
-public struct StoredName: Hashable, Sendable, CustomStringConvertible {
-    public let description: String
+struct StoredName: Hashable, Sendable, CustomStringConvertible {
+    let description: String
 
     /// Of a path the last part counts, on whatever system it was one.
-    public init(offered: String) {
+    init(offered: String) {
         // By scalars: to Swift a slash with a mark behind it is another character.
         let parts = offered.unicodeScalars.split { $0 == "/" || $0 == "\\" }
         var text = ReadableText.replacing(parts.last.map { String($0) } ?? "", with: "_")
@@ -25,7 +25,7 @@ public struct StoredName: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// `name (2).ext`: for the case that `name.ext` is taken.
-    public func numbered(_ number: Int) -> StoredName {
+    func numbered(_ number: Int) -> StoredName {
         StoredName(description, suffix: " (\(number))")
     }
 

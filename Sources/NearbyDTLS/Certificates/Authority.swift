@@ -139,7 +139,7 @@ public final class Authority {
 extension Limits {
     /// Certificates that a node shows, its own among them. They also have to fit into
     /// `certificateListBytesMax`.
-    public static let chainLengthMax = 4
+    static let chainLengthMax = 4
     /// In one file.
     static let certificatesMax = 16
     static let certificateFileBytesMax = 65_536

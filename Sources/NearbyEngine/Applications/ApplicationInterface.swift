@@ -7,10 +7,10 @@ public struct ApplicationTerms: Sendable {
     /// Neighbours that it takes when asked.
     public var neighboursAccepted = 256
     /// A channel whose peer is out of reach is given up after this time.
-    public var unreachableTime = Duration.seconds(8)
+    var unreachableTime = Duration.seconds(8)
     /// A peer behind others that was not heard for so long is asked whether it is there, and three
     /// times more: one that restarted is missed so, too.
-    public var meshSilenceMax = Duration.seconds(5)
+    var meshSilenceMax = Duration.seconds(5)
 
     public init() {}
 }

@@ -2,16 +2,16 @@ import NearbyCore
 import NearbyWire
 
 /// What a node says of itself in its first frame.
-public struct AdmissionTerms: Sendable {
-    public var trust: Trust
-    public var versions: ClosedRange<UInt8>
-    public var preference: EncryptionPreference
-    public var role: Role
-    public var run: RunID
-    public var name: String
-    public var hasRoute: Bool
-    public var neighbourCount: UInt8
-    public var software = ""
+struct AdmissionTerms: Sendable {
+    var trust: Trust
+    var versions: ClosedRange<UInt8>
+    var preference: EncryptionPreference
+    var role: Role
+    var run: RunID
+    var name: String
+    var hasRoute: Bool
+    var neighbourCount: UInt8
+    var software = ""
 }
 
 /// Admission and invitation inside a fresh channel: the client proves itself, the server answers

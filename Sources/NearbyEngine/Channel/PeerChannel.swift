@@ -125,5 +125,5 @@ extension Limits {
     /// Channels of any stage.
     static let channelsMax = 1_200
     /// How long a replaced channel still opens frames.
-    public static let replacedChannelTime = Duration.seconds(2)
+    static let replacedChannelTime = Duration.seconds(2)
 }

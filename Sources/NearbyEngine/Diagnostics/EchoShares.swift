@@ -29,7 +29,7 @@ struct EchoShares: Sendable {
 
 extension Limits {
     /// Echo questions answered in a second: in all, of those over one neighbour, of one source.
-    public static let echoAnswersPerSecond = 128
-    public static let echoAnswersPerNeighbour = 64
+    static let echoAnswersPerSecond = 128
+    static let echoAnswersPerNeighbour = 64
     public static let echoAnswersPerSource = 32
 }

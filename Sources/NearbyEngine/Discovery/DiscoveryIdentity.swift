@@ -2,16 +2,16 @@ import NearbyCore
 import NearbyWire
 
 /// What beacons say of this node.
-public struct DiscoveryOwnState: Equatable, Sendable {
-    public var dataPort: UInt16
-    public var role: Role
-    public var flags: BeaconFlags
-    public var costToCollector: UInt16?
-    public var info: DiscoveryInfo
+struct DiscoveryOwnState: Equatable, Sendable {
+    var dataPort: UInt16
+    var role: Role
+    var flags: BeaconFlags
+    var costToCollector: UInt16?
+    var info: DiscoveryInfo
     /// Shown to people; nil: beacons carry none.
-    public var name: BeaconName?
+    var name: BeaconName?
 
-    public init(
+    init(
         dataPort: UInt16, role: Role, flags: BeaconFlags, costToCollector: UInt16? = nil,
         info: DiscoveryInfo = .empty
     ) {
@@ -38,32 +38,32 @@ public struct DiscoveryOwnState: Equatable, Sendable {
 }
 
 /// What does not change while the process runs.
-public struct DiscoveryIdentity: Equatable, Sendable {
-    public var peer: PeerID
-    public var run: RunID
-    public var versions: ClosedRange<UInt8>
+struct DiscoveryIdentity: Equatable, Sendable {
+    var peer: PeerID
+    var run: RunID
+    var versions: ClosedRange<UInt8>
     /// In every frame of ours.
-    public var network: NetworkTag
+    var network: NetworkTag
     /// Also accepted: older lines of the secret file.
-    public var otherNetworks: [NetworkTag]
+    var otherNetworks: [NetworkTag]
     /// The node adds a proof to what leaves; counted where an answer must not exceed what it
     /// answers.
-    public var proves: Bool
+    var proves: Bool
     var proofByteCount: Int { proves ? DiscoveryFrame.proofByteCount : 0 }
     /// Datagrams that leave for one `multicast`: 2 where the shell sends both IPv6 and IPv4.
     /// They count in what may leave in a second.
-    public var datagramsPerBeacon: Int
-    public var rate = DiscoveryRate()
+    var datagramsPerBeacon: Int
+    var rate = DiscoveryRate()
     /// How long a peer that is in use no more is remembered unless it is heard; nil: as others.
-    public var lostPeerTime: Duration?
+    var lostPeerTime: Duration?
     /// The longest between two beacons.
     var beaconInterval: Duration { showsPeers ? Trickle.longestShown : Trickle.longest }
     /// Whether people see who is near.
     var showsPeers: Bool { lostPeerTime != nil }
     /// How long people are told nothing of a new peer whose discovery info has not come yet.
-    public var infoTimeout: Duration = .seconds(1)
+    var infoTimeout: Duration = .seconds(1)
 
-    public init(
+    init(
         peer: PeerID, run: RunID, versions: ClosedRange<UInt8> = 1...1, network: NetworkTag,
         otherNetworks: [NetworkTag] = [], proves: Bool = false, datagramsPerBeacon: Int = 1
     ) {

@@ -11,8 +11,8 @@ import NearbyWire
 /// The node parses frames, and with a network secret verifies `proof`, before it hands them over;
 /// it adds the proof to every frame that leaves. Unicast leaves from the data socket, so that its
 /// source address is the way back.
-public struct DiscoveryMachine: Sendable {
-    public enum Input: Sendable {
+struct DiscoveryMachine: Sendable {
+    enum Input: Sendable {
         case start
         /// Says goodbye on every link.
         case stop
@@ -41,7 +41,7 @@ public struct DiscoveryMachine: Sendable {
         case deadlineReached
     }
 
-    public enum Output: Equatable, Sendable {
+    enum Output: Equatable, Sendable {
         case multicast(DiscoveryFrame, on: LinkID)
         /// IPv4 broadcast beside the multicast, on a link where multicast brought nothing.
         case broadcast(DiscoveryFrame, on: LinkID)
@@ -67,8 +67,8 @@ public struct DiscoveryMachine: Sendable {
         case drop(DropReason)
     }
 
-    public typealias OwnState = DiscoveryOwnState
-    public typealias Identity = DiscoveryIdentity
+    typealias OwnState = DiscoveryOwnState
+    typealias Identity = DiscoveryIdentity
 
     let identity: Identity
     var own: OwnState
@@ -82,7 +82,7 @@ public struct DiscoveryMachine: Sendable {
     var generator: SeededGenerator
     var lastSuspicion: Instant?
 
-    public init(identity: Identity, own: OwnState, seed: UInt64) {
+    init(identity: Identity, own: OwnState, seed: UInt64) {
         self.identity = identity
         self.own = own
         links = BeaconSchedule(longest: identity.beaconInterval)
@@ -93,13 +93,13 @@ public struct DiscoveryMachine: Sendable {
     }
 
     /// When `deadlineReached` wants to be called; nil before `start`.
-    public var nextDeadline: Instant? {
+    var nextDeadline: Instant? {
         guard isRunning else { return nil }
         let earliest = min(table.wake, links.due, statics.due)
         return earliest == .distantFuture ? nil : earliest
     }
 
-    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
         var outputs: [Output] = []
         switch input {
         case .start: start(now)
@@ -140,7 +140,7 @@ public struct DiscoveryMachine: Sendable {
         return [.unicast(frame(.nudge(attempt: attempt)), to: endpoint)]
     }
 
-    public func sighting(of peer: PeerID) -> Sighting? {
+    func sighting(of peer: PeerID) -> Sighting? {
         table.index(of: peer).map { table[$0].sighting }
     }
 
@@ -150,10 +150,10 @@ public struct DiscoveryMachine: Sendable {
     }
 
     /// Peers in the table, found or not: 0–1,280.
-    public var peerCount: Int { table.count }
+    var peerCount: Int { table.count }
 
     /// All that were found and not lost, by PeerID.
-    public var sightings: [Sighting] {
+    var sightings: [Sighting] {
         table.records.filter(\.isAnnounced).map(\.sighting).sorted { $0.peer < $1.peer }
     }
 

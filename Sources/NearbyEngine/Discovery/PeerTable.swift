@@ -6,7 +6,7 @@ extension Limits {
     public static let discoveryPeersMax = 1_280
     /// Newcomers a second that may displace an older entry once the table is full; the rest is
     /// dropped.
-    public static let discoveryEvictionsPerSecond = 50
+    static let discoveryEvictionsPerSecond = 50
 }
 
 /// What discovery keeps about one peer.

@@ -119,7 +119,7 @@ extension Limits {
     /// Of one host on one link.
     static let refusedNodesPerAddress = 4
     /// How long one that fell silent is shown and keeps its place.
-    public static let refusalMemory = Duration.seconds(900)
+    static let refusalMemory = Duration.seconds(900)
     /// One that is still there is told again after this time.
     static let refusalRepeatInterval = Duration.seconds(21_600)
     /// The same with another cause.

@@ -2,17 +2,17 @@ import NearbyCore
 
 extension Limits {
     /// Discovery frames that a node sends in any second, beacons included.
-    public static let discoveryFramesPerSecond = 10
+    static let discoveryFramesPerSecond = 10
     /// Of these, requests and unicast beacons: fewer, so that a node that asks many still answers
     /// some.
-    public static let discoveryRequestsPerSecond = 4
+    static let discoveryRequestsPerSecond = 4
     /// What beacons may claim in advance; the rest serves answers even on a node of many links.
     static let discoveryBeaconReserve = 6
     /// Of these, answers to frames of unknown channels: anybody can send such frames.
-    public static let unknownChannelAnswersPerSecond = 4
+    static let unknownChannelAnswersPerSecond = 4
     /// Apart from these, answers of a collector to beacons that came to it alone, with the
     /// network's proof: a hall of boards may start at once.
-    public static let callerAnswersPerSecond = 512
+    static let callerAnswersPerSecond = 512
     /// Apart from these, nudges to collectors: one to each neighbour that a node wants. The beacons
     /// of a start on two links fill the ten, and kept a relay from its collector for seconds.
     static let collectorNudgesPerSecond = neighboursWanted
@@ -23,13 +23,13 @@ extension Limits {
 }
 
 /// What discovery may send in any second.
-public struct DiscoveryRate: Equatable, Sendable {
+struct DiscoveryRate: Equatable, Sendable {
     /// Beacons included.
-    public var frames: Int
+    var frames: Int
     /// Of these, requests and unicast beacons.
-    public var requests: Int
+    var requests: Int
 
-    public init(
+    init(
         frames: Int = Limits.discoveryFramesPerSecond,
         requests: Int = Limits.discoveryRequestsPerSecond
     ) {

@@ -38,7 +38,7 @@ public struct Sighting: Equatable, Sendable {
 
 extension Limits {
     /// Candidate endpoints of one peer.
-    public static let candidatesPerPeer = 8
+    static let candidatesPerPeer = 8
 }
 
 /// The endpoints at which one peer was heard, bounded.

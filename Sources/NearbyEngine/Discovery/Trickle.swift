@@ -9,9 +9,9 @@ import NearbyCore
 /// Deviations from RFC 6206: every interval has its beacon at its end and not at a random moment of
 /// its second half, so that the first is at once; and no two in succession are left out, since each
 /// node's beacon says something that no other's does.
-public struct Trickle: Sendable, Equatable {
+struct Trickle: Sendable, Equatable {
     /// When `fire` wants to be called.
-    public private(set) var due: Instant
+    private(set) var due: Instant
     private let longest: Duration
     private var step = 0
     private var lastReset: Instant
@@ -19,19 +19,19 @@ public struct Trickle: Sendable, Equatable {
     private var leftOut = false
 
     /// The first beacon is due at once.
-    public init(now: Instant, longest: Duration = Self.longest) {
+    init(now: Instant, longest: Duration = Self.longest) {
         due = now
         lastReset = now
         self.longest = longest
     }
 
     /// A beacon that said nothing new (RFC 6206 §4.2 step 3).
-    public mutating func heardConsistent() { heard &+= 1 }
+    mutating func heardConsistent() { heard &+= 1 }
 
     /// Something changed: begin again (RFC 6206 §4.2 step 6). At most every 5 s; between, the next
     /// beacon comes within a second, so that a node whose state flaps sends at most one beacon a
     /// second.
-    public mutating func reset(now: Instant) {
+    mutating func reset(now: Instant) {
         leftOut = false
         heard = 0
         if now - lastReset < Self.resetSpacing {
@@ -44,7 +44,7 @@ public struct Trickle: Sendable, Equatable {
     }
 
     /// Call when `due` has come. True: send a beacon now. The next one is due later in any case.
-    public mutating func fire(
+    mutating func fire(
         content: Bool, now: Instant, using generator: inout SeededGenerator
     ) -> Bool {
         let isOpening = step <= Self.opening.count
@@ -57,15 +57,15 @@ public struct Trickle: Sendable, Equatable {
     }
 
     /// At most so many beacons leave in the coming second, unless something changes.
-    public var dueWithinASecond: Int { max(1, 3 - step) }
+    var dueWithinASecond: Int { max(1, 3 - step) }
 
     /// Between the first beacons.
-    public static let opening: [Duration] = [.milliseconds(100), .milliseconds(300), .seconds(1)]
-    public static let longest: Duration = .seconds(30)
+    static let opening: [Duration] = [.milliseconds(100), .milliseconds(300), .seconds(1)]
+    static let longest: Duration = .seconds(30)
     /// Where people see who is near, and who is gone.
     static let longestShown: Duration = .seconds(10)
     /// RFC 6206's k.
-    public static let redundancy = 10
+    static let redundancy = 10
     private static let resetSpacing: Duration = .seconds(5)
     private static let stepMax = 8
 

@@ -155,7 +155,7 @@ public struct InvitationMachine: Sendable, Hashable {
 
     public var connectedCount: Int { pairs.connectedCount }
 
-    public var pairCount: Int { pairs.count }
+    var pairCount: Int { pairs.count }
 
     var connectedPeers: [PeerID] { pairs.connectedPeers }
 
@@ -426,5 +426,5 @@ extension Limits {
     /// Peers that a program calls at once.
     static let dialedPeersMax = 512
     /// All that discovery knows.
-    public static let pairsMax = discoveryPeersMax
+    static let pairsMax = discoveryPeersMax
 }

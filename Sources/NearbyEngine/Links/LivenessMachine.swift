@@ -114,7 +114,7 @@ public struct LivenessMachine: Sendable {
 
     /// Whether the neighbour was heard within the last second and a half: what comes once a second
     /// was not missed twice.
-    public func wasJustHeard(now: Instant) -> Bool {
+    func wasJustHeard(now: Instant) -> Bool {
         now - lastHeard < Limits.helloInterval * 3 / 2
     }
 

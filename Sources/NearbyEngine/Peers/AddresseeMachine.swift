@@ -312,7 +312,7 @@ struct AddresseeMachine {
 extension Limits {
     /// Between attempts to reach somebody over the mesh; doubles to the maximum.
     static let dialBackoff = Duration.milliseconds(500)
-    public static let dialBackoffMax = Duration.seconds(30)
+    static let dialBackoffMax = Duration.seconds(30)
     /// After so many the chosen collector is given up for another, if there is one.
     static let dialsUnanswered = 4
     /// Before somebody who is heard on a link is called over the mesh all the same. Viewers are

@@ -211,11 +211,11 @@ final class Association: Timed {
 extension Limits {
     /// A channel whose peer is out of reach is kept so long: a node that moved comes back without a
     /// handshake.
-    public static let unreachableTime = Duration.seconds(60)
+    static let unreachableTime = Duration.seconds(60)
     /// Channels over the mesh that opened so close together may have been begun by both sides.
     static let simultaneousOpenTime = Duration.seconds(5)
     /// How long a peer may take to answer on a new link of an open channel.
-    public static let resumptionTime = Duration.milliseconds(500)
+    static let resumptionTime = Duration.milliseconds(500)
     /// Between attempts to renew the keys of a channel; doubles to the maximum.
     static let rekeyRetry = Duration.seconds(1)
     static let rekeyRetryMax = Duration.seconds(4)

@@ -7,8 +7,8 @@ import NearbyWire
 /// Anybody can announce collectors that do not exist, as near as it likes. So those that were let
 /// in as collectors come first; of many others chance decides and not what routing says of their
 /// distance, and each gets its turn once before any gets another.
-public struct CollectorChoice: Sendable {
-    public enum Input: Equatable, Sendable {
+struct CollectorChoice: Sendable {
+    enum Input: Equatable, Sendable {
         /// A route to what calls itself a collector, or none any more.
         case route(PeerID, metric: UInt16?)
         /// It was let in as a collector.
@@ -20,7 +20,7 @@ public struct CollectorChoice: Sendable {
         case deadlineReached
     }
 
-    public enum Output: Equatable, Sendable { case chosen(PeerID?) }
+    enum Output: Equatable, Sendable { case chosen(PeerID?) }
 
     private struct Refusal {
         var until: Instant
@@ -36,16 +36,16 @@ public struct CollectorChoice: Sendable {
     private var refusals: [PeerID: Refusal] = [:]
     /// Those that were let in as collectors and have answered since. At most as many as have.
     private var proved: Set<PeerID> = []
-    public private(set) var current: PeerID?
+    private(set) var current: PeerID?
     private var challenger: (peer: PeerID, since: Instant)?
     /// Chosen because it is cheaper than one that is proved, and not proved yet.
     private var trial: PeerID?
     /// Makes an order that nobody can foresee.
     private let salt: UInt64
 
-    public init(salt: UInt64 = 0) { self.salt = salt }
+    init(salt: UInt64 = 0) { self.salt = salt }
 
-    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
         switch input {
         case .route(let peer, let metric):
             if metrics[peer] == nil, metrics.count >= Limits.collectorsMax { return [] }
@@ -127,7 +127,7 @@ public struct CollectorChoice: Sendable {
         (peer.high ^ peer.low ^ salt) &* 0x9e37_79b9_7f4a_7c15
     }
 
-    public var nextDeadline: Instant? {
+    var nextDeadline: Instant? {
         var earliest = challenger.map { $0.since + Limits.collectorHysteresis } ?? .distantFuture
         for (peer, refusal) in refusals where metrics[peer] != nil && refusal.isPending {
             earliest = min(earliest, refusal.until)

@@ -414,8 +414,8 @@ public struct RoutingMachine: Sendable {
 
 extension Limits {
     /// Destinations, apart from those that are neighbours: these always find a place.
-    public static let routesMax = 1_024
-    public static let routingNeighboursMax = 1_040
+    static let routesMax = 1_024
+    static let routingNeighboursMax = 1_040
     /// The neighbours' time-out and half a second.
-    public static let restartedForwardingDelay = Duration.milliseconds(3_500)
+    static let restartedForwardingDelay = Duration.milliseconds(3_500)
 }

@@ -60,9 +60,9 @@ struct SeqnoRequests: Sendable {
 
 extension Limits {
     /// Requests of others that are pending at a time, and those of one neighbour among them.
-    public static let routingRequestsMax = 256
+    static let routingRequestsMax = 256
     static let routingRequestsShare = 64
     /// How long a request is remembered, so that it does not circle.
-    public static let requestTime = Duration.seconds(1)
-    public static let requestHopLimit: UInt8 = 64
+    static let requestTime = Duration.seconds(1)
+    static let requestHopLimit: UInt8 = 64
 }

@@ -5,7 +5,7 @@ import NearbyWire
 ///
 /// It takes bytes up to `Limits.receiveWindowBytes` behind the first message that is not delivered
 /// yet, which is all the memory that a peer can make it use.
-public struct ReliableReceiver: Sendable {
+struct ReliableReceiver: Sendable {
     /// From the first message not delivered yet.
     private var buffer = SegmentBuffer()
     private var packets = NumberRanges()
@@ -16,11 +16,11 @@ public struct ReliableReceiver: Sendable {
     /// The stream held something that is no message; nothing behind it can be read.
     private var isBroken = false
 
-    public init() {}
+    init() {}
 
     /// Keeps a segment; the answer says why not. What is refused for want of room is not
     /// acknowledged.
-    public mutating func receive(_ segment: SegmentFrame, now: Instant) -> DropReason? {
+    mutating func receive(_ segment: SegmentFrame, now: Instant) -> DropReason? {
         if isBroken { return .messageMalformed }
         guard segment.end <= windowLimit else { return .segmentBeyondWindow }
         let insertion = buffer.insert(segment.data, at: segment.offset)
@@ -31,7 +31,7 @@ public struct ReliableReceiver: Sendable {
 
     /// The next messages in order, at most `Limits.deliveriesMax`; throws once where the stream is
     /// broken.
-    public mutating func takeMessages(now: Instant) throws(WireError) -> [[UInt8]] {
+    mutating func takeMessages(now: Instant) throws(WireError) -> [[UInt8]] {
         // The peer learns at once that the window moved, if no segment comes with the news.
         if hasMore { acknowledgementDeadline = now }
         hasMore = false
@@ -50,7 +50,7 @@ public struct ReliableReceiver: Sendable {
     }
 
     /// What is to be said now: two segments came, or one out of order, or one 25 ms ago.
-    public mutating func takeAcknowledgement(now: Instant) -> AcknowledgementFrame? {
+    mutating func takeAcknowledgement(now: Instant) -> AcknowledgementFrame? {
         guard let deadline = acknowledgementDeadline, now >= deadline else { return nil }
         acknowledgementDeadline = nil
         waitingCount = 0
@@ -60,10 +60,10 @@ public struct ReliableReceiver: Sendable {
     }
 
     /// When the acknowledgement leaves, or more messages are to be taken.
-    public var nextDeadline: Instant? { hasMore ? .zero : acknowledgementDeadline }
+    var nextDeadline: Instant? { hasMore ? .zero : acknowledgementDeadline }
 
     /// The stream offset that the peer must not send beyond.
-    public var windowLimit: UInt64 { buffer.base + UInt64(Limits.receiveWindowBytes) }
+    var windowLimit: UInt64 { buffer.base + UInt64(Limits.receiveWindowBytes) }
 
     /// Bytes that a peer has made it keep.
     var heldByteCount: Int { buffer.heldByteCount }

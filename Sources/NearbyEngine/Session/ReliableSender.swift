@@ -2,7 +2,7 @@ import NearbyCore
 import NearbyWire
 
 /// Sends a stream of messages in segments until each byte is acknowledged (RFC 9002).
-public struct ReliableSender: Sendable {
+struct ReliableSender: Sendable {
     private struct Segment {
         var range: Range<UInt64>
         var byteCount: Int
@@ -27,19 +27,19 @@ public struct ReliableSender: Sendable {
     private var lossDeadline: Instant?
     private var probesInVain = 0
 
-    public private(set) var rtt = RTTEstimator()
-    public private(set) var window = CongestionWindow()
+    private(set) var rtt = RTTEstimator()
+    private(set) var window = CongestionWindow()
 
-    public init() {}
+    init() {}
 
     /// Takes a message to send, or says why not.
-    public mutating func enqueue(_ message: [UInt8]) -> DropReason? {
+    mutating func enqueue(_ message: [UInt8]) -> DropReason? {
         guard message.count <= Limits.reliableMessageBytesMax else { return .messageTooLong }
         return buffer.append(message) ? nil : .queueFullReliable
     }
 
     /// Learns what arrived; an acknowledgement of what was never sent is refused whole.
-    public mutating func receive(
+    mutating func receive(
         _ frame: AcknowledgementFrame, now: Instant
     ) -> DropReason? {
         guard frame.largest < nextNumber else { return .acknowledgementUnsent }
@@ -70,7 +70,7 @@ public struct ReliableSender: Sendable {
     }
 
     /// The segments that may leave now, whole frames.
-    public mutating func transmit(now: Instant) -> [[UInt8]] {
+    mutating func transmit(now: Instant) -> [[UInt8]] {
         var frames: [[UInt8]] = []
         window.refill(smoothed: rtt.smoothed, now: now)
         while mayTransmit, window.hasCredit, let range = nextRange() {
@@ -80,7 +80,7 @@ public struct ReliableSender: Sendable {
     }
 
     /// Does what is due: declares losses, or probes a silent path with one or two segments.
-    public mutating func handleDeadline(now: Instant) -> [[UInt8]] {
+    mutating func handleDeadline(now: Instant) -> [[UInt8]] {
         if let lossDeadline {
             if now >= lossDeadline { detectLosses(now: now) }
             trim()
@@ -93,7 +93,7 @@ public struct ReliableSender: Sendable {
 
     /// Frames take another path from now on: what was in flight is sent again, and what was learnt
     /// of the old path is forgotten (RFC 9000 §9.4).
-    public mutating func resetPath() {
+    mutating func resetPath() {
         for position in 0..<sent.count where sent[position].isInFlight {
             sent[position].isInFlight = false
             markLost(sent[position])
@@ -106,7 +106,7 @@ public struct ReliableSender: Sendable {
     }
 
     /// When a loss is certain, a probe is due or the pace allows more.
-    public var nextDeadline: Instant? {
+    var nextDeadline: Instant? {
         let pace =
             mayTransmit && !window.hasCredit && hasNextRange
             ? window.creditDeadline(smoothed: rtt.smoothed) : nil
@@ -114,10 +114,10 @@ public struct ReliableSender: Sendable {
     }
 
     /// Messages that were not acknowledged, or lie behind one that was not, in order.
-    public var unacknowledged: [[UInt8]] { buffer.messages }
+    var unacknowledged: [[UInt8]] { buffer.messages }
 
     /// Bytes of the messages in `unacknowledged`, with their lengths.
-    public var queuedBytes: Int { buffer.byteCount }
+    var queuedBytes: Int { buffer.byteCount }
 
     // MARK: What leaves
 

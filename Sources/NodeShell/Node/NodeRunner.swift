@@ -17,7 +17,7 @@ public struct NodeOptions {
     /// Addresses to try, as written in the configuration.
     public var staticPeers: [AddressText] = []
     /// False: no UDP socket at all.
-    public var usesUDP = true
+    var usesUDP = true
     /// nil: Bluetooth is off.
     public var bluetooth: BluetoothChoice?
 
@@ -56,7 +56,7 @@ public final class NodeRunner {
     /// The name by which a service of the system tells of a peer.
     var advertisedName: ((PeerID) -> String?)?
     /// Called for what others advertise over Bluetooth LE, once `listen` asks for it.
-    public var onAdvertisement: ((HeardAdvertisement, Instant) -> Void)?
+    var onAdvertisement: ((HeardAdvertisement, Instant) -> Void)?
     public private(set) var transport: UDPTransport
     private let beaconSocket: BeaconSocket?
     private let monitor: InterfaceMonitor
@@ -144,7 +144,7 @@ public final class NodeRunner {
     /// The links in use, in order.
     var links: [LinkID] { monitor.usable.map(\.link) }
 
-    public var shellDrops: DropCounters {
+    var shellDrops: DropCounters {
         var drops = transport.drops
         if let beaconSocket { drops.add(beaconSocket.drops) }
         if let bluetooth { drops.add(bluetooth.drops) }
@@ -210,7 +210,7 @@ public final class NodeRunner {
 
     /// Our addresses at which others may reach us, with our port: first those that mean the same
     /// everywhere.
-    public var ownAddresses: [TransportAddress] {
+    var ownAddresses: [TransportAddress] {
         let all = monitor.usable.flatMap(\.addresses).map { $0.with(port: transport.port) }
         return all.filter { !$0.isLinkScoped } + all.filter(\.isLinkScoped)
     }
@@ -304,7 +304,7 @@ extension Node.Input {
 
 extension Limits {
     /// Tickets whose addresses are tried at a time.
-    public static let ticketsInUseMax = 16
+    static let ticketsInUseMax = 16
 }
 
 /// A 64-bit number from the kernel's generator.

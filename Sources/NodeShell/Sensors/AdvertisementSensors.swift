@@ -36,10 +36,10 @@ struct AdvertisementSensors {
 }
 
 /// What somebody who is no node advertises.
-public struct HeardAdvertisement {
+struct HeardAdvertisement {
     /// Advertising data as received.
-    public var data: [UInt8]
-    public var address: BluetoothAddress
+    var data: [UInt8]
+    var address: BluetoothAddress
     /// dBm; 127 where the controller cannot tell.
-    public var rssi: Int8
+    var rssi: Int8
 }

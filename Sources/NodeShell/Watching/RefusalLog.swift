@@ -6,14 +6,14 @@ import NearbyEngine
 ///
 /// At most 8 lines of one reason and 64 altogether are remembered; what is beyond is summed up by
 /// its reason alone.
-package struct RefusalLog: Sendable {
-    package enum Input: Sendable {
+struct RefusalLog: Sendable {
+    enum Input: Sendable {
         /// `line`: what would be written of it.
         case refused(PeerID?, DropReason, at: Endpoint?, line: String)
         case deadlineReached
     }
 
-    package enum Output: Equatable, Sendable {
+    enum Output: Equatable, Sendable {
         case write(String)
     }
 
@@ -33,14 +33,14 @@ package struct RefusalLog: Sendable {
     private var others: [DropReason: UInt64] = [:]
     private var othersUntil = Instant.distantFuture
 
-    package init() {}
+    init() {}
 
-    package var nextDeadline: Instant? {
+    var nextDeadline: Instant? {
         let earliest = entries.reduce(othersUntil) { min($0, $1.until) }
         return earliest == .distantFuture ? nil : earliest
     }
 
-    package mutating func handle(_ input: Input, now: Instant) -> [Output] {
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
         let sums = sumUp(now)
         guard case .refused(let peer, let reason, let endpoint, let line) = input else {
             return sums

@@ -2,12 +2,12 @@ import Telemetry
 
 /// What a channel is to Home Assistant: its words for the unit, the kind of quantity, and what its
 /// statistics make of it. Those of 2024.3 (`sensor/const.py`), older words where there are two.
-public struct HomeAssistantClass: Hashable, Sendable {
+struct HomeAssistantClass: Hashable, Sendable {
     /// Nil: without a unit, or one that it has no word for stays as people write it.
-    public var unit: String?
-    public var device: String?
+    var unit: String?
+    var device: String?
     /// "measurement", "total", "total_increasing".
-    public var state: String
+    var state: String
 
     private init(_ unit: String?, _ device: String?, _ state: String = "measurement") {
         self.unit = unit
@@ -16,7 +16,7 @@ public struct HomeAssistantClass: Hashable, Sendable {
     }
 
     /// - Parameter name: the channel's: tells rain from a distance, a battery from a humidity.
-    public init(_ unit: Unit, channel name: String) {
+    init(_ unit: Unit, channel name: String) {
         let words = Self.words(of: name)
         if let special = Self.byName.first(where: {
             $0.units.contains(unit.name) && !words.isDisjoint(with: $0.words)
@@ -31,10 +31,10 @@ public struct HomeAssistantClass: Hashable, Sendable {
     }
 
     /// A battery's charge, and how well a radio hears: about the node rather than its place.
-    public var isDiagnostic: Bool { device == "battery" || device == "signal_strength" }
+    var isDiagnostic: Bool { device == "battery" || device == "signal_strength" }
 
     /// Every class that there is, for the test against Home Assistant's own tables.
-    public static var all: [HomeAssistantClass] {
+    static var all: [HomeAssistantClass] {
         byName.map(\.is) + byUnit.sorted { $0.key < $1.key }.map(\.value)
     }
 

@@ -4,14 +4,14 @@ import Telemetry
 
 /// A reading as a JSON object, with the members that `rivulet query --format json` has (see
 /// deploy/readings-json.md), except for `clock`.
-public enum ReadingJSON {
-    public static func text(_ reading: OutputReading, of series: OutputSeries) -> [UInt8] {
+enum ReadingJSON {
+    static func text(_ reading: OutputReading, of series: OutputSeries) -> [UInt8] {
         var json = JSONText()
         json.object { members(&$0, reading, of: series) }
         return json.bytes
     }
 
-    public static func members(
+    static func members(
         _ json: inout JSONText, _ reading: OutputReading, of series: OutputSeries
     ) {
         json.add("time", time(reading.utc))

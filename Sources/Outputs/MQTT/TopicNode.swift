@@ -94,13 +94,13 @@ extension FleetNode {
 }
 
 /// The begin of a node's description, as the broker gives it back.
-public struct RememberedNode: Hashable, Sendable {
-    public var peer: PeerID
+struct RememberedNode: Hashable, Sendable {
+    var peer: PeerID
     /// Seconds since 1970.
-    public var seen: Int64
+    var seen: Int64
 
     /// Nil for anything that we did not write.
-    public init?(parsing payload: [UInt8]) {
+    init?(parsing payload: [UInt8]) {
         var rest = payload[...]
         func skip(_ text: String) -> Bool {
             guard rest.starts(with: text.utf8) else { return false }

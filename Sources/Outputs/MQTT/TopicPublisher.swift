@@ -45,7 +45,7 @@ public struct TopicPublisher: Sendable {
     let options: Options
     /// `<prefix>/<network>`.
     public let root: String
-    public let collectorTopic: String
+    let collectorTopic: String
     /// What its operator should know; taken by whoever logs it.
     public var remarks: [String] = []
 

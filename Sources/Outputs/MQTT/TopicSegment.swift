@@ -1,11 +1,11 @@
 import NearbyCore
 
 /// Names as one level of an MQTT topic.
-public enum TopicSegment {
+enum TopicSegment {
     /// What has a meaning in topics (`/ + # $`), cannot be in one (control characters,
     /// noncharacters; MQTT 5.0 §1.5.4), or is the escape itself becomes `%` and two hexadecimal
     /// digits for each byte of UTF-8: no two names become one. The empty name becomes `%`.
-    public static func escaped(_ name: String) -> String {
+    static func escaped(_ name: String) -> String {
         if name.isEmpty { return "%" }
         var result = ""
         for scalar in name.unicodeScalars {
@@ -19,7 +19,7 @@ public enum TopicSegment {
     }
 
     /// What `escaped` made the level of; nil for what it cannot have made.
-    public static func name(_ segment: String) -> String? {
+    static func name(_ segment: String) -> String? {
         if segment == "%" { return "" }
         guard let bytes = unescaped(segment, by: UInt8(ascii: "%")) else { return nil }
         let name = String(decoding: bytes, as: UTF8.self)
@@ -28,7 +28,7 @@ public enum TopicSegment {
 
     /// Letters, digits and hyphens as they are, any other byte as `_` and two hexadecimal digits:
     /// what Home Assistant takes for an identifier.
-    public static func identifier(_ name: String) -> String {
+    static func identifier(_ name: String) -> String {
         var result = ""
         for byte in name.utf8 {
             switch byte {
@@ -42,7 +42,7 @@ public enum TopicSegment {
     }
 
     /// What `identifier` made it of; nil for what it cannot have made.
-    public static func name(ofIdentifier identifier: String) -> String? {
+    static func name(ofIdentifier identifier: String) -> String? {
         guard let bytes = unescaped(identifier, by: UInt8(ascii: "_")) else { return nil }
         let name = String(decoding: bytes, as: UTF8.self)
         return Self.identifier(name) == identifier ? name : nil
@@ -79,7 +79,7 @@ public enum TopicSegment {
 }
 
 /// Which node has which level of the topics: names may be equal, levels are not.
-public struct SegmentBook: Sendable {
+struct SegmentBook: Sendable {
     private var owners: [String: PeerID] = [:]
     private var entries: [PeerID: Entry] = [:]
 
@@ -88,10 +88,10 @@ public struct SegmentBook: Sendable {
         var segment: String
     }
 
-    public init() {}
+    init() {}
 
     /// What the broker remembers. Of two that claim a segment the first has it.
-    public mutating func remember(_ peer: PeerID, _ segment: String) {
+    mutating func remember(_ peer: PeerID, _ segment: String) {
         guard owners[segment] == nil, entries[peer] == nil else { return }
         let base = segment.prefix { $0 != "~" }
         owners[segment] = peer
@@ -99,12 +99,12 @@ public struct SegmentBook: Sendable {
     }
 
     /// What came of asking for a node's segment.
-    public enum Answer: Equatable, Sendable {
+    enum Answer: Equatable, Sendable {
         case same(String)
         /// It has none of `former`'s topics any more. `rival` has the plain name.
         case new(String, former: String?, rival: PeerID?)
 
-        public var segment: String {
+        var segment: String {
             switch self {
             case .same(let segment), .new(let segment, _, _): segment
             }
@@ -112,7 +112,7 @@ public struct SegmentBook: Sendable {
     }
 
     /// The plain name for the first that has it, with the begin of the PeerID behind it for others.
-    public mutating func segment(of peer: PeerID, named name: String) -> Answer {
+    mutating func segment(of peer: PeerID, named name: String) -> Answer {
         let base = TopicSegment.escaped(name)
         let entry = entries[peer]
         if let entry, entry.base == base || entry.segment == base { return .same(entry.segment) }
@@ -126,7 +126,7 @@ public struct SegmentBook: Sendable {
         return .new(segment, former: entry?.segment, rival: rival)
     }
 
-    public mutating func forget(_ peer: PeerID) {
+    mutating func forget(_ peer: PeerID) {
         guard let entry = entries.removeValue(forKey: peer) else { return }
         owners[entry.segment] = nil
     }

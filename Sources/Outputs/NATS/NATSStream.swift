@@ -52,10 +52,10 @@ public enum NATSErrorCode {
     public static let nameInUse: Int32 = 10_058
     /// More than one replica without a cluster.
     public static let replicasNotSupported: Int32 = 10_074
-    public static let subjectsOverlap: Int32 = 10_065
+    static let subjectsOverlap: Int32 = 10_065
     public static let messageTooLarge: Int32 = 10_054
-    public static let notEnabled: Int32 = 10_076
-    public static let notEnabledForAccount: Int32 = 10_039
+    static let notEnabled: Int32 = 10_076
+    static let notEnabledForAccount: Int32 = 10_039
     /// No peers, and not enough space.
     static let noPeers: Int32 = 10_005
     static let insufficientResources: Int32 = 10_023

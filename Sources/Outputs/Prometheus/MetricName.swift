@@ -15,7 +15,7 @@ public struct MetricName: Equatable, Sendable {
 
     /// What the collector says of itself and of the mesh begins with `rivulet_collector_` or
     /// `rivulet_mesh_`: no channel's name does.
-    public static let reservedWords = ["collector", "mesh", "channel"]
+    static let reservedWords = ["collector", "mesh", "channel"]
 
     public init(channel: String, unit: Unit) {
         self.unit = MetricUnit(unit)

@@ -4,14 +4,14 @@
 ///     block   = length of the bytes, varint · element…
 ///     element = literal: tag 1 (low bits 00) · its length − 1 · the bytes
 ///             | copy: tag 1 (low bits 10, length − 1 above them) · how far back 2, little-endian
-public enum Snappy {
+enum Snappy {
     /// What a copy may refer to: matches are sought within such pieces.
     private static let pieceBytes = 1 << 16
     private static let tableBits = 13
     private static let matchBytesMin = 4
     private static let copyBytesMax = 64
 
-    public static func compress(_ bytes: [UInt8]) -> [UInt8] {
+    static func compress(_ bytes: [UInt8]) -> [UInt8] {
         var block: [UInt8] = []
         block.reserveCapacity(bytes.count / 2 + 16)
         appendVarint(UInt64(bytes.count), to: &block)

@@ -2,9 +2,9 @@ import Configuration
 import Glibc
 
 /// A service of the packages.
-public struct SystemdUnit: Equatable, Sendable {
+struct SystemdUnit: Equatable, Sendable {
     /// `rivulet-agent.service`
-    public let name: String
+    let name: String
 
     static let agent = SystemdUnit(name: "rivulet-agent.service")
     static let collector = SystemdUnit(name: "rivulet-collector.service")
@@ -15,7 +15,7 @@ public struct SystemdUnit: Equatable, Sendable {
     private init(name: String) { self.name = name }
 
     /// The one that runs nodes of this role; nil: none does.
-    public init?(_ role: ConfiguredRole) {
+    init?(_ role: ConfiguredRole) {
         switch role {
         case .agent, .relay: self = .agent
         case .collector: self = .collector

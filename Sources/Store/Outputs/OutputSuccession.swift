@@ -9,7 +9,7 @@ public enum OutputSuccession {
         /// Readings that it had not delivered, as far as that is known.
         public var waitingCount: UInt64
         /// Several outputs might have been its successor.
-        public var isAmbiguous: Bool
+        var isAmbiguous: Bool
 
         /// Whether readings wait for nobody any more.
         public var isLoss: Bool { successor == nil && waitingCount > 0 }

@@ -197,7 +197,7 @@ public final class StoreReader {
     public func takeDiagnostics() -> [String] { stored.blocks.takeDiagnostics() }
 
     /// Readings that are left out because their blocks cannot be read: so many blocks so far.
-    public var damagedBlockCount: Int { stored.blocks.damagedCount }
+    var damagedBlockCount: Int { stored.blocks.damagedCount }
 
     /// In order of time and sequence from the end on, at most so many, until `each` returns false.
     func rowsBackwards(

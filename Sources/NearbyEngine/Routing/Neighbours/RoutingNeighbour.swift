@@ -263,7 +263,7 @@ struct RoutingNeighbour: Sendable {
 extension Limits {
     /// An unacknowledged message is repeated after this time; doubles to the maximum.
     static let routingResend = Duration.milliseconds(100)
-    public static let routingResendMax = Duration.seconds(1)
+    static let routingResendMax = Duration.seconds(1)
     /// Numbers so far below the last are those of stragglers.
     static let routingReorderMax: UInt32 = 16
     /// Items in a message: 38 of 25 bytes stay below 1,000.
