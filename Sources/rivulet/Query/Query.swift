@@ -98,11 +98,12 @@ struct Query: ParsableCommand {
     func run() throws {
         let (path, words) = try place()
         let output = StandardOutput()
+        let printer = StorePrinter(format, times: times, width: max(Terminal.size.columns, 80))
         do {
             let reader = try StoreReader(path)
             reader.words = words
             reader.isRaw = raw
-            try print(reader, to: output)
+            try listing.print(reader, with: printer) { output.write($0) }
             for line in reader.takeDiagnostics() { StandardErrorLog().write(.warning, line) }
         } catch {
             try output.finish()
@@ -128,43 +129,14 @@ struct Query: ParsableCommand {
         }
     }
 
-    private func print(
-        _ reader: StoreReader, to output: StandardOutput
-    ) throws(StoreError) {
-        var printer = StorePrinter(format, times: times, width: max(Terminal.size.columns, 80))
-        if gaps {
-            _ = output.write(printer.header(.gaps))
-            for gap in newest(try reader.gaps(query)) where !output.write(printer.line(gap)) {
-                return
+    private var listing: StoreListing {
+        let kind: StoreListing.Kind =
+            if gaps { .gaps } else if runs { .runs } else if let window {
+                .windows(window.duration)
+            } else {
+                .readings
             }
-        } else if runs {
-            _ = output.write(printer.header(.runs))
-            for run in newest(try reader.runs(query)) where !output.write(printer.line(run)) {
-                return
-            }
-        } else if let window {
-            _ = output.write(printer.header(StoreRows(windowsOf: window.duration)))
-            guard let limit else {
-                return try reader.windows(query, width: window.duration) {
-                    output.write(printer.line($0, $1))
-                }
-            }
-            let rows = try reader.newestWindows(query, width: window.duration, limit: limit)
-            for row in rows where !output.write(printer.line(row.series, row.window)) { return }
-        } else {
-            _ = output.write(printer.header(.readings))
-            guard let limit else {
-                return try reader.readings(query) { output.write(printer.line($0, $1)) }
-            }
-            let rows = try reader.newestReadings(query, limit: limit)
-            for row in rows where !output.write(printer.line(row.series, row.reading)) { return }
-        }
-    }
-
-    /// Gaps and runs come in the order in which the store heard of them, node by node.
-    private func newest<Row>(_ rows: [Row]) -> [Row] {
-        guard let limit else { return rows }
-        return Array(rows.reversed().prefix(limit))
+        return StoreListing(kind, query, limit: limit)
     }
 
     private var times: ShownTimes { utc ? .utc : .local }
@@ -192,55 +164,3 @@ struct Query: ParsableCommand {
 }
 
 extension StorePrinter.Format: ExpressibleByArgument {}
-
-/// A time on the command line.
-struct TimeArgument {
-    let time: WrittenTime
-
-    static func parse(_ text: String) throws -> TimeArgument {
-        if text.hasPrefix("-"), let age = Settings.writtenDuration(String(text.dropFirst())) {
-            return TimeArgument(time: .ago(age))
-        }
-        guard let time = WrittenTime(text) else {
-            throw ValidationError(
-                "write 10:00, today, 'yesterday 10:00', 2026-11-21, '2026-11-21 10:00', "
-                    + "2026-11-21T10:00:00Z or -1h; years from 1970 to 2200")
-        }
-        return TimeArgument(time: time)
-    }
-}
-
-extension StoreError {
-    /// For who reads the store: with its path, and what to do.
-    func text(of path: String) -> String {
-        switch self {
-        case .damaged(let text):
-            "\(path) is damaged: \(text); the collector sets a damaged store aside and begins a "
-                + "new one"
-        case .readOnly:
-            "\(path): to read it, SQLite has to write files beside it; run this as the "
-                + "collector's user, or copy the store to a folder of yours"
-        case .changed:
-            "\(description); try again, and if that fails too, run this as the collector's user"
-        case .logLeft:
-            "\(description); copy both files to a folder of your own and name that copy with "
-                + "--store, or, unless the medium is read-only, run this as the collector's user"
-        case .busy, .full, .other: "\(path): \(description)"
-        case .foreign, .missing, .empty, .notADatabase, .newer, .older, .file, .folder,
-            .notAFile:
-            description
-        }
-    }
-
-    /// What `rivulet query` ends with.
-    var status: ExitStatus {
-        switch self {
-        case .missing: .noInput
-        case .empty, .foreign, .notADatabase, .notAFile, .damaged, .newer, .older: .data
-        case .readOnly, .logLeft: .notPermitted
-        case .busy, .changed: .tryAgain
-        case .file(let error), .folder(let error): ExitStatus(error)
-        case .full, .other: .inputOutput
-        }
-    }
-}
