@@ -25,10 +25,7 @@ struct Failure: Error, CustomStringConvertible {
 
     /// Ends the program.
     func leave() -> Never {
-        if !description.isEmpty {
-            var bytes = Array((description + "\n").utf8)
-            _ = Glibc.write(STDERR_FILENO, &bytes, bytes.count)
-        }
+        if !description.isEmpty { complain(description) }
         exit(status.rawValue)
     }
 }

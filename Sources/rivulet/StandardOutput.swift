@@ -33,6 +33,14 @@ final class StandardOutput {
         throw Failure("", .good)
     }
 
+    /// Whether it leads into systemd's journal, which keeps what it gets (systemd.exec(5),
+    /// `JOURNAL_STREAM`).
+    static var isJournal: Bool {
+        guard let text = getenv("JOURNAL_STREAM").map({ String(cString: $0) }) else { return false }
+        var status = stat()
+        return fstat(STDOUT_FILENO, &status) == 0 && text == "\(status.st_dev):\(status.st_ino)"
+    }
+
     private static func check(_ fault: Int32) throws {
         guard fault != EPIPE else { return }
         throw Failure("standard output: \(String(cString: strerror(fault)))", .inputOutput)
