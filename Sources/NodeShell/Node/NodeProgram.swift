@@ -93,7 +93,7 @@ package final class NodeProgram {
         guard let memory else { return }
         runner.onAdmitted = { memory.remember($0, at: $1, now: $2) }
         memory.onNews = { [unowned self] in
-            runner.rememberedPeers = memory.peers.entries.map(\.address)
+            runner.tryRememberedPeers(at: memory.peers.entries.map(\.address))
         }
         memory.onNews?()
     }

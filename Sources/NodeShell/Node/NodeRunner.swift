@@ -6,24 +6,6 @@ import NearbyEngine
 import NearbyLinux
 import NearbyWire
 
-/// What the shell around a node needs to know.
-public struct NodeOptions {
-    public var configuration: NodeConfiguration
-    /// UDP port; 0 takes one of the kernel's choice.
-    public var port: UInt16 = 0
-    /// Interfaces by name; empty: all that lead to neighbours.
-    public var interfaces: [String] = []
-    public var beacon = true
-    /// Addresses to try, as written in the configuration.
-    public var staticPeers: [AddressText] = []
-    /// False: no UDP socket at all.
-    var usesUDP = true
-    /// nil: Bluetooth is off.
-    public var bluetooth: BluetoothChoice?
-
-    public init(configuration: NodeConfiguration) { self.configuration = configuration }
-}
-
 /// A program around a node, as its runner sees it.
 public protocol NodeOwner: AnyObject {
     /// The node that runs, by itself or in a composition.
@@ -47,10 +29,6 @@ public final class NodeRunner {
     public unowned var owner: (any NodeOwner)?
     /// Called when a peer became a neighbour, or moved, with its address.
     var onAdmitted: ((PeerID, AddressText, Instant) -> Void)?
-    /// Where peers were admitted, in this run and before: tried where multicast is silent.
-    var rememberedPeers: [AddressText] = [] {
-        didSet { tryRememberedPeers(MonotonicClock.now()) }
-    }
     /// Called when the links in use, or their addresses, have changed.
     var onLinks: (() -> Void)?
     /// The name by which a service of the system tells of a peer.
@@ -63,8 +41,7 @@ public final class NodeRunner {
     var bluetooth: BluetoothTransport?
     var isListening = false
     private var timer: EventLoop.TimerID?
-    /// Addresses out of tickets, by peer; oldest first.
-    private var ticketPeers: [(peer: PeerID, addresses: [TransportAddress], until: Instant)] = []
+    private var dialAddresses: DialAddresses
     /// Something was told that Bluetooth may care about.
     private var isContentInDoubt = false
 
@@ -75,6 +52,7 @@ public final class NodeRunner {
         self.log = log
         self.identity = identity
         self.options = options
+        dialAddresses = DialAddresses(configured: options.staticPeers)
         do {
             transport =
                 options.usesUDP ? try UDPTransport(port: options.port) : UDPTransport(off: ())
@@ -215,47 +193,34 @@ public final class NodeRunner {
         return all.filter { !$0.isLinkScoped } + all.filter(\.isLinkScoped)
     }
 
-    /// Tries these addresses for a while, as if they were configured. Beyond the limit the oldest
-    /// are forgotten.
-    public func tryPeer(_ peer: PeerID, at addresses: [TransportAddress], until: Instant) {
-        ticketPeers.removeAll { $0.peer == peer }
-        if ticketPeers.count >= Limits.ticketsInUseMax { ticketPeers.removeFirst() }
-        ticketPeers.append((peer, addresses, until))
+    /// Tries these addresses for a while, as if they were configured.
+    func tryPeer(_ peer: PeerID, at addresses: [TransportAddress], until: Instant) {
+        dialAddresses.add(peer, at: addresses, until: until)
         tryStaticPeers(MonotonicClock.now())
     }
 
+    /// Tries where peers were admitted, in this run and before: for where multicast is silent.
+    func tryRememberedPeers(at addresses: [AddressText]) {
+        dialAddresses.remembered = addresses
+        tryRememberedPeers(MonotonicClock.now())
+    }
+
     private func tryStaticPeers(after inputs: [Node.Input] = [], _ now: Instant) {
-        ticketPeers.removeAll { $0.until <= now }
-        var endpoints = options.staticPeers.compactMap(endpoint)
-        for address in ticketPeers.flatMap(\.addresses) {
-            if address.isLinkScoped {
-                // Whoever wrote the ticket may be on any of our links.
-                endpoints += monitor.usable.map { Endpoint(link: $0.link, address: address) }
-            } else if let link = monitor.link(toward: address) {
-                endpoints.append(Endpoint(link: link, address: address))
-            }
-        }
+        dialAddresses.expire(now)
+        let endpoints = dialAddresses.staticEndpoints(on: links, link: link)
         tryRememberedPeers(after: inputs + [.staticPeers(endpoints)], now)
         onLinks?()
     }
 
-    /// At the port where a peer was last, and at the one where all listen for beacons: it may have
-    /// restarted at another.
     private func tryRememberedPeers(after inputs: [Node.Input] = [], _ now: Instant) {
-        let last = rememberedPeers.compactMap(endpoint)
-        let beacons = last.map {
-            Endpoint(link: $0.link, address: $0.address.with(port: BeaconGroups.port))
-        }
-        owner?.handle(inputs + [.rememberedPeers(last + beacons)], now: now)
+        let endpoints = dialAddresses.rememberedEndpoints(link: link)
+        owner?.handle(inputs + [.rememberedPeers(endpoints)], now: now)
     }
 
-    /// Where a configured address is reached now; nil while no link leads there.
-    private func endpoint(_ text: AddressText) -> Endpoint? {
-        let link =
-            if let name = text.interface { monitor.link(named: name) } else {
-                monitor.link(toward: text.address)
-            }
-        return link.map { Endpoint(link: $0, address: text.address) }
+    /// The link by which an address is reached now; nil while none leads there.
+    private func link(to text: AddressText) -> LinkID? {
+        if let name = text.interface { return monitor.link(named: name) }
+        return monitor.link(toward: text.address)
     }
 
     // MARK: Outputs
@@ -300,11 +265,6 @@ extension Node.Input {
         self = .datagram(
             datagram.bytes, from: datagram.source, isMulticast: datagram.isMulticast)
     }
-}
-
-extension Limits {
-    /// Tickets whose addresses are tried at a time.
-    static let ticketsInUseMax = 16
 }
 
 /// A 64-bit number from the kernel's generator.
