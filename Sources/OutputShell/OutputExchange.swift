@@ -44,7 +44,7 @@ public final class OutputExchange: Sendable {
         let threads = state.withLock { $0.threads }
         for post in posts {
             for thread in threads where thread.name == post.progress.name {
-                thread.kept(batch: post.batch)
+                thread.mail.kept(batch: post.batch)
             }
         }
     }
@@ -60,7 +60,7 @@ public final class OutputExchange: Sendable {
 
     /// Something was committed.
     public func committed() {
-        for thread in state.withLock({ $0.threads }) { thread.hearNews() }
+        for thread in state.withLock({ $0.threads }) { thread.mail.hearNews() }
     }
 
     // MARK: The outputs' side

@@ -52,17 +52,17 @@ public final class OutputRoster {
             if let thread = leaving.removeValue(forKey: name) { leaving[successor] = thread }
         }
         for thread in threads where !isWanted(thread) {
-            thread.stop()
+            thread.mail.stop()
             leaving[successors[thread.name] ?? thread.name] = thread
             // What it posts now would move the cursor of another one that is called so later.
-            if successors[thread.name] != nil { thread.abandon() }
+            if successors[thread.name] != nil { thread.mail.abandon() }
         }
         threads.removeAll { !isWanted($0) }
         for (name, thread) in leaving where !isConfigured(name) {
-            thread.forget()
+            thread.mail.forget()
             exchange.forget(name)
         }
-        leaving = leaving.filter { !$0.value.isFinished || isConfigured($0.key) }
+        leaving = leaving.filter { !$0.value.mail.isFinished || isConfigured($0.key) }
     }
 
     private func isWanted(_ thread: OutputThread) -> Bool {
@@ -74,7 +74,7 @@ public final class OutputRoster {
     /// The store is open, and has a cursor for each of the outputs.
     public func follow(_ source: OutputSource) throws(SystemError) {
         if let known = self.source, known.generation != source.generation {
-            for thread in threads { thread.move(to: source) }
+            for thread in threads { thread.mail.move(to: source) }
         }
         self.source = source
         for settings in settings where !threads.contains(where: { $0.name == settings.name }) {
@@ -90,7 +90,7 @@ public final class OutputRoster {
     /// In the order of the configuration.
     public func statuses(now: Instant, utc: Int64) -> [OutputStatus] {
         settings.map { settings in
-            threads.first { $0.name == settings.name }?.status(now: now, utc: utc)
+            threads.first { $0.name == settings.name }?.mail.status(now: now, utc: utc)
                 ?? OutputStatus(
                     name: settings.name, kind: settings.kind.name, target: settings.kind.target)
         }
@@ -99,10 +99,10 @@ public final class OutputRoster {
     // MARK: The end
 
     /// Asks all to end; `isFinished` tells when they have.
-    public func stop() { for thread in threads { thread.stop() } }
+    public func stop() { for thread in threads { thread.mail.stop() } }
 
-    public var isFinished: Bool { threads.allSatisfy(\.isFinished) }
+    public var isFinished: Bool { threads.allSatisfy(\.mail.isFinished) }
 
     /// Those that have not ended.
-    public var unfinished: [String] { threads.filter { !$0.isFinished }.map(\.name) }
+    public var unfinished: [String] { threads.filter { !$0.mail.isFinished }.map(\.name) }
 }

@@ -5,48 +5,16 @@ import NearbyCore
 import NearbyLinux
 import Outputs
 import Store
-import Synchronization
 
-/// Where the store is, and how far the outputs had come when it was opened.
-public struct OutputSource: Sendable {
-    public var path: String
-    /// Another one for each store that takes the place of a damaged one.
-    public var generation: UInt64
-    public var progress: [OutputProgress]
-
-    public init(path: String, generation: UInt64, progress: [OutputProgress]) {
-        self.path = path
-        self.generation = generation
-        self.progress = progress
-    }
-}
-
-/// The thread of one output: reads the store, gives batches to the sink, and posts the cursor.
-/// What is shared with other threads is behind a lock; a call to the sink may take its time.
+/// The thread of one output: reads the store, gives batches to the sink, and posts the cursor. A
+/// call to the sink may take its time.
 final class OutputThread: Sendable {
-    /// What others leave for the thread, and what it shows them.
-    private struct Shared {
-        var source: OutputSource?
-        var hasNews = false
-        var keptBatch: UInt64 = 0
-        var isStopping = false
-        var isAbandoned = false
-        var isForgotten = false
-        var isFinished = false
-        var status: OutputStatus
-        var oldest: Int64?
-        var failingSince: Instant?
-        /// How far it came, and in which store.
-        var progress: (OutputProgress, generation: UInt64)?
-        var estate: OutputEstate?
-    }
-
     let settings: OutputSettings
     let words: FleetWords
+    /// What it shares with other threads.
+    let mail: OutputMail
     var name: String { settings.name }
     private let context: OutputContext
-    private let shared: Mutex<Shared>
-    private let bell: Doorbell
     /// The one that it replaces, which may still be at work.
     private let predecessor: OutputThread?
 
@@ -58,59 +26,8 @@ final class OutputThread: Sendable {
         self.words = words
         self.context = context
         self.predecessor = predecessor
-        bell = try Doorbell()
-        let status = OutputStatus(
-            name: settings.name, kind: settings.kind.name, target: settings.kind.target)
-        shared = Mutex(Shared(source: source, status: status))
+        mail = try OutputMail(settings, source)
     }
-
-    // MARK: From other threads
-
-    func hearNews() { change { $0.hasNews = true } }
-
-    func kept(batch: UInt64) { change { $0.keptBatch = max($0.keptBatch, batch) } }
-
-    /// The store is another one from now on.
-    func move(to source: OutputSource) { change { $0.source = source } }
-
-    /// It ends when the call that is under way has returned.
-    func stop() { change { $0.isStopping = true } }
-
-    /// Nobody waits for it any more, and what it posts does not count.
-    func abandon() { change { $0.isAbandoned = true } }
-
-    /// Its cursor is given up: one that is called the same does not go on from it.
-    func forget() {
-        change {
-            $0.isAbandoned = true
-            $0.isForgotten = true
-        }
-    }
-
-    var isFinished: Bool { shared.withLock { $0.isFinished } }
-
-    /// Where another one goes on.
-    var progress: (OutputProgress, generation: UInt64)? {
-        shared.withLock { $0.isForgotten ? nil : $0.progress }
-    }
-
-    /// - Parameter utc: ours, nanoseconds.
-    func status(now: Instant, utc: Int64) -> OutputStatus {
-        shared.withLock { shared in
-            var status = shared.status
-            let lag = shared.oldest.map { utc.subtractingSaturating($0) } ?? 0
-            status.lag = .nanoseconds(max(0, lag))
-            status.failingSince = shared.failingSince.map { now - $0 }
-            return status
-        }
-    }
-
-    private func change(_ body: (inout Shared) -> Void) {
-        shared.withLock { body(&$0) }
-        bell.ring()
-    }
-
-    // MARK: The thread
 
     /// Starts it; the thread keeps itself alive. Throws if the system gives none.
     func start() throws(SystemError) {
@@ -138,15 +55,12 @@ final class OutputThread: Sendable {
     }
 
     private func run() {
-        predecessor?.waitForEnd()
+        predecessor?.mail.waitForEnd(patience: Self.patience)
         let work = OutputWork(settings, words: words, context: context)
-        if let estate = predecessor?.shared.withLock(\.estate) { work.inherit(estate) }
+        if let estate = predecessor?.mail.estate { work.inherit(estate) }
         serve(work)
         context.exchange.remove(self)
-        shared.withLock { shared in
-            shared.estate = work.estate
-            shared.isFinished = true
-        }
+        mail.finish(leaving: work.estate)
     }
 
     private func serve(_ work: OutputWork) {
@@ -154,16 +68,9 @@ final class OutputThread: Sendable {
         var machine = OutputMachine(seed: context.seed &+ UInt64(bitPattern: Int64(name.hashValue)))
         feed(.start, into: &machine, &work)
         while machine.state != .stopped {
-            bell.wait(until: nextWaking(machine, work))
+            mail.wait(until: nextWaking(machine, work))
             deliverMail(to: &machine, &work)
         }
-    }
-
-    /// The last cursor of the one before is where this one begins.
-    private func waitForEnd() {
-        let end = MonotonicClock.now() + Self.patience
-        while !isFinished, MonotonicClock.now() < end { usleep(20_000) }
-        abandon()
     }
 
     /// For the end of a call to a sink.
@@ -177,10 +84,7 @@ final class OutputThread: Sendable {
     }
 
     private func deliverMail(to machine: inout OutputMachine, _ work: inout OutputWork) {
-        let (hasNews, kept, isStopping) = shared.withLock { shared in
-            defer { shared.hasNews = false }
-            return (shared.hasNews, shared.keptBatch, shared.isStopping)
-        }
+        let (hasNews, kept, isStopping) = mail.take()
         let now = MonotonicClock.now()
         if work.kept(upTo: kept) { feed(.kept(batch: kept), into: &machine, &work) }
         if let since = work.unkeptSince, now - since >= Self.keepDelay {
@@ -201,26 +105,24 @@ final class OutputThread: Sendable {
             takeUp(&work)
             if let result = carryOut(output, &work) {
                 // What others want is heard between two calls.
-                if shared.withLock({ $0.isStopping }) {
+                if mail.isStopping {
                     outputs += machine.handle(.stop, now: MonotonicClock.now())
                 }
                 outputs += machine.handle(result, now: MonotonicClock.now())
             }
-            show(machine, work)
+            mail.show(machine, work)
         }
         if machine.waitsForStore { context.exchange.keepNow() }
     }
 
     /// The store that is there now, and where its log goes on for this output.
     private func takeUp(_ work: inout OutputWork) {
-        let source = shared.withLock { shared in
-            defer { shared.source = nil }
-            return shared.source
-        }
-        guard let source, var progress = source.progress.first(where: { $0.name == name }) else {
+        guard let source = mail.takeSource(),
+            var progress = source.progress.first(where: { $0.name == name })
+        else {
             return
         }
-        if let (last, generation) = predecessor?.progress, generation == source.generation,
+        if let (last, generation) = predecessor?.mail.progress, generation == source.generation,
             work.progress == nil
         {
             progress = last
@@ -245,22 +147,8 @@ final class OutputThread: Sendable {
 
     private func advance(_ work: inout OutputWork, _ batch: UInt64) {
         guard let (progress, generation) = work.advance(batch) else { return }
-        shared.withLock { $0.progress = (progress, generation) }
+        mail.record(progress, generation: generation)
         let post = CursorPost(progress: progress, generation: generation, batch: batch)
-        context.exchange.post(post) { !shared.withLock(\.isAbandoned) }
-    }
-
-    private func show(_ machine: OutputMachine, _ work: OutputWork) {
-        shared.withLock { shared in
-            shared.status.phase = machine.state
-            shared.status.lastFault = machine.fault?.text
-            shared.failingSince = machine.fault?.since
-            shared.status.waitingCount = work.waitingCount
-            shared.oldest = work.oldest
-            guard let progress = work.progress else { return }
-            shared.status.deliveredCount = progress.deliveredCount
-            shared.status.refusedCount = progress.refusedCount
-            shared.status.lostCount = progress.lostCount
-        }
+        context.exchange.post(post) { !mail.isAbandoned }
     }
 }
