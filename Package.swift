@@ -475,7 +475,8 @@ let package = Package(
         .testTarget(
             name: "CollectorShellTests",
             dependencies: [
-                "CollectorShell", "Collector", "Fleet", "NearbyCore", "NearbyLinux", "Telemetry",
+                "CollectorShell", "Collector", "CollectorConfiguration", "Fleet", "NearbyCore",
+                "NearbyLinux", "Telemetry",
             ],
             swiftSettings: settings),
         tests(of: "Alarms", ["NearbyCore", "Telemetry", "Collector", "Fleet"]),

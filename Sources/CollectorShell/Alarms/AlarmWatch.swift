@@ -14,8 +14,6 @@ import Telemetry
 /// The alarms of a collector: follows what it hears, tells whom the configuration names, and keeps
 /// what was told, so that a restart tells nothing twice.
 final class AlarmWatch {
-    private typealias ConfiguredTarget = (settings: AlarmSettings.Target, target: AlarmTarget)
-
     private enum Result: Sendable {
         case told(target: String, fault: String?)
         case saved(fault: String?)
@@ -32,10 +30,7 @@ final class AlarmWatch {
     /// Of the machines before this one.
     private var formerOverflowCount: UInt64 = 0
     private var dispatch = AlarmDispatch()
-    /// By what tells them apart, from one start of the program to the next.
-    private var targets: [String: ConfiguredTarget] = [:]
-    /// Of each rule, among `targets`.
-    private var targetsOfRule: [[String]] = []
+    private var targets = AlarmTargets()
     private var book = AlarmBook()
     private var saveFault: String?
     private var isStopping = false
@@ -57,8 +52,8 @@ final class AlarmWatch {
     func start(_ now: Instant) throws(SystemError) {
         try program.loop.register(results) { [unowned self] in finished($0, MonotonicClock.now()) }
         timer = program.loop.addTimer { [unowned self] in tick($0) }
-        targets = configuredTargets()
-        _ = dispatch.handle(.targets(Set(targets.keys)), now: now)
+        targets = AlarmTargets(settings)
+        _ = dispatch.handle(.targets(targets.names), now: now)
         if !settings.isEmpty {
             book = AlarmBook(record.load { program.log.write(.warning, $0) })
             carryOut(book.waiting.flatMap { enqueue($0, now) }, now)
@@ -78,11 +73,11 @@ final class AlarmWatch {
             rules: settings.alarms.map(AlarmRule.init), words: FleetWords(settings.agents),
             after: machine)
         // The clearing of alarms that no rule matches is also sent to targets about to go.
-        let known = configuredTargets()
-        targets.merge(known) { $1 }
+        let known = AlarmTargets(settings.alarms)
+        targets = known.with(targets)
         restore(now)
         targets = known
-        carryOut(dispatch.handle(.targets(Set(known.keys)), now: now), now)
+        carryOut(dispatch.handle(.targets(known.names), now: now), now)
         setTimer(now)
     }
 
@@ -142,8 +137,9 @@ final class AlarmWatch {
     private func tell(_ outputs: [AlarmMachine.Output], _ now: Instant) {
         for case .changed(let change) in outputs {
             program.log.write(change.isActive ? .warning : .diagnostic, change.text)
-            let own = change.rule.map { targetsOfRule[$0] } ?? []
-            let told = book.note(change, targets: own, unixOffset: collector.shownOffset)
+            let told = book.note(
+                change, targets: targets.names(ofRule: change.rule),
+                unixOffset: collector.shownOffset)
             carryOut(dispatch.handle(.change(change, targets: told), now: now), now)
         }
     }
@@ -164,7 +160,7 @@ final class AlarmWatch {
     }
 
     private func send(_ change: AlarmChange, to name: String, _ now: Instant) {
-        guard !isStopping, let target = targets[name]?.target else { return }
+        guard !isStopping, let target = targets[name] else { return }
         let offset = collector.shownOffset
         let message = AlarmMessage(
             json: change.json(
@@ -209,22 +205,6 @@ final class AlarmWatch {
         program.loop.set(timer, to: [due, dispatch.nextDeadline].compactMap { $0 }.min())
     }
 
-    /// Those that the settings name; and which of them belong to which rule.
-    private func configuredTargets() -> [String: ConfiguredTarget] {
-        var known: [String: ConfiguredTarget] = [:]
-        targetsOfRule = settings.map { alarm in
-            alarm.targets.compactMap { settings in
-                var name = settings.identity
-                // Of the same address with another password, for instance.
-                while let other = known[name], other.settings != settings { name += "+" }
-                guard let target = AlarmTarget(settings) else { return nil }
-                known[name] = known[name] ?? (settings, target)
-                return name
-            }
-        }
-        return known
-    }
-
     /// What was to be told when the program ended.
     private func enqueue(
         _ waiting: AlarmRecord.Waiting, _ now: Instant
@@ -245,21 +225,5 @@ final class AlarmWatch {
         let (record, results) = (record, results)
         let isTaken = workers.run { _ = results.post(.saved(fault: record.save(bytes))) }
         if !isTaken { book.saved(false) }
-    }
-}
-
-extension AlarmRule {
-    init(_ settings: AlarmSettings) {
-        let condition: Condition =
-            switch settings.condition {
-            case .above(let limit): .above(limit, hysteresis: settings.hysteresis)
-            case .below(let limit): .below(limit, hysteresis: settings.hysteresis)
-            case .failing: .failing
-            case .silent: .silent
-            }
-        self.init(
-            name: settings.name, node: settings.node, channel: settings.channel,
-            condition: condition, hold: settings.hold,
-            isPublished: settings.targets.contains(.mqtt))
     }
 }
