@@ -23,8 +23,7 @@ final class WindowOutput {
     private(set) var droppedCount: UInt64 = 0
     /// How many of them the log was told of.
     private var toldCount: UInt64 = 0
-    /// Whether anything was shown, or it was told that all is filtered out.
-    private var isFilterTold = false
+    private var filter: WindowFilter
 
     /// - Parameters:
     ///   - title: of the screen: who this is.
@@ -34,6 +33,7 @@ final class WindowOutput {
         writer: PrintThread, log: StandardErrorLog
     ) {
         self.options = options
+        filter = WindowFilter(nodes: options.nodes, channels: options.channels)
         self.writer = writer
         self.log = log
         windows = ShownWindows(words: options.raw ? .none : words)
@@ -69,12 +69,9 @@ final class WindowOutput {
     /// Returns what there was to show; nil also where it was left out.
     func show(_ window: Window, clock: ShownClock, now: Instant) -> Window? {
         let whole = windows.shown(window)
-        let window = filtered(whole)
-        guard !window.rows.isEmpty else {
-            if !whole.rows.isEmpty { tellFiltered(whole) }
-            return nil
-        }
-        isFilterTold = true
+        let window = filter.shown(whole)
+        if let warning = filter.warning(on: whole, shown: window) { log.write(.warning, warning) }
+        guard !window.rows.isEmpty else { return nil }
         guard screen == nil else {
             tell(.window(window, clock), now)
             return window
@@ -130,34 +127,6 @@ final class WindowOutput {
         guard let code = writer.fault, code != EPIPE else { return nil }
         let text = String(cString: strerror(code))
         return StartError("standard output: \(text): nothing more is collected", .inputOutput)
-    }
-
-    private func filtered(_ window: Window) -> Window {
-        guard !options.nodes.isEmpty || !options.channels.isEmpty else { return window }
-        var window = window
-        window.rows.removeAll {
-            let isNode =
-                options.nodes.allow($0.node.name) || options.nodes.allow($0.peer.description)
-            return !isNode || !options.channels.allow($0.channel.name)
-        }
-        return window
-    }
-
-    /// Readings come, and the command line leaves none of them: told once.
-    private func tellFiltered(_ window: Window) {
-        guard !isFilterTold else { return }
-        isFilterTold = true
-        let isNode = window.rows.contains {
-            options.nodes.allow($0.node.name) || options.nodes.allow($0.peer.description)
-        }
-        let option = isNode ? "--channel" : "--node"
-        let known = isNode ? window.rows.map(\.channel.name) : window.rows.map(\.node.name)
-        let names = Set(known).sorted(by: NaturalOrder.isBefore)
-        let more = names.count > 5 ? " and \(names.count - 5) more" : ""
-        log.write(
-            .warning,
-            "nothing is shown: \(option) matches none of those received ("
-                + names.prefix(5).joined(separator: ", ") + more + ")")
     }
 
     /// False if it was left out.
