@@ -2,7 +2,6 @@ import Boards
 import Configuration
 import Glibc
 import NearbyCore
-import NearbyDTLS
 import NearbyLinux
 
 /// What of a configuration does not go together with the machine that this runs on.
@@ -43,11 +42,7 @@ package final class MachineCheck {
         pins: BoardPins = BoardPins(), root: String = ""
     ) -> [Finding] {
         let check = MachineCheck(settings, pins, root)
-        check.checkState()
-        if !isStarting { check.checkIdentity() }
-        check.checkControl()
-        check.checkStore()
-        check.checkSecret()
+        check.findings = PlaceCheck.findings(settings, isStarting: isStarting)
         check.checkLinks()
         if !isStarting { check.checkPort() }
         if let page, isTaken(page.bind, page.port) {
@@ -75,97 +70,6 @@ package final class MachineCheck {
 
     func warn(_ text: String, _ mark: Mark? = nil) {
         findings.append(Finding(isError: false, file: settings.file, mark: mark, text: text))
-    }
-
-    // MARK: Folders and files
-
-    private func checkState() {
-        guard !settings.keepsNothing else { return }
-        let path = settings.state
-        guard !Self.isOfTheKernel(path) else {
-            return fail("state: \(path) is the kernel's and keeps nothing; choose another folder")
-        }
-        guard let kind = PathKind(path) else {
-            if let fault = Self.faultOfMaking(path) {
-                fail(
-                    "state: \(path) cannot be created: \(fault); correct that, create the folder "
-                        + "for the user who runs this, or set another path")
-            }
-            return
-        }
-        guard kind == .folder else {
-            return fail("state: \(path) is \(kind.text); it must be a folder")
-        }
-        if access(path, W_OK | X_OK) != 0 {
-            fail(
-                "state: \(path): \(Self.errorText); unless it can be written, the identity and the "
-                    + "waiting readings are lost at each start: make it writable for the user "
-                    + "who runs this, or set another path")
-        }
-    }
-
-    /// A start tells of it by itself.
-    private func checkIdentity() {
-        guard PathKind(settings.state) == .folder, access(settings.state, X_OK) == 0,
-            let fault = NodeIdentity.fault(
-                stateDirectory: settings.state, rule: settings.trust.isByKey ? .refuse : .makeNew)
-        else { return }
-        fail("state: \(fault)")
-    }
-
-    private func checkControl() {
-        guard !settings.keepsNothing else { return }
-        let path = settings.control
-        if let kind = PathKind(path) {
-            if kind != .socket { fail("control: \(path) is \(kind.text); it must be a socket") }
-            return
-        }
-        let folder = Self.folder(of: path)
-        guard let kind = PathKind(folder) else {
-            // The agent makes the folder itself, if only that is missing.
-            if access(Self.folder(of: folder), W_OK | X_OK) == 0 { return }
-            return warn(
-                "control: there is no folder \(folder), and it cannot be made; the socket will be "
-                    + Settings.fallbackControl(state: settings.state))
-        }
-        if kind != .folder {
-            fail("control: \(folder) is \(kind.text); it must be a folder")
-        } else if access(folder, W_OK | X_OK) != 0 {
-            fail("control: \(folder): \(Self.errorText)")
-        }
-    }
-
-    private func checkStore() {
-        guard settings.role == .collector, let path = settings.store else { return }
-        if let kind = PathKind(path) {
-            if kind != .file { fail("store: \(path) is \(kind.text); it must be a file") }
-            if kind == .file, access(path, R_OK | W_OK) != 0 {
-                fail("store: \(path): \(Self.errorText)")
-            }
-            return
-        }
-        // What lies in the state directory is made with it.
-        let folder = Self.folder(of: path)
-        guard folder != settings.state || PathKind(folder) != nil else { return }
-        if PathKind(folder) != .folder {
-            fail("store: there is no folder \(folder); create it, or set another path")
-        } else if access(folder, W_OK | X_OK) != 0 {
-            fail(
-                "store: \(folder): \(Self.errorText); make it writable for the user who runs this, "
-                    + "or set another path")
-        }
-    }
-
-    /// A secret in a file of its own that others may read is a mistake already.
-    private func checkSecret() {
-        var status = stat()
-        guard settings.hasInlineSecret, stat(settings.file, &status) == 0,
-            status.st_mode & 0o077 != 0
-        else { return }
-        let mode = String(UInt32(status.st_mode) & 0o777, radix: 8)
-        warn(
-            "others may read this file (0\(mode)) and the secret in it; run `chmod 600` on it, or "
-                + "use secret-file")
     }
 
     // MARK: Links
@@ -248,29 +152,6 @@ package final class MachineCheck {
 
     static var errorText: String { String(cString: strerror(errno)) }
 
-    /// Whether the path, or what there is of it, leads into procfs or sysfs.
-    private static func isOfTheKernel(_ path: String) -> Bool {
-        guard let resolved = realpath(path, nil) else {
-            let parent = folder(of: path)
-            return parent != path && isOfTheKernel(parent)
-        }
-        defer { free(resolved) }
-        let text = String(cString: resolved) + "/"
-        return text.hasPrefix("/proc/") || text.hasPrefix("/sys/")
-    }
-
-    static func folder(of path: String) -> String { path.pathFolder ?? "." }
-
-    /// Why no folder could be made there; nil if one could.
-    private static func faultOfMaking(_ path: String) -> String? {
-        let parent = folder(of: path)
-        guard let kind = PathKind(parent) else {
-            return parent == path ? "no such path" : faultOfMaking(parent)
-        }
-        if kind != .folder { return "\(parent) is \(kind.text)" }
-        return access(parent, W_OK | X_OK) == 0 ? nil : "\(parent): \(errorText)"
-    }
-
     private static var interfaces: String {
         "there are " + list(entries(of: "/sys/class/net"))
     }
@@ -291,36 +172,5 @@ package final class MachineCheck {
             if !name.hasPrefix(".") { names.append(name) }
         }
         return names.sorted()
-    }
-}
-
-/// What a path leads to.
-enum PathKind {
-    case file, folder, device, socket, pipe, other
-
-    /// Nil if there is nothing, or it cannot be reached.
-    init?(_ path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        self =
-            switch status.st_mode & S_IFMT {
-            case S_IFREG: .file
-            case S_IFDIR: .folder
-            case S_IFCHR, S_IFBLK: .device
-            case S_IFSOCK: .socket
-            case S_IFIFO: .pipe
-            default: .other
-            }
-    }
-
-    var text: String {
-        switch self {
-        case .file: "a file"
-        case .folder: "a folder"
-        case .device: "a device"
-        case .socket: "a socket"
-        case .pipe: "a pipe"
-        case .other: "neither file nor folder"
-        }
     }
 }
