@@ -6,6 +6,7 @@ import NearbyCore
 import NearbyEngine
 import NearbyLinux
 import NodeShell
+import Store
 
 /// What the log, the screen and `rivulet status` say of a collector beside its node.
 extension CollectorProgram {
@@ -83,10 +84,14 @@ extension CollectorProgram {
         return drops
     }
 
-    private var storeState: String { store == nil ? "none" : collector.storeFault ?? "good" }
+    /// How the outputs fare.
+    var outputStatuses: [OutputStatus] { storage?.outputStatuses ?? [] }
+
+    private var storeState: String { storage == nil ? "none" : collector.storeFault ?? "good" }
 
     private var statusDetails: [(String, JSONValue)] {
         let machine = collector.machine
+        let holds = storage?.holds ?? Store.Holds()
         return [
             ("agents", .integer(machine.peerCount)),
             ("readings", .integer(collector.readingCount)),

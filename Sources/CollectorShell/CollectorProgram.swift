@@ -3,13 +3,10 @@ import CollectorComposition
 import CollectorConfiguration
 import Configuration
 import Fleet
-import Glibc
 import NearbyCore
 import NearbyEngine
 import NearbyLinux
 import NodeShell
-import OutputShell
-import Store
 
 /// `rivulet collect`: the sockets, the store and the screen around a `CollectorNode`. Without a
 /// store it is a viewer, which gives no receipts.
@@ -18,15 +15,11 @@ public final class CollectorProgram: NodeOwner {
     let options: CollectOptions
     let log: StandardErrorLog
     let collector: CollectorNode
-    let store: StoreThread?
+    /// Nil for a viewer.
+    let storage: CollectorStorage?
     /// Nothing is taken any more; the loop runs until what came is committed.
     private(set) var isStopping = false
     private var turns = OutputTurns<CollectorNode.Output>()
-    /// Nil without a store.
-    let roster: OutputRoster?
-    let board = FleetBoard()
-    /// As retention found last.
-    var holds = Store.Holds()
     let output: WindowOutput
     let fleet: FleetWatch
     /// Nil without a store.
@@ -58,8 +51,13 @@ public final class CollectorProgram: NodeOwner {
         log = screen.log
         let path = settings.role == .collector ? settings.store : nil
         program = try NodeProgram(settings, role: path == nil ? .viewer : .collector, log: log)
+        let board = FleetBoard()
         do throws(SystemError) {
-            (roster, store) = try Self.storage(configuration, program, board)
+            if let path {
+                storage = try CollectorStorage(path: path, configuration, program, board)
+            } else {
+                storage = nil
+            }
         } catch {
             throw StartError(error)
         }
@@ -94,23 +92,6 @@ public final class CollectorProgram: NodeOwner {
         program.runner.owner = self
     }
 
-    private static func storage(
-        _ configuration: CollectorSettings, _ program: NodeProgram, _ board: FleetBoard
-    ) throws(SystemError) -> (OutputRoster?, StoreThread?) {
-        let settings = configuration.node
-        guard settings.role == .collector, let path = settings.store else { return (nil, nil) }
-        let roster = try OutputRoster(
-            board: board, collector: program.runner.identity.peer, network: settings.network,
-            seed: program.run.value)
-        roster.use(configuration.outputs, words: FleetWords(configuration.agents))
-        var stored = Store.Settings()
-        stored.windowWidth = settings.window
-        stored.keep = settings.keep
-        stored.outputs = roster.registrations
-        let thread = try StoreThread(path: path, settings: stored, exchange: roster.exchange)
-        return (roster, thread)
-    }
-
     /// Serves until SIGTERM, SIGINT, or as the options say; the last window is printed at the end.
     public func run() throws(StartError) {
         program.onStop = { [unowned self] in stop() }
@@ -118,21 +99,16 @@ public final class CollectorProgram: NodeOwner {
         program.onClock = { [unowned self] in give(.clock($0), $1) }
         tellStatus()
         do throws(SystemError) {
-            if let store {
-                try program.loop.register(store.answers) { [unowned self] in answered($0) }
-            }
+            try storage?.open(program.loop) { [unowned self] in stored($0) }
             if let recall {
                 try program.loop.register(recall.answers) { [unowned self] in fleet.recall($0) }
-            }
-            if let roster {
-                try program.loop.register(roster.messages) { [unowned self] in tell($0) }
             }
             try screen.open(output, program.loop)
         } catch {
             throw StartError(error)
         }
         let start = MonotonicClock.now()
-        fleet.onLinks = { [unowned self] in store?.record(mesh: $0, utc: $1) }
+        fleet.onLinks = { [unowned self] in storage?.record(mesh: $0, utc: $1) }
         fleet.outputs = { [unowned self] in outputStatuses }
         fleet.start(start)
         page.start()
@@ -183,7 +159,7 @@ public final class CollectorProgram: NodeOwner {
     private func carryOut(_ output: CollectorNode.Output, _ now: Instant) {
         switch output {
         case .node(.transmit(let transmission)): program.runner.carryOut(transmission, now)
-        case .store(let job): store?.post(job)
+        case .store(let job): storage?.post(job)
         case .node(.event(let event)):
             program.record(event, now)
             fleet.note(event, now)
@@ -206,18 +182,11 @@ public final class CollectorProgram: NodeOwner {
         program.loop.stop()
     }
 
-    // MARK: The store
+    // MARK: The store, and the end
 
-    private func answered(_ answer: StoreThread.Answer) {
-        switch answer {
-        case .untidy(let fault): log.write(.warning, "\(fault): windows are computed later")
-        case .damaged(let line): log.write(.warning, "store: \(line)")
-        case .done(let answer):
-            if case .opened = answer { recall?.begin() }
-            give(.store(answer), MonotonicClock.now())
-        case .outputs(let source, let departed): follow(source, departed)
-        case .holds(let holds): tell(holds)
-        }
+    private func stored(_ result: CollectorNode.StoreResult) {
+        if case .opened = result { recall?.begin() }
+        give(.store(result), MonotonicClock.now())
         if isStopping, collector.isSettled { program.loop.stop() }
     }
 
@@ -235,6 +204,6 @@ public final class CollectorProgram: NodeOwner {
             log.write(.error, "\(error): readings may not be in the store; agents keep them")
         }
         alarms.stop()
-        stopOutputs()
+        storage?.stopOutputs()
     }
 }
