@@ -57,10 +57,12 @@ struct NarrowWindows {
             guard try selectNext.step() else { return place = nil }
             let next = (run: selectNext.integer(0), channel: selectNext.integer(1))
             selectNext.reset()
+            let limit = left
             try delete.bind(1, next.run).bind(2, next.channel).bind(3, end)
-                .bind(4, Int64(left)).run()
-            left -= 1 + database.changeCount
-            if left > 0 { place = (next.run, next.channel, end) }
+                .bind(4, Int64(limit)).run()
+            let count = database.changeCount
+            left -= 1 + count
+            if count < limit { place = (next.run, next.channel, end) }
         }
     }
 
