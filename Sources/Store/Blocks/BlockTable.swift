@@ -201,9 +201,10 @@ final class BlockTable {
 
     /// Ascending in sequence; nil if it is damaged.
     func rows(of header: BlockHeader, run: Int64) throws(StoreError) -> [StoredRow]? {
-        readingCount += header.count
-        if let known = held[header.id] { return known }
+        // Nobody knows what a damaged one's count is worth.
         if damaged.contains(header.id) { return nil }
+        readingCount += min(header.count, Limits.blockReadingsHeld)
+        if let known = held[header.id] { return known }
         selectBytes.bind(1, header.id)
         let bytes = try selectBytes.step() ? selectBytes.bytes(0) : []
         selectBytes.reset()
