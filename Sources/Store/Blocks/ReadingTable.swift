@@ -91,14 +91,18 @@ final class ReadingTable {
         let bound = rows.count < limit ? end : min(end, rows[limit - 1].place.milliseconds + 1)
         guard place.milliseconds < bound else { return rows }
         var found: [StoredRow] = []
-        var latest = Int64.min
+        var latest = Place(milliseconds: .min, sequence: .min)
         try blocks.each(of: run, channel: channel, in: place.milliseconds..<bound) {
             header throws(StoreError) in
-            if found.count >= limit, header.milliseconds.lowerBound > latest { return false }
+            // Of one time there may be very many.
+            if header.latest <= place { return true }
+            if found.count >= limit, header.earliest > latest {
+                return header.earliest.milliseconds <= latest.milliseconds
+            }
             for row in try blocks.rows(of: header, run: run) ?? []
             where row.place > place && row.place.milliseconds < bound {
                 found.append(row)
-                latest = max(latest, row.place.milliseconds)
+                latest = max(latest, row.place)
             }
             return true
         }
@@ -244,6 +248,27 @@ final class ReadingTable {
         return min(count, Self.countMax)
     }
 
+    /// The numbers of all of them. Each block is read once, and of a run there may be millions.
+    func numbers(of run: Int64) throws(StoreError) -> NumberRanges {
+        var numbers = NumberSet()
+        var next: Int64? = 1
+        while let first = next {
+            let page = try storedRows(of: run, sequences: first...Int64.max, limit: Self.page)
+            for row in page { numbers.insert(row.reading.sequence) }
+            let last = page.count < Self.page ? Int64.max : page[Self.page - 1].reading.sequence
+            next = last < .max ? last + 1 : nil
+        }
+        try blocks.each(of: run, sequences: 1...Int64.max) { header throws(StoreError) in
+            for row in try blocks.rows(of: header, run: run) ?? [] {
+                numbers.insert(row.reading.sequence)
+            }
+            return true
+        }
+        return numbers.ranges
+    }
+
+    private static let page = 4_096
+
     /// Whether these numbers may have many more readings than are wanted; no block is opened for
     /// it.
     private func isCrowded(
@@ -282,5 +307,19 @@ final class ReadingTable {
             guard let reading = ReadingRow(statement, channel: channel) else { continue }
             rows.append(StoredRow(reading: reading, hops: UInt8(clamping: statement.integer(5))))
         }
+    }
+}
+
+extension BlockHeader {
+    /// No reading comes before.
+    fileprivate var earliest: ReadingTable.Place {
+        ReadingTable.Place(
+            milliseconds: milliseconds.lowerBound, sequence: sequences.lowerBound)
+    }
+
+    /// No reading comes after.
+    fileprivate var latest: ReadingTable.Place {
+        ReadingTable.Place(
+            milliseconds: milliseconds.upperBound, sequence: sequences.upperBound)
     }
 }

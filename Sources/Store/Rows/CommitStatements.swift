@@ -125,25 +125,8 @@ struct CommitStatements {
         let known = try? NumberRanges(parsingStored: selectSettled.bytes(0))
         selectSettled.reset()
         if let known { return known }
-        let stored = try storedNumbers(of: run)
+        let stored = try readings.numbers(of: run)
         try updateSettled.bind(1, run).bind(2, stored.storedBytes).run()
         return stored
     }
-
-    private func storedNumbers(of run: Int64) throws(StoreError) -> NumberRanges {
-        var numbers = NumberRanges()
-        var next: Int64? = 1
-        while let first = next {
-            let rows = try readings.rows(of: run, sequences: first...Int64.max, limit: Self.page)
-            for row in rows {
-                let number = UInt64(row.reading.sequence)
-                numbers.insert(number..<number + 1)
-            }
-            let last = rows.count < Self.page ? Int64.max : rows[Self.page - 1].reading.sequence
-            next = last < .max ? last + 1 : nil
-        }
-        return numbers
-    }
-
-    private static let page = 4_096
 }
