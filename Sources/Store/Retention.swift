@@ -25,19 +25,28 @@ struct Retention {
         var later: LaterCuts
     }
 
+    /// What a call of `sweep` deleted.
+    struct Swept {
+        /// Of readings.
+        var count = 0
+        /// Those that readings were deleted by.
+        var cuts: [RetentionPlan.Cut] = []
+    }
+
     init(keep: Duration?) { self.keep = keep }
 
-    /// Goes on with the sweep that is under way, or begins one if it is time. Returns how many
-    /// readings were deleted; `left` goes down by all rows that were.
+    /// Goes on with the sweep that is under way, or begins one if it is time; `left` goes down by
+    /// all rows that were deleted.
     ///
     /// - Parameter utc: ours, which is right; nanoseconds.
     mutating func sweep(
         _ database: Database, _ readings: ReadingTable, _ clocks: ClockTable, now: Instant,
         utc: Int64, width: Duration, _ left: inout Int
-    ) throws(StoreError) -> Int {
-        guard let keep, left > 0 else { return 0 }
+    ) throws(StoreError) -> Swept {
+        var swept = Swept()
+        guard let keep, left > 0 else { return swept }
         if underWay == nil {
-            guard try isTime(database, now: now, utc: utc) else { return 0 }
+            guard try isTime(database, now: now, utc: utc) else { return swept }
             try begin(database, utc: utc)
             let runs = try runs(database, clocks)
             let plan = RetentionPlan(runs, keep: keep, utc: utc, width: width)
@@ -49,19 +58,20 @@ struct Retention {
             nextSweep = now + RetentionPlan.interval
         }
         underWay?.later.prepare(for: outputs)
-        guard let later = underWay?.later else { return 0 }
-        var deleted = 0
+        guard let later = underWay?.later else { return swept }
         let cutter = try BlockCutter(database, readings.blocks)
         // Between two calls others commit, register and save cursors; within one nobody does.
         let outputHolds = try OutputHolds(database, readings, outputs)
         while let cut = underWay?.cuts.first {
-            deleted += try delete(outputHolds.held(cut, later), cutter, in: database, &left)
-            if left <= 0 { return deleted }
+            let count = try delete(outputHolds.held(cut, later), cutter, in: database, &left)
+            swept.count += count
+            if count > 0 { swept.cuts.append(cut) }
+            if left <= 0 { return swept }
             underWay?.cuts.removeFirst()
             if underWay?.cuts.isEmpty == true { try deleteEmptyRuns(database) }
         }
         underWay = nil
-        return deleted
+        return swept
     }
 
     private mutating func isTime(

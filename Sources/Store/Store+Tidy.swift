@@ -34,8 +34,8 @@ extension Store {
     /// - Parameters:
     ///   - now: our CLOCK_BOOTTIME.
     ///   - clock: what we know of UTC ourselves. Deleting needs at least `.network`.
-    ///   - budget: rows to read or to delete, about: at worst a page or a block of readings more.
-    ///     Ten readings of a block count as one row.
+    ///   - budget: rows to read or to delete, about: at worst a page or a block of readings more of
+    ///     each kind of window. Ten readings of a block count as one row.
     public func tidy(
         now: Instant, clock: ClockReading, budget: Int = 5_000
     ) throws(StoreError) -> TidyReport {
@@ -44,21 +44,21 @@ extension Store {
         try transaction { () throws(StoreError) in
             var left = budget
             try layWindows(&left)
+            // While windows are laid anew, none that was begun lasts.
+            let wideLeast = left > 0 ? budget / 8 : 0
             try computeWindows(before: utc, &left, &report)
-            try computeWideWindows(before: utc, &left)
-            try pruneChanges(&left)
-            if clock.rank >= .network {
-                report.deletedReadingCount = try retention.sweep(
-                    database, readings, clocks, now: now, utc: utc, width: settings.windowWidth,
-                    &left)
-                try narrow.prune(now: now, utc: utc, width: width, &left)
+            // Whatever else there is: no run's windows hold up all others, what is old goes, and
+            // rows do not pile up.
+            try share(wideLeast, of: &left) { left throws(StoreError) in
+                try computeWideWindows(before: utc, &left)
+            }
+            try share(budget / 8, of: &left) { left throws(StoreError) in
+                try delete(now: now, utc: utc, isRight: clock.rank >= .network, &left, &report)
+            }
+            try share(budget / 4, of: &left) { left throws(StoreError) in
+                try packing.step(now: now, &left)
             }
             report.holds = retention.holds
-            // Whatever else there is, rows do not pile up.
-            var rows = max(left, budget / 4)
-            left -= rows
-            try packing.step(now: now, &rows)
-            left += rows
             report.isDone = left > 0
         }
         report.damagedBlocks = readings.blocks.takeDiagnostics()
@@ -72,6 +72,31 @@ extension Store {
         let free = try database.integer("PRAGMA freelist_count") ?? 0
         let all = try database.integer("PRAGMA page_count") ?? 0
         return ((all - free) * page, free * page)
+    }
+
+    /// So much for `body` at least.
+    private func share(
+        _ least: Int, of left: inout Int, _ body: (inout Int) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var own = max(left, least)
+        left -= own
+        try body(&own)
+        left += own
+    }
+
+    private func delete(
+        now: Instant, utc: Int64, isRight: Bool, _ left: inout Int, _ report: inout TidyReport
+    ) throws(StoreError) {
+        try pruneChanges(&left)
+        guard isRight else { return }
+        let swept = try retention.sweep(
+            database, readings, clocks, now: now, utc: utc, width: settings.windowWidth, &left)
+        report.deletedReadingCount = swept.count
+        for cut in swept.cuts {
+            windows.deleted(before: cut.end, of: cut.run)
+            wide.deleted(before: cut.end, of: cut.run)
+        }
+        try narrow.prune(now: now, utc: utc, width: width, &left)
     }
 
     private func layWindows(_ left: inout Int) throws(StoreError) {

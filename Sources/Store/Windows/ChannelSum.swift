@@ -6,6 +6,8 @@ struct ChannelSum {
     private static let page = 4_096
 
     let channel: Int64
+    /// The first millisecond of the board's clock that belongs to it.
+    let begin: Int64
     private(set) var sum: WindowSum
     /// What is still to be looked through, milliseconds of the board's clock; from `place` on.
     private var spans: ArraySlice<Range<Int64>>
@@ -15,6 +17,7 @@ struct ChannelSum {
     init(channel: Int64, spans: [Range<Int64>], number: Int64) {
         self.channel = channel
         self.spans = spans[...]
+        begin = spans.first?.lowerBound ?? .max
         sum = WindowSum(seed: UInt64(bitPattern: number))
     }
 

@@ -25,6 +25,8 @@ final class WideWindows {
     private let selectChannel: Statement
     /// What a call has left over of a channel.
     private var partial: (number: Int64, run: Int64, sum: ChannelSum)?
+    /// As `WindowTable` has it.
+    private var start = (number: Int64.min, run: Int64.min)
 
     init(_ database: Database, _ readings: ReadingTable) throws(StoreError) {
         self.database = database
@@ -38,7 +40,8 @@ final class WideWindows {
         selectDue = try database.prepare(
             """
             SELECT number, run_id, channel, runs.boot FROM due_wide_windows
-            LEFT JOIN runs ON runs.id = run_id WHERE number < ?1 ORDER BY number LIMIT 1
+            LEFT JOIN runs ON runs.id = run_id WHERE number < ?1 AND (number, run_id) > (?2, ?3)
+            ORDER BY number, run_id LIMIT 1
             """)
         updateDue = try database.prepare(
             "UPDATE due_wide_windows SET channel = ?3 WHERE number = ?2 AND run_id = ?1")
@@ -57,7 +60,10 @@ final class WideWindows {
     /// The narrow windows with these numbers have other readings than before.
     func mark(_ narrow: some Sequence<Int64>, of run: Int64) throws(StoreError) {
         for number in Set(narrow.map(Self.number)).sorted() {
-            if let partial, partial.number == number, partial.run == run { forget() }
+            if let partial, partial.number == number, partial.run == run {
+                forget()
+                start = (number, run)
+            }
             try insertDue.bind(1, run).bind(2, number).run()
         }
     }
@@ -70,8 +76,12 @@ final class WideWindows {
         grid: (BootID) throws(StoreError) -> WindowGrid?
     ) throws(StoreError) {
         while left > 0 {
-            selectDue.bind(1, end)
-            guard try selectDue.step() else { return }
+            selectDue.bind(1, end).bind(2, start.number).bind(3, start.run)
+            guard try selectDue.step() else {
+                if start == (.min, .min) { return }
+                start = (.min, .min)
+                continue
+            }
             let (number, run) = (selectDue.integer(0), selectDue.integer(1))
             let channel = selectDue.integer(2)
             let boot = BootID(stored: selectDue.bytes(3))
@@ -113,6 +123,12 @@ final class WideWindows {
 
     /// What was summed up so far may no longer be what the store has.
     func forget() { partial = nil }
+
+    /// Readings of a run before this millisecond of its board's clock are gone.
+    func deleted(before milliseconds: Int64, of run: Int64) {
+        guard let partial, partial.run == run, partial.sum.begin < milliseconds else { return }
+        forget()
+    }
 
     private func channel(after channel: Int64, of run: Int64) throws(StoreError) -> Int64? {
         selectChannel.bind(1, run).bind(2, channel)

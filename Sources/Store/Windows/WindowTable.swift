@@ -17,6 +17,9 @@ final class WindowTable {
     private let deleteRunWindow: Statement
     /// The window that a call of `compute` has left over.
     private var partial: Partial?
+    /// Where those begin that come first: behind one that was begun and has other readings now,
+    /// which may happen to it time and again.
+    private var start = (number: Int64.min, runID: Int64.min)
 
     /// A window that is to be computed.
     struct Due: Hashable {
@@ -37,6 +40,8 @@ final class WindowTable {
     /// A window some of whose channels are summed up.
     private struct Partial {
         let due: Due
+        /// Milliseconds of the board's clock.
+        let spans: [Range<Int64>]
         /// Those that are still to be summed up.
         var channels: ArraySlice<Int64>
         /// Of the first of them.
@@ -60,7 +65,8 @@ final class WindowTable {
         selectDue = try database.prepare(
             """
             SELECT number, run_id, runs.boot FROM due_windows
-            LEFT JOIN runs ON runs.id = run_id WHERE number < ?1 ORDER BY number LIMIT 1
+            LEFT JOIN runs ON runs.id = run_id WHERE number < ?1 AND (number, run_id) > (?2, ?3)
+            ORDER BY number, run_id LIMIT 1
             """)
         selectBegun = try database.prepare(
             """
@@ -95,7 +101,10 @@ final class WindowTable {
             last = (number, span.widened(to: reading.sequence))
         }
         if let last { spans[last.number] = last.span }
-        if let due = partial?.due, due.runID == runID, spans[due.number] != nil { forget() }
+        if let due = partial?.due, due.runID == runID, spans[due.number] != nil {
+            forget()
+            start = (due.number, runID)
+        }
         for (number, span) in spans.sorted(by: { $0.key < $1.key }) {
             try insertDue.bind(1, runID).bind(2, number).run()
             try insertNeighbours.bind(1, runID).bind(2, number).bind(3, span.lowerBound)
@@ -104,8 +113,8 @@ final class WindowTable {
         try wide.mark(spans.keys, of: runID)
     }
 
-    /// The window to be computed next: the one that was begun, otherwise the first of those before
-    /// this number; nil if none is due.
+    /// The window to be computed next: the one that was begun, otherwise one of those before this
+    /// number; nil if none is due.
     func nextDue(before end: Int64) throws(StoreError) -> Due? {
         if let partial {
             selectBegun.bind(1, partial.due.number).bind(2, partial.due.runID)
@@ -113,7 +122,14 @@ final class WindowTable {
             // Its run, or its time, has been deleted since.
             forget()
         }
-        return try Due(selectDue.bind(1, end))
+        if let due = try firstDue(before: end) { return due }
+        guard start != (.min, .min) else { return nil }
+        start = (.min, .min)
+        return try firstDue(before: end)
+    }
+
+    private func firstDue(before end: Int64) throws(StoreError) -> Due? {
+        try Due(selectDue.bind(1, end).bind(2, start.number).bind(3, start.runID))
     }
 
     /// Computes all channels of a due window anew, as far as the budget goes. Returns whether it is
@@ -126,9 +142,8 @@ final class WindowTable {
         _ due: Due, _ grid: WindowGrid?, isKept: Bool, _ left: inout Int
     ) throws(StoreError) -> Bool {
         if let grid {
-            var window = try takePartial(due)
-            let spans = grid.milliseconds(of: due.number...due.number)
-            guard try sum(&window, spans, isKept: isKept, &left) else {
+            var window = try takePartial(due, grid)
+            guard try sum(&window, isKept: isKept, &left) else {
                 partial = window
                 return false
             }
@@ -142,20 +157,32 @@ final class WindowTable {
     /// What was summed up so far may no longer be what the store has.
     func forget() { partial = nil }
 
+    /// Readings of a run before this millisecond of its board's clock are gone.
+    func deleted(before milliseconds: Int64, of runID: Int64) {
+        guard let partial, partial.due.runID == runID, let first = partial.spans.first else {
+            return
+        }
+        if first.lowerBound < milliseconds { forget() }
+    }
+
     /// What was begun of it, otherwise its beginning.
-    private func takePartial(_ due: Due) throws(StoreError) -> Partial {
+    private func takePartial(_ due: Due, _ grid: WindowGrid) throws(StoreError) -> Partial {
         defer { forget() }
         if let partial, partial.due == due { return partial }
-        return Partial(due: due, channels: try channels(of: due.runID)[...])
+        return Partial(
+            due: due, spans: grid.milliseconds(of: due.number...due.number),
+            channels: try channels(of: due.runID)[...])
     }
 
     /// Returns whether all channels are summed up.
     private func sum(
-        _ window: inout Partial, _ spans: [Range<Int64>], isKept: Bool, _ left: inout Int
+        _ window: inout Partial, isKept: Bool, _ left: inout Int
     ) throws(StoreError) -> Bool {
         let (number, run) = (window.due.number, window.due.runID)
         while let channel = window.channels.first {
-            var sum = window.sum ?? ChannelSum(channel: channel, spans: spans, number: number)
+            var sum =
+                window.sum
+                ?? ChannelSum(channel: channel, spans: window.spans, number: number)
             window.sum = nil
             guard try sum.advance(readings, of: run, &left) else {
                 window.sum = sum
