@@ -25,9 +25,9 @@ final class StoreThread: @unchecked Sendable {
         case holds(Store.Holds)
     }
 
-    /// Pieces of tidying after each commit, even where the next one waits already.
+    /// Pieces of tidying after each commit, where the next one waits already.
     private static let tidyRounds = 4
-    /// Until then, while nothing waits.
+    /// No further piece is begun after so long, whether anything waits or not.
     private static let tidyTime: Duration = .milliseconds(200)
 
     let answers: Mailbox<Answer>
@@ -168,7 +168,9 @@ final class StoreThread: @unchecked Sendable {
         let end = MonotonicClock.now() + Self.tidyTime
         var rounds = 0
         do throws(StoreError) {
-            while rounds < Self.tidyRounds || MonotonicClock.now() < end && !worker.hasWaiting {
+            while rounds == 0
+                || MonotonicClock.now() < end && (rounds < Self.tidyRounds || !worker.hasWaiting)
+            {
                 rounds += 1
                 let report = try store.tidy(now: MonotonicClock.now(), clock: clock)
                 if report.holds != holds {
