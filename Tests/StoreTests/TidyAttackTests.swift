@@ -24,8 +24,7 @@ import Testing
         }
     }
 
-    /// One agent fills one window for ever, faster than it can be computed from the beginning
-    /// between two commits.
+    /// One agent fills one window for ever, faster than it can be computed between two commits.
     @Test(arguments: [100, Int.max]) func aWindowThatGrowsHoldsUpNobody(from count: Int) throws {
         try withStorePath { path in
             var settings = Store.Settings.inBlocks(from: count)
@@ -382,13 +381,12 @@ private struct TidyModel {
             let names = try other.database.prepare("SELECT name FROM pragma_table_info('\(table)')")
             var columns: [String] = []
             while try names.step() {
-                if !deletes || names.text(0) != "received" {
-                    columns.append("quote(\(names.text(0)))")
-                }
+                if deletes, names.text(0) == "received" { continue }
+                columns.append("quote(\(names.text(0)))")
             }
-            let text = columns.joined(separator: " || ' ' || ")
-            let rows = try other.database.prepare(
-                "SELECT run_id, number, \(text) FROM \(table) ORDER BY 3")
+            let all = columns.joined(separator: " || ' ' || ")
+            let text = "SELECT run_id, number, \(all) FROM \(table) ORDER BY 3"
+            let rows = try other.database.prepare(text)
             while try rows.step() {
                 let (run, number) = (rows.integer(0), rows.integer(1))
                 if table == "windows", number < begin { continue }
