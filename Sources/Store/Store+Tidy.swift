@@ -28,8 +28,8 @@ extension Store {
 
     /// A bounded piece of the work that can wait: computes windows that are over, or that late
     /// readings or another mapping changed; deletes what is older than `Settings.keep`; packs what
-    /// is older than an hour. One transaction. The store thread calls it when it has nothing to
-    /// commit, and again at once while `isDone` is false.
+    /// is older than an hour. One transaction. The store thread calls it after each commit, once a
+    /// minute, and again at once while `isDone` is false and nothing is to be committed.
     ///
     /// - Parameters:
     ///   - now: our CLOCK_BOOTTIME.

@@ -25,7 +25,7 @@ final class WideWindows {
     private let selectChannel: Statement
     /// What a call has left over of a channel.
     private var partial: (number: Int64, run: Int64, sum: ChannelSum)?
-    /// As `WindowTable` has it.
+    /// Behind one that was begun and has other readings now, as in `WindowTable`.
     private var start = (number: Int64.min, run: Int64.min)
 
     init(_ database: Database, _ readings: ReadingTable) throws(StoreError) {
