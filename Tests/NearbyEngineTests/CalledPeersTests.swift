@@ -1,6 +1,7 @@
 import NearbyCore
-import NearbyEngine
 import Testing
+
+@testable import NearbyEngine
 
 /// Whom a program calls, the tie-break does not let wait for others.
 struct CalledPeersTests {

@@ -54,7 +54,7 @@ private struct ChannelPair {
             said[side].append(output)
             switch output {
             case .transmit(let datagram, _): wire.append((datagram, 1 - side))
-            case .keyed(let channel): give(.admit(channel), to: side)
+            case .keyed(let channel): give(.admit(channel, isShortcut: false), to: side)
             case .invited(let channel):
                 let decision = DecisionFrame(verdict: verdict, retryAfter: .zero)
                 give(.admission(.decide(decision), channel), to: side)

@@ -145,8 +145,23 @@ struct LivenessMachineTests {
         side.runAlone(to: milliseconds(10_000))
         #expect(side.events.last?.output == .lost)
         #expect(side.events.last?.at == milliseconds(3_100))
-        let hellos = side.sent.filter { $0.at < milliseconds(3_100) }
-        #expect(hellos.map(\.bytes) == Array(repeating: LivenessFrame.hello.bytes, count: 3))
+        let hellos = side.sent.filter { $0.at < milliseconds(2_150) }
+        #expect(hellos.map(\.bytes) == Array(repeating: LivenessFrame.hello.bytes, count: 2))
+        let probes = side.sent.filter {
+            $0.at >= milliseconds(2_150) && $0.at < milliseconds(3_100)
+        }
+        #expect(probes.count >= 4)
+        #expect(probes.allSatisfy { $0.bytes == LivenessFrame.probe.bytes })
+    }
+
+    /// Two hellos in a row are lost on a bad link now and then.
+    @Test func whoAnswersAfterTwoHellosThatDidNotComeIsNoSuspect() {
+        var side = Side()
+        side.runAlone(to: milliseconds(2_160))
+        #expect(side.sent.last?.bytes == LivenessFrame.probe.bytes)
+        _ = side.feed(.received(.answer), milliseconds(2_170))
+        side.runAlone(to: milliseconds(4_300))
+        #expect(!side.events.contains { $0.output == .suspected || $0.output == .lost })
     }
 
     /// What goes out once a second needs no hello beside it.

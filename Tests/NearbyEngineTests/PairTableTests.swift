@@ -21,7 +21,36 @@ struct PairTableTests {
         }
         #expect(table.callers == callers.keys.sorted())
         #expect(table.suspected == pairs.filter(\.value.suspicion.isConfirmed).keys.sorted())
+        #expect(table.refused == pairs.filter(\.value.isRefused).keys.sorted())
+        expectSidesConsistent(table, pairs)
         #expect(table.nextDeadline == pairs.values.compactMap(\.nextDeadline).min())
+    }
+
+    private func expectSidesConsistent(_ table: PairTable, _ pairs: [PeerID: InvitationPair]) {
+        let connected = pairs.filter { $0.value.channel != nil }
+        #expect(
+            table.connectedCollectorCount
+                == connected.values.count { $0.sighting?.role == .collector })
+        var best: Set<PeerID> = []
+        let links = (1...3).map { LinkID(value: $0) }
+        func onLink(_ link: LinkID) -> (InvitationPair) -> Bool {
+            { $0.sighting?.links.contains(link) == true }
+        }
+        for link in links {
+            let candidates = pairs.filter {
+                $0.value.channel == nil && $0.value.isAvailable && onLink(link)($0.value)
+            }.map { PairTable.Candidate(cost: $0.value.cost, peer: $0.key) }.sorted()
+            let count = connected.values.count(where: onLink(link))
+            #expect(table.isBare(link) == (count == 0 && !candidates.isEmpty))
+            if count == 0, let first = candidates.first { best.insert(first.peer) }
+            for (peer, pair) in connected where onLink(link)(pair) && count == 1 {
+                #expect(table.isAloneOnLink(peer))
+            }
+        }
+        let heard = links.filter { link in
+            pairs.values.contains { onLink(link)($0) && ($0.channel != nil || $0.isAvailable) }
+        }
+        #expect(Set(table.bestOnBareLinks) == (heard.count > 1 ? best : []))
     }
 
     @Test func whatIsBesideThePairsFollowsFromThem() {
@@ -47,7 +76,9 @@ struct PairTableTests {
         if Int.random(in: 0..<4, using: &random) > 0 {
             pair.sighting = .init(
                 run: RunID(value: 1), role: Bool.random(using: &random) ? .agent : .collector,
-                costToCollector: UInt16.random(in: 0...3, using: &random))
+                costToCollector: UInt16.random(in: 0...3, using: &random),
+                links: (1...3).filter { _ in Int.random(in: 0..<8, using: &random) == 0 }
+                    .map { LinkID(value: $0) })
         }
         if Bool.random(using: &random) {
             pair.channel = .init(
@@ -58,7 +89,7 @@ struct PairTableTests {
         }
         let states: [InvitationPair.State] = [
             .idle, .overdue, .inviting(attempt: 1, .came), .inviting(attempt: 1, .overdue),
-            .inviting(attempt: 1, .awaited(until: now)), .backingOff(until: now),
+            .inviting(attempt: 1, .awaited(until: now)), .backingOff(until: now, after: .failure),
             .nudging(until: now, sentAt: now), .nudgeHeldBack(until: now),
         ]
         pair.state = states.randomElement(using: &random) ?? .idle

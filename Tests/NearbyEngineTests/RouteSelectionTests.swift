@@ -33,6 +33,7 @@ struct RouteSelectionTests {
     }
 
     private var seqnoToRequest: UInt32? { destination.seqnoToRequest(cost: cost) }
+    private var seqnoForCheaper: UInt32? { destination.seqnoForCheaper(cost: cost) }
 
     @Test mutating func theCheapestIsTaken() {
         offer(1, 300, by: one)
@@ -87,10 +88,11 @@ struct RouteSelectionTests {
         offer(1, 200, by: two)
         use()
         #expect(destination.selected.hop == one)
-        #expect(seqnoToRequest == 2)
-        // Not by a tenth.
-        costs[two] = 1_700
+        #expect(seqnoForCheaper == 2)
         #expect(seqnoToRequest == nil)
+        // Not by a fifth.
+        costs[two] = 1_500
+        #expect(seqnoForCheaper == nil)
         // About to be renewed.
         costs[two] = 100
         offer(0, 200, by: two)

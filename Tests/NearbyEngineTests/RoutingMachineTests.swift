@@ -203,7 +203,7 @@ struct RoutingMachineTests {
                     return metrics[other].map { $0 + network.cost(from: node, to: other) }
                 }
                 #expect(
-                    metric * 9 <= (offers.min() ?? 0) * 10,
+                    metric * 4 <= (offers.min() ?? 0) * 5,
                     "\(node) to \(destination): \(metric), \(offers), optimal \(best)")
             }
         }

@@ -22,7 +22,7 @@ struct SeqnoRequestsTests {
     @Test func aRequestIsPassedOnOnceUnlessItGoesFurther() {
         var requests = SeqnoRequests()
         let sent = [(7, 60), (7, 59), (6, 60), (7, 61), (8, 10)].map { seqno, hops in
-            requests.add(peer, seqno: seqno, hopLimit: hops, by: asker, now: .zero)
+            requests.add(peer, seqno: seqno, hopLimit: hops, isUrgent: false, by: asker, now: .zero)
         }
         #expect(sent == [true, false, false, true, true])
     }
@@ -30,13 +30,15 @@ struct SeqnoRequestsTests {
     /// One with a short way left, for a seqno as new as can be, keeps nobody's back.
     @Test func requestsOfOthersDoNotKeepOurOwnBack() {
         var requests = SeqnoRequests()
-        let isPassedOn = requests.add(peer, seqno: 900, hopLimit: 1, by: asker, now: .zero)
+        let isPassedOn = requests.add(
+            peer, seqno: 900, hopLimit: 1, isUrgent: false, by: asker, now: .zero)
         let isSent = requests.add(peer, seqno: 7, now: .zero)
-        let isOthersPassedOn = requests.add(peer, seqno: 900, hopLimit: 50, by: other, now: .zero)
+        let isOthersPassedOn = requests.add(
+            peer, seqno: 900, hopLimit: 50, isUrgent: false, by: other, now: .zero)
         #expect(isPassedOn && isSent && isOthersPassedOn)
         // What was passed on just now, and goes far, asks for us too.
         let id = RoutingNetwork.peer(2)
-        let isFar = requests.add(id, seqno: 9, hopLimit: 60, by: asker, now: .zero)
+        let isFar = requests.add(id, seqno: 9, hopLimit: 60, isUrgent: false, by: asker, now: .zero)
         let isSentToo = requests.add(id, seqno: 7, now: .zero)
         #expect(isFar && !isSentToo)
     }
@@ -44,12 +46,14 @@ struct SeqnoRequestsTests {
     @Test func aNeighbourThatAsksForEverythingHasItsShare() {
         var requests = SeqnoRequests()
         let sent = (0..<400).map {
-            requests.add(RoutingNetwork.peer($0), seqno: 1, hopLimit: 9, by: asker, now: .zero)
+            requests.add(
+                RoutingNetwork.peer($0), seqno: 1, hopLimit: 9, isUrgent: false, by: asker,
+                now: .zero)
         }
         let share = Limits.routingRequestsShare
         #expect(sent == (0..<400).map { $0 < share })
         let isPassedOn = requests.add(
-            RoutingNetwork.peer(999), seqno: 1, hopLimit: 9, by: other, now: .zero)
+            RoutingNetwork.peer(999), seqno: 1, hopLimit: 9, isUrgent: false, by: other, now: .zero)
         let isSent = requests.add(RoutingNetwork.peer(998), seqno: 1, now: .zero)
         #expect(isPassedOn && isSent)
     }
@@ -59,13 +63,37 @@ struct SeqnoRequestsTests {
         let count = Limits.routingRequestsMax
         let sent = (0...count).map {
             requests.add(
-                RoutingNetwork.peer($0), seqno: 1, hopLimit: 9,
+                RoutingNetwork.peer($0), seqno: 1, hopLimit: 9, isUrgent: false,
                 by: RoutingNetwork.peer(10_000 + $0), now: .zero)
         }
         #expect(sent == Array(repeating: true, count: count) + [false])
         let newcomer = RoutingNetwork.peer(count)
         let isSent = requests.add(
-            newcomer, seqno: 1, hopLimit: 9, by: asker, now: .zero + Limits.requestTime)
+            newcomer, seqno: 1, hopLimit: 9, isUrgent: false, by: asker,
+            now: .zero + Limits.requestTime)
         #expect(isSent)
+    }
+
+    /// Readings wait for routes to collectors, however many others were lost with them.
+    @Test func urgentOnesFindRoomBesideTheOthersUpToTheirShare() {
+        var requests = SeqnoRequests()
+        for number in 0..<Limits.routingRequestsMax {
+            _ = requests.add(
+                RoutingNetwork.peer(number), seqno: 1, hopLimit: 9, isUrgent: false,
+                by: RoutingNetwork.peer(10_000 + number), now: .zero)
+        }
+        let share = Limits.urgentRequestsShare
+        let sent = (0...share).map {
+            requests.add(
+                RoutingNetwork.peer(1_000 + $0), seqno: 1, hopLimit: 9, isUrgent: true, by: asker,
+                now: .zero)
+        }
+        #expect(sent == Array(repeating: true, count: share) + [false])
+        let ofOthers = (0...Limits.urgentRequestsMax).map {
+            requests.add(
+                RoutingNetwork.peer(2_000 + $0), seqno: 1, hopLimit: 9, isUrgent: true,
+                by: RoutingNetwork.peer(20_000 + $0), now: .zero)
+        }
+        #expect(ofOthers.count(where: { $0 }) == Limits.urgentRequestsMax - share)
     }
 }

@@ -1,6 +1,7 @@
 import NearbyCore
-import NearbyEngine
 import Testing
+
+@testable import NearbyEngine
 
 /// Who answers a handshake and then falls silent, again and again, keeps no others out.
 struct SilentPeersTests {

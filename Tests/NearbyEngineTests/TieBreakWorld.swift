@@ -183,7 +183,7 @@ struct TieBreakWorld: Hashable {
             case .probe(let token):
                 let id = Int(token.value)
                 if isAlive(id) { add(.answered(at: side, channel: id)) }
-            case .abandon, .use, .keepForOpening, .decided, .wantsChanged, .drop: break
+            case .abandon, .use, .keepForOpening, .decided, .tooMany, .wantsChanged, .drop: break
             }
         }
     }

@@ -17,16 +17,19 @@ struct ViewerInvitationTests {
 
     @Test func aViewerWithAWayIsContentWithItsNeighbours() {
         var machine = connected()
-        _ = machine.handle(.routeToCollector(true), now: .zero)
+        _ = machine.handle(.costToCollector(192), now: .zero)
         #expect(invited(machine.handle(rescuerSighted(.relay, cost: 96), now: .zero)) == [])
-        // The way is gone: now it is wanted.
-        #expect(invited(machine.handle(.routeToCollector(false), now: .zero)) == [rescuer])
+        // The way is gone, and does not come back: now it is wanted.
+        #expect(invited(machine.handle(.costToCollector(nil), now: .zero)) == [])
+        let patience = Instant.zero + Limits.lostWayPatience
+        #expect(machine.nextDeadline == patience)
+        #expect(invited(machine.handle(.deadlineReached, now: patience)) == [rescuer])
     }
 
     /// On a LAN neighbours are found sooner than the collector.
     @Test func whoHearsACollectorWantsItBesideItsNeighbours() {
         var machine = connected(role: .agent)
-        _ = machine.handle(.routeToCollector(true), now: .zero)
+        _ = machine.handle(.costToCollector(192), now: .zero)
         #expect(!machine.wantsNeighbours)
         let sighted = rescuerSighted(.collector, cost: 0)
         #expect(invited(machine.handle(sighted, now: .zero)) == [rescuer])
@@ -34,6 +37,7 @@ struct ViewerInvitationTests {
             ChannelToken(value: 99), peer: rescuer, run: RunID(value: 100), attempt: 1,
             weAreClient: true)
         _ = machine.handle(channel, now: .zero)
+        _ = machine.handle(.costToCollector(96), now: .zero)
         // One is enough.
         let other = InvitationMachine.Input.sighted(
             PeerID(high: 101, low: 0), run: RunID(value: 101), role: .collector, costToCollector: 0)
@@ -54,10 +58,11 @@ struct ViewerInvitationTests {
         }
         let token = ChannelToken(value: 50)
         func asked(hasRoute: Bool) -> [InvitationMachine.Output] {
-            machine.handle(
-                .asked(
-                    token, by: rescuer, hasRoute: hasRoute, neighbourCount: 2, reaches: reaches),
-                now: .zero)
+            let request = PlaceRequest(
+                link: LinkID(value: 1), hasRoute: hasRoute, seeksShortcut: false,
+                neighbourCount: 2)
+            return machine.handle(
+                .asked(token, by: rescuer, request, reaches: reaches), now: .zero)
         }
         let full = DecisionFrame(verdict: .full, retryAfter: Limits.fullRetry)
         #expect(asked(hasRoute: true) == [.decided(token, full)])

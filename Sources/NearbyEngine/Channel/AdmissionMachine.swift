@@ -10,6 +10,7 @@ struct AdmissionTerms: Sendable {
     var run: RunID
     var name: String
     var hasRoute: Bool
+    var seeksShortcut = false
     var neighbourCount: UInt8
     var software = ""
 }
@@ -188,7 +189,8 @@ struct AdmissionMachine {
     private func admitFrame(key: [UInt8]?) -> [UInt8] {
         AdmitFrame(
             versions: terms.versions, role: terms.role, preference: terms.preference,
-            hasRoute: terms.hasRoute, neighbourCount: terms.neighbourCount, run: terms.run,
+            hasRoute: terms.hasRoute, seeksShortcut: terms.seeksShortcut,
+            neighbourCount: terms.neighbourCount, run: terms.run,
             proof: proof(key: key, byClient: parties.isClient), name: terms.name,
             software: terms.software
         ).bytes

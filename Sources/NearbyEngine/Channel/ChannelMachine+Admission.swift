@@ -3,9 +3,10 @@ import NearbyWire
 
 /// From keys to an open channel, and the frames that a channel sends for itself.
 extension ChannelMachine {
-    /// Says what we are to a peer whose handshake is finished.
+    /// Says what we are, and whether it would be a shortcut for us, to a peer whose handshake is
+    /// finished.
     mutating func admit(
-        _ channel: PeerChannel, _ peers: Peers, hasRoute: Bool, _ now: Instant
+        _ channel: PeerChannel, _ peers: Peers, hasRoute: Bool, isShortcut: Bool, _ now: Instant
     ) -> [Output] {
         guard let peer = channel.peer else { return [] }
         if let holder = peers.holder(of: peer.short), holder != peer {
@@ -14,6 +15,7 @@ extension ChannelMachine {
         }
         var terms = terms
         terms.hasRoute = hasRoute
+        terms.seeksShortcut = isShortcut
         terms.neighbourCount = UInt8(clamping: peers.neighbourCount)
         let standing = Standing(
             peer, channel.certification, under: terms.trust.membership, unixTime: unixTime(now))

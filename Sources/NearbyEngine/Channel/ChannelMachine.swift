@@ -16,7 +16,7 @@ struct ChannelMachine {
         /// Whether channels that are begun from now on are to be encrypted.
         case prefer(EncryptionPreference)
         /// The handshake is finished: say what we are.
-        case admit(PeerChannel)
+        case admit(PeerChannel, isShortcut: Bool)
         /// A frame of the admission.
         case admission(AdmissionMachine.Input, PeerChannel)
         /// Begin one beside the channel that there is, unless one is answered already.
@@ -115,7 +115,8 @@ struct ChannelMachine {
         case .prefer(let preference):
             terms.preference = preference
             return []
-        case .admit(let channel): return admit(channel, peers, hasRoute: hasRoute, now)
+        case .admit(let channel, let isShortcut):
+            return admit(channel, peers, hasRoute: hasRoute, isShortcut: isShortcut, now)
         case .admission(let input, let channel): return advance(channel, input, now)
         case .renew(let peer, let path, let attempt, let nonce):
             let begun = attempts(with: peer, number: attempt)

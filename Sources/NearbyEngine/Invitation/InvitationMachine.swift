@@ -1,17 +1,6 @@
 import NearbyCore
 import NearbyWire
 
-/// Names one instance of a channel within a node.
-public struct ChannelToken: Hashable, Comparable, Sendable {
-    public let value: UInt32
-
-    public init(value: UInt32) { self.value = value }
-
-    public static func < (left: ChannelToken, right: ChannelToken) -> Bool {
-        left.value < right.value
-    }
-}
-
 /// Who invites whom: the deterministic tie-break between neighbours.
 ///
 /// A node wants a few neighbours and accepts more. Of a pair of which one wants the other, the
@@ -19,9 +8,9 @@ public struct ChannelToken: Hashable, Comparable, Sendable {
 /// happens for three seconds. Where both directions are admitted, the channel whose client is the
 /// lower PeerID carries traffic. An admitted channel is never given up for one that is not
 /// admitted.
-public struct InvitationMachine: Sendable, Hashable {
-    public enum Input: Sendable {
-        case sighted(PeerID, run: RunID, role: Role, costToCollector: UInt16?)
+struct InvitationMachine: Sendable, Hashable {
+    enum Input: Sendable {
+        case sighted(PeerID, InvitationPair.SightedRun)
         case lost(PeerID)
         /// A channel with this peer is wanted however many neighbours there are, or no more.
         case dialed(PeerID, Bool)
@@ -45,14 +34,15 @@ public struct InvitationMachine: Sendable, Hashable {
         /// An admitted peer asks for a place; where we are full, `reaches` says what our connected
         /// peers offer routes to now: what they said when they were admitted may be long out of
         /// date.
-        case asked(
-            ChannelToken, by: PeerID, hasRoute: Bool, neighbourCount: Int,
-            reaches: [NeighbourReach])
-        case routeToCollector(Bool)
+        case asked(ChannelToken, by: PeerID, PlaceRequest, reaches: [NeighbourReach])
+        /// The same of all that are connected, where they are too many.
+        case weighed([NeighbourReach])
+        /// What our route to the nearest collector costs; nil: there is none.
+        case costToCollector(UInt16?)
         case deadlineReached
     }
 
-    public enum Output: Equatable, Sendable {
+    enum Output: Equatable, Sendable {
         case invite(PeerID, attempt: UInt16)
         case nudge(PeerID, attempt: UInt16)
         /// The attempt is given up: another channel of the pair is in use.
@@ -67,20 +57,26 @@ public struct InvitationMachine: Sendable, Hashable {
         /// Find out whether the other side still has this channel, and tell by `answered`.
         case probe(ChannelToken)
         case drop(DropReason)
+        /// Tell by `weighed` what our neighbours reach: one of them may be without us.
+        case tooMany
         /// What beacons say of us has changed.
         case wantsChanged
     }
 
     private let own: PeerID
     private let role: Role
-    private let wantsCount: Int
-    private let acceptsCount: Int
+    private let wish: NeighbourWish
     private let invitationsAtOnce: Int
     private var random: InvitationJitter
     private var pairs: PairTable
-    private var hasRoute: Bool
+    private var way: SettledCost
+    /// Between losses of our route that ended back-offs.
+    private var strandedPause = GrowingPause(
+        first: Limits.wakePauseFirst, longest: Limits.wakePauseMax)
     /// At most `Limits.dialedPeersMax`.
     private var dialed: Set<PeerID> = []
+    /// When one of too many neighbours is to go.
+    private var trimAt: Instant?
     private var announced: Presence
     private var nextAttempt: UInt16 = 1
 
@@ -90,27 +86,23 @@ public struct InvitationMachine: Sendable, Hashable {
     }
 
     /// - Parameter accepting: neighbours taken when asked, if not as many as the role takes.
-    public init(own: PeerID, role: Role, seed: UInt64, accepting: Int? = nil) {
+    init(own: PeerID, role: Role, seed: UInt64, accepting: Int? = nil) {
         self.own = own
         self.role = role
-        wantsCount = role == .collector ? 0 : Limits.neighboursWanted
-        acceptsCount =
-            accepting
-            ?? (role == .collector ? Limits.collectorNeighbours : Limits.neighboursAccepted)
+        wish = NeighbourWish(of: role, accepting: accepting)
         invitationsAtOnce =
             role == .collector
             ? Limits.collectorInvitationsAtOnce : Limits.invitationsAtOnce
         random = InvitationJitter(seed: seed)
         pairs = PairTable(own: own)
-        hasRoute = role == .collector
-        announced = Presence(wants: wantsCount > 0, isFull: false)
+        way = SettledCost(role == .collector ? 0 : nil)
+        announced = Presence(wants: wish.wanted > 0, isFull: false)
     }
 
-    public mutating func handle(_ input: Input, now: Instant) -> [Output] {
+    mutating func handle(_ input: Input, now: Instant) -> [Output] {
         var outputs: [Output] = []
         switch input {
-        case .sighted(let peer, let run, let role, let cost):
-            outputs = sighted(peer, run, role, cost, now)
+        case .sighted(let peer, let sighting): outputs = sighted(peer, sighting, now)
         case .lost(let peer): pairs[peer]?.lost()
         case .dialed(let peer, true):
             if dialed.count < Limits.dialedPeersMax { dialed.insert(peer) }
@@ -131,14 +123,16 @@ public struct InvitationMachine: Sendable, Hashable {
         case .channelClosed(let token): closed(token, now)
         case .answered(let token):
             if let peer = pairs.peer(with: token) { pairs[peer]?.suspicion.dispel(now) }
-        case .routeToCollector(let exists): hasRoute = exists || role == .collector
-        case .asked(let token, let peer, let hasRoute, let count, let reaches):
+        case .costToCollector(let cost):
+            way.change(to: role == .collector ? 0 : cost, now: now)
+        case .asked(let token, let peer, let request, let reaches):
             // Nobody else is invited to the place before who asked has it.
-            let needsUs = !hasRoute || count < 2
-            return decided(on: token, with: peer, needsUs: needsUs, reaches, now)
-        case .deadlineReached: timeOut(now)
+            return decided(on: token, with: peer, request, reaches, now)
+        case .weighed(let reaches): outputs = weighed(reaches, now)
+        case .deadlineReached: outputs = timeOut(now)
         }
         outputs += plan(now)
+        planTrimming(now)
         let presence = Presence(wants: wantsNeighbours, isFull: isFull)
         if presence != announced {
             announced = presence
@@ -147,55 +141,84 @@ public struct InvitationMachine: Sendable, Hashable {
         return outputs
     }
 
-    public var nextDeadline: Instant? { pairs.nextDeadline }
+    var nextDeadline: Instant? {
+        [way.deadline, trimAt, pairs.nextDeadline].compactMap { $0 }.min()
+    }
 
-    public var wantsNeighbours: Bool { connectedCount < wantsCount }
+    var wantsNeighbours: Bool { connectedCount < wish.wanted }
 
-    public var isFull: Bool { connectedCount >= acceptsCount }
+    var isFull: Bool { connectedCount >= wish.accepted }
 
-    public var connectedCount: Int { pairs.connectedCount }
+    var connectedCount: Int { pairs.connectedCount }
 
     var pairCount: Int { pairs.count }
 
     var connectedPeers: [PeerID] { pairs.connectedPeers }
 
     /// The channel in use with a peer.
-    public func channel(with peer: PeerID) -> ChannelToken? { pairs[peer]?.channel?.token }
+    func channel(with peer: PeerID) -> ChannelToken? { pairs[peer]?.channel?.token }
 
     /// How often we have invited or nudged the peer since it was last admitted.
     func tries(of peer: PeerID) -> UInt16 { pairs[peer]?.tries ?? 0 }
 
     // MARK: Inputs
 
-    /// A full node makes room for one that has no route to a collector, or fewer than two
-    /// neighbours, if one of its own neighbours can do without it: one that reaches at least three
-    /// others by other routes, and those that lead us to a collector last.
+    /// Who has no way to a collector any more is taken by those that were full for it before: it
+    /// need not wait for the end of their refusals, if that was not just tried.
+    private mutating func strand(_ now: Instant) {
+        guard strandedPause.isOver(now) else { return }
+        strandedPause.begin(now)
+        for peer in pairs.refused { pairs[peer]?.state = .idle }
+    }
+
+    /// A full node takes one on a link on which we have nobody, and makes room for one that needs
+    /// us, if one of its own neighbours can do without it.
     private mutating func decided(
-        on token: ChannelToken, with peer: PeerID, needsUs: Bool, _ reaches: [NeighbourReach],
-        _ now: Instant
+        on token: ChannelToken, with peer: PeerID, _ request: PlaceRequest,
+        _ reaches: [NeighbourReach], _ now: Instant
     ) -> [Output] {
         let accepted = DecisionFrame(verdict: .accepted, retryAfter: .zero)
-        guard isFull, pairs[peer]?.channel == nil else { return [.decided(token, accepted)] }
-        let dispensable = reaches.filter { $0.others >= 3 && !dialed.contains($0.neighbour) }
-            .min { ($0.usefulness, $0.neighbour) < ($1.usefulness, $1.neighbour) }
-        guard needsUs, let dropped = dispensable?.neighbour,
-            let channel = pairs[dropped]?.channel
-        else {
+        let isBridge = pairs.isBare(request.link) && connectedCount < wish.most
+        guard isFull, !isBridge, pairs[peer]?.channel == nil else {
+            return [.decided(token, accepted)]
+        }
+        let dispensable = pairs.dispensable(for: request, of: reaches, besides: dialed)
+        guard let dispensable, let close = drop(dispensable, now) else {
             let full = DecisionFrame(verdict: .full, retryAfter: Limits.fullRetry)
             return [.decided(token, full)]
         }
-        pairs[dropped]?.channel = nil
-        pairs[dropped]?.state = .backingOff(until: now + Limits.fullRetry)
-        return [.decided(token, accepted), .close(channel.token, .dropped)]
+        return [.decided(token, accepted), close]
+    }
+
+    private mutating func drop(_ peer: PeerID, _ now: Instant) -> Output? {
+        guard let channel = pairs[peer]?.channel else { return nil }
+        pairs[peer]?.channel = nil
+        pairs[peer]?.state = .backingOff(until: now + Limits.fullRetry, after: .dropped)
+        return .close(channel.token, .dropped)
+    }
+
+    /// Of more neighbours than are taken when asked one goes that has its own way to a collector;
+    /// more of them, or one when there is one, a little later.
+    private mutating func weighed(_ reaches: [NeighbourReach], _ now: Instant) -> [Output] {
+        let dispensable = pairs.dispensable(
+            of: reaches.filter(\.leadsToCollector), besides: dialed)
+        guard let dispensable, let close = drop(dispensable, now) else { return [] }
+        return [close]
+    }
+
+    /// Whether the way to a collector over a peer would be far cheaper than ours.
+    func isShortcut(_ peer: PeerID) -> Bool {
+        guard let cost = way.cost, let sighting = pairs[peer]?.sighting else { return false }
+        return wish.isShortcut(sighting, insteadOf: cost)
     }
 
     private mutating func sighted(
-        _ peer: PeerID, _ run: RunID, _ role: Role, _ cost: UInt16?, _ now: Instant
+        _ peer: PeerID, _ sighting: InvitationPair.SightedRun, _ now: Instant
     ) -> [Output] {
         guard pairs[peer] != nil || pairs.makeRoom() else { return [] }
         var pair = pairs[peer] ?? InvitationPair()
-        pair.sighting = .init(run: run, role: role, costToCollector: cost)
-        let outputs = checkRun(run, of: &pair, now)
+        pair.sighting = sighting
+        let outputs = checkRun(sighting.run, of: &pair, now)
         pairs[peer] = pair
         return outputs
     }
@@ -239,9 +262,9 @@ public struct InvitationMachine: Sendable, Hashable {
         var pair = pairs[peer] ?? InvitationPair()
         // Of those that answer late, no more than there could be otherwise.
         if role != .collector, channel.weAreClient, pair.channel == nil, !dialed.contains(peer),
-            connectedCount >= acceptsCount + wantsCount
+            connectedCount >= wish.most, !isFirstCollector(pair)
         {
-            pair.state = .backingOff(until: now + Limits.fullRetry)
+            pair.state = .backingOff(until: now + Limits.fullRetry, after: .dropped)
             pairs[peer] = pair
             return [.close(channel.token, .dropped)]
         }
@@ -267,6 +290,10 @@ public struct InvitationMachine: Sendable, Hashable {
         return outputs
     }
 
+    private func isFirstCollector(_ pair: InvitationPair) -> Bool {
+        pair.sighting?.role == .collector && pairs.connectedCollectorCount == 0
+    }
+
     /// Whether a channel that the peer invited to is the one that would be used anyway.
     private func prefersInbound(_ peer: PeerID) -> Bool { peer < own }
 
@@ -274,7 +301,8 @@ public struct InvitationMachine: Sendable, Hashable {
         guard var pair = pairs[peer], case .inviting(attempt, _) = pair.state else { return }
         pair.failures = min(pair.failures + 1, 6)
         let backoff = min(Duration.seconds(1) * (1 << (pair.failures - 1)), .seconds(60))
-        pair.state = .backingOff(until: now + backoff + random.duration(below: backoff / 2))
+        pair.state = .backingOff(
+            until: now + backoff + random.duration(below: backoff / 2), after: .failure)
         pair.suspicion.dispel(now)
         pairs[peer] = pair
     }
@@ -284,7 +312,8 @@ public struct InvitationMachine: Sendable, Hashable {
         guard var pair = pairs[peer], case .inviting(attempt, _) = pair.state else { return }
         let pause = min(Limits.silencePause * (1 << pair.silences), Limits.silencePauseMax)
         pair.silences = min(pair.silences + 1, 8)
-        pair.state = .backingOff(until: now + pause + random.duration(below: pause))
+        pair.state = .backingOff(
+            until: now + pause + random.duration(below: pause), after: .failure)
         pair.suspicion.dispel(now)
         pairs[peer] = pair
     }
@@ -296,13 +325,28 @@ public struct InvitationMachine: Sendable, Hashable {
         if !pair.isInviting {
             // Both sides notice together: a short random time keeps them from crossing.
             pair.state = .backingOff(
-                until: now + .milliseconds(20) + random.duration(below: .milliseconds(100)))
+                until: now + .milliseconds(20) + random.duration(below: .milliseconds(100)),
+                after: .failure)
         }
         pairs[peer] = pair.sighting == nil ? nil : pair
     }
 
-    private mutating func timeOut(_ now: Instant) {
+    private mutating func timeOut(_ now: Instant) -> [Output] {
+        if way.deadlineReached(now) { strand(now) }
         for peer in pairs.takeDue(now) { pairs[peer]?.deadlineReached(now) }
+        guard trimAt ?? .distantFuture <= now else { return [] }
+        trimAt = nil
+        return [.tooMany]
+    }
+
+    /// Who came without a way, and from two sides at once, may have taken more than it would.
+    private mutating func planTrimming(_ now: Instant) {
+        let count = pairs.connectedCount - pairs.connectedCollectorCount
+        if role == .collector || way.cost == nil || count <= wish.accepted {
+            trimAt = nil
+        } else {
+            trimAt = trimAt ?? now + Limits.trimPatience
+        }
     }
 
     // MARK: The plan
@@ -312,10 +356,13 @@ public struct InvitationMachine: Sendable, Hashable {
         var outputs: [Output] = []
         let dials = dialed.filter { pairs[$0]?.channel == nil }
         for peer in dials.sorted() { outputs += approach(peer, now) }
-        for peer in Set(wantedPeers() + pairs.suspected).subtracting(dials).sorted() {
+        let wanted = wish.peers(of: pairs, costToCollector: way.cost)
+        for peer in Set(wanted + pairs.suspected).subtracting(dials).sorted() {
             outputs += approach(peer, now)
         }
-        while !isFull, hasPlace(of: invitationsAtOnce), let peer = pairs.callers.first {
+        while pairs.connectedCount + pairs.invitingCount < wish.accepted,
+            hasPlace(of: invitationsAtOnce), let peer = pairs.callers.first
+        {
             outputs += invite(peer, now)
         }
         return outputs
@@ -357,52 +404,9 @@ public struct InvitationMachine: Sendable, Hashable {
         pairs[peer] = pair
         return [.invite(peer, attempt: attempt)]
     }
-
-    /// Those with the cheapest routes to a collector first, then cheap ones, then a distant one, up
-    /// to the number wanted.
-    private func wantedPeers() -> [PeerID] {
-        guard wantsCount > 0 else { return [] }
-        let connected = connectedCount
-        let vacancies = wantsCount - connected
-        let canExceedWanted =
-            !hasRoute && connected + pairs.invitingCount < acceptsCount + wantsCount
-        guard vacancies > 0 || canExceedWanted || hasRoute else { return [] }
-        let candidates = pairs.candidates
-        if vacancies <= 0, hasRoute {
-            return nearestCollector(candidates.first?.peer).map { [$0] } ?? []
-        }
-        if vacancies <= 0 {
-            // Enough of them, or even all that we accept, but none leads to a collector: one that
-            // does is worth a place more.
-            guard let nearest = candidates.first?.peer,
-                pairs[nearest]?.sighting?.costToCollector != nil
-            else { return [] }
-            return [nearest]
-        }
-        var wanted = candidates.prefix(vacancies).map(\.peer)
-        let isLast = connected + wanted.count == wantsCount
-        if isLast, wanted.count > 1, let far = candidates.last?.peer, !wanted.contains(far) {
-            wanted[wanted.count - 1] = far
-        }
-        return wanted
-    }
-
-    /// A collector that we hear, if that is one and no neighbour is: on a LAN neighbours are found
-    /// sooner than the one collector, and the path over them costs twice as much.
-    private func nearestCollector(_ peer: PeerID?) -> PeerID? {
-        guard let peer, pairs[peer]?.sighting?.role == .collector,
-            connectedCount + pairs.invitingCount < acceptsCount + wantsCount,
-            !pairs.connectedPeers.contains(where: { pairs[$0]?.sighting?.role == .collector })
-        else { return nil }
-        return peer
-    }
 }
 
 extension Limits {
-    /// Neighbours that a node looks for, and takes when asked.
-    public static let neighboursWanted = 4
-    public static let neighboursAccepted = 8
-    static let collectorNeighbours = 1_024
     /// Handshakes of our own at once.
     public static let invitationsAtOnce = 4
     /// Until an invitation that nothing answers leaves its place to another; its handshake goes on.
@@ -417,6 +421,8 @@ extension Limits {
     static let nudgeTimeout = Duration.seconds(3)
     /// Before a nudge that was held back is tried again; up to twice that.
     static let nudgeRetry = Duration.milliseconds(150)
+    /// With too many neighbours, before one is let go.
+    static let trimPatience = Duration.seconds(2)
     static let fullRetry = Duration.seconds(30)
     /// Before another handshake with a peer that fell silent in the last one; up to twice that.
     static let silencePause = Duration.milliseconds(100)

@@ -5,7 +5,17 @@ struct InvitationPair: Sendable, Hashable {
     struct SightedRun: Sendable, Hashable {
         var run: RunID
         var role: Role
+        /// What it says that its route costs; nil: it has none.
         var costToCollector: UInt16?
+        /// What the best link to it costs while nothing is lost.
+        var linkCost: UInt16 = 0
+        /// The links that it was heard on, if they are such that a node wants somebody on each.
+        var links: [LinkID] = []
+        /// It says that it takes nobody.
+        var isFull = false
+
+        /// What the way to a collector over it would cost; nil: there is none.
+        var wayToCollector: UInt32? { costToCollector.map { UInt32($0) + UInt32(linkCost) } }
     }
 
     struct KnownChannel: Sendable, Hashable {
@@ -41,7 +51,16 @@ struct InvitationPair: Sendable, Hashable {
         case nudgeHeldBack(until: Instant)
         /// It did not: we invite.
         case overdue
-        case backingOff(until: Instant)
+        case backingOff(until: Instant, after: Setback)
+    }
+
+    enum Setback: Sendable, Hashable {
+        /// It could not be reached, or its channel was lost.
+        case failure
+        /// It has no place for us.
+        case declined
+        /// We gave its place to another.
+        case dropped
     }
 
     var sighting: SightedRun?
@@ -56,14 +75,13 @@ struct InvitationPair: Sendable, Hashable {
     var wantsUs = false
     /// Between back-offs that its nudges ended.
     var wakePause = GrowingPause(first: Limits.wakePauseFirst, longest: Limits.wakePauseMax)
-    var isDeclined = false
     /// Whether the connected peer has restarted.
     var suspicion = RestartSuspicion()
 
     var nextDeadline: Instant? {
         let ofState: Instant? =
             switch state {
-            case .nudging(let until, _), .nudgeHeldBack(let until), .backingOff(let until),
+            case .nudging(let until, _), .nudgeHeldBack(let until), .backingOff(let until, _),
                 .inviting(_, .awaited(let until)):
                 until
             case .idle, .inviting, .overdue: nil
@@ -81,6 +99,16 @@ struct InvitationPair: Sendable, Hashable {
     /// remembers a node that is switched off.
     var isUnanswered: Bool { if case .inviting(_, .overdue) = state { true } else { false } }
 
+    var isDeclined: Bool { if case .backingOff(_, .declined) = state { true } else { false } }
+
+    /// Whether one of us was full for the other.
+    var isRefused: Bool {
+        switch state {
+        case .backingOff(_, .declined), .backingOff(_, .dropped): sighting != nil
+        default: false
+        }
+    }
+
     /// Known, and not just found unwilling or silent.
     var isAvailable: Bool {
         if case .backingOff = state { return false }
@@ -91,7 +119,7 @@ struct InvitationPair: Sendable, Hashable {
     /// that fell silent again and again, who otherwise would hold their places for ever.
     var cost: UInt32 {
         if silences >= Limits.silencesTolerated { return .max }
-        return sighting?.role == .collector ? 0 : UInt32(sighting?.costToCollector ?? .max) + 1
+        return sighting?.role == .collector ? 0 : (sighting?.wayToCollector ?? .max - 2) + 1
     }
 
     /// Somebody who says that it is the peer has begun: give it its time. Anybody can say so, and
@@ -110,8 +138,7 @@ struct InvitationPair: Sendable, Hashable {
 
     mutating func declined(_ attempt: UInt16, until: Instant, _ now: Instant) {
         guard case .inviting(attempt, _) = state else { return }
-        state = .backingOff(until: until)
-        isDeclined = true
+        state = .backingOff(until: until, after: .declined)
         suspicion.dispel(now)
     }
 
@@ -130,9 +157,7 @@ struct InvitationPair: Sendable, Hashable {
 
     mutating func deadlineReached(_ now: Instant) {
         switch state {
-        case .backingOff(let until) where now >= until:
-            state = .idle
-            isDeclined = false
+        case .backingOff(let until, _) where now >= until: state = .idle
         case .nudging(let until, _) where now >= until: state = sighting == nil ? .idle : .overdue
         case .nudgeHeldBack(let until) where now >= until: state = .idle
         case .inviting(let attempt, .awaited(let until)) where now >= until:

@@ -15,13 +15,22 @@ struct PairTable: Sendable, Hashable {
         }
     }
 
+    /// Those on one link.
+    private struct Side: Sendable, Hashable {
+        var connectedCount = 0
+        var candidates: [Candidate] = []
+    }
+
     private let own: PeerID
     private var pairs: [PeerID: InvitationPair] = [:]
     /// Without those that do not answer.
     private(set) var invitingCount = 0
     private(set) var unansweredCount = 0
+    private(set) var connectedCollectorCount = 0
     /// The cheapest first.
     private(set) var candidates: [Candidate] = []
+    /// The same by the links that they were heard on, with how many connected ones were.
+    private var sides: [LinkID: Side] = [:]
     /// Those that asked us and that it is on us to invite, in order.
     private(set) var callers: [PeerID] = []
     /// Connected ones that seem to have restarted, in order.
@@ -55,6 +64,8 @@ struct PairTable: Sendable, Hashable {
             count(after, 1)
             count(before, -1)
             Self.move(in: &candidates, from: candidate(peer, before), to: candidate(peer, after))
+            place(before, peer, -1)
+            place(after, peer, 1)
             Self.move(in: &callers, from: caller(peer, before), to: caller(peer, after))
             Self.move(
                 in: &suspected, from: before?.suspicion.isConfirmed == true ? peer : nil,
@@ -68,8 +79,46 @@ struct PairTable: Sendable, Hashable {
     }
 
     private mutating func count(_ pair: InvitationPair?, _ step: Int) {
-        guard let pair, pair.isInviting else { return }
+        guard let pair else { return }
+        if pair.channel != nil, pair.sighting?.role == .collector {
+            connectedCollectorCount += step
+        }
+        guard pair.isInviting else { return }
         if pair.isUnanswered { unansweredCount += step } else { invitingCount += step }
+    }
+
+    /// Adds a pair to the links that it was heard on, or takes it away.
+    private mutating func place(_ pair: InvitationPair?, _ peer: PeerID, _ step: Int) {
+        guard let pair, let links = pair.sighting?.links else { return }
+        let candidate = candidate(peer, pair)
+        for link in links {
+            var side = sides.removeValue(forKey: link) ?? Side()
+            if pair.channel != nil { side.connectedCount += step }
+            Self.move(
+                in: &side.candidates, from: step < 0 ? candidate : nil,
+                to: step > 0 ? candidate : nil)
+            if side.connectedCount > 0 || !side.candidates.isEmpty { sides[link] = side }
+        }
+    }
+
+    /// Those that were full for us, or we for them, in order.
+    var refused: [PeerID] {
+        pairs.filter(\.value.isRefused).keys.sorted()
+    }
+
+    /// Whether we have nobody on a link where somebody was heard.
+    func isBare(_ link: LinkID) -> Bool { sides[link].map { $0.connectedCount == 0 } ?? false }
+
+    /// Whether a connected peer is the only one on one of its links.
+    func isAloneOnLink(_ peer: PeerID) -> Bool {
+        pairs[peer]?.sighting?.links.contains { sides[$0]?.connectedCount == 1 } ?? false
+    }
+
+    /// For each link on which nobody is connected the cheapest that was heard there.
+    var bestOnBareLinks: [PeerID] {
+        guard sides.count > 1 else { return [] }
+        let bare = sides.values.filter { $0.connectedCount == 0 }
+        return Set(bare.compactMap(\.candidates.first)).sorted().map(\.peer)
     }
 
     /// A full table forgets a peer with which nothing goes on, the dearest first. False if there is

@@ -16,9 +16,8 @@ struct RendezvousMachine {
         // How an attempt at a channel ended.
         case declined(PeerChannel, DecisionFrame)
         case failed(PeerChannel, DropReason, text: String)
-        /// The peer of this channel invites us: what to answer? `reach` is what a neighbour offers
-        /// routes to.
-        case asked(on: PeerChannel, reach: (PeerID) -> NeighbourReach)
+        /// The peer of this channel invites us: what to answer?
+        case asked(on: PeerChannel)
         /// The peer was admitted, whatever was said of it before.
         case opened(PeerID)
         /// What our route to the nearest collector costs; nil: there is none.
@@ -57,6 +56,13 @@ struct RendezvousMachine {
     struct View {
         let links: LinkTable
         let peers: Peers
+        let routing: RoutingMachine
+        /// Those that count as such; empty: all.
+        let collectors: Set<PeerID>
+
+        func reach(via neighbour: PeerID) -> NeighbourReach {
+            routing.reach(via: neighbour, collectors: collectors)
+        }
     }
 
     private let own: PeerID
@@ -116,13 +122,13 @@ struct RendezvousMachine {
             return declined(channel, decision, view, now)
         case .failed(let channel, let reason, let text):
             return failed(channel, reason, text, view, now)
-        case .asked(let channel, let reach): return asked(on: channel, reach, view, now)
+        case .asked(let channel): return asked(on: channel, view, now)
         case .opened(let peer):
             refusals.remove(peer)
             return []
         case .costToCollector(let cost):
             costToCollector = cost
-            let outputs = tell(.routeToCollector(cost != nil), view, now)
+            let outputs = tell(InvitationMachine.Input.costToCollector(cost), view, now)
             return outputs + presenceChanged(view, now)
         case .advertise(let info):
             constant.info = info ?? .empty
@@ -218,6 +224,7 @@ struct RendezvousMachine {
         case .decided(let token, let decision): return [.decided(token, decision)]
         case .probe(let token): return [.probe(token)]
         case .drop(let reason): return [.drop(reason)]
+        case .tooMany: return tell(.weighed(reaches(view)), view, now)
         case .wantsChanged: return presenceChanged(view, now)
         }
     }
@@ -240,9 +247,14 @@ struct RendezvousMachine {
     private mutating func sighted(
         _ sighting: Sighting, _ view: View, _ now: Instant
     ) -> [Output] {
+        let best = view.links.reachable(sighting.endpoints).first
         let input = InvitationMachine.Input.sighted(
-            sighting.peer, run: sighting.run, role: sighting.role,
-            costToCollector: sighting.costToCollector)
+            sighting.peer,
+            .init(
+                run: sighting.run, role: sighting.role, costToCollector: sighting.costToCollector,
+                linkCost: best.map { view.links.path(to: $0).linkClass.cost } ?? 0,
+                links: view.links.toCover(by: sighting.endpoints),
+                isFull: sighting.flags.contains(.full)))
         return [.sighted(sighting.peer, sighting.endpoints)] + tell(input, view, now)
     }
 
@@ -259,16 +271,20 @@ struct RendezvousMachine {
     /// A neighbour needs a place in our table; over the mesh only collectors and viewers are
     /// called.
     private mutating func asked(
-        on channel: PeerChannel, _ reach: (PeerID) -> NeighbourReach, _ view: View, _ now: Instant
+        on channel: PeerChannel, _ view: View, _ now: Instant
     ) -> [Output] {
-        guard let peer = channel.peer, let terms = channel.peerTerms, channel.path.endpoint != nil,
-            !view.peers.isNeighbour(peer)
+        guard let peer = channel.peer, let terms = channel.peerTerms,
+            let endpoint = channel.path.endpoint, !view.peers.isNeighbour(peer)
         else { return [.decided(channel.token, .init(verdict: .accepted, retryAfter: .zero))] }
-        let reaches = invitation.isFull ? invitation.connectedPeers.map(reach) : []
-        let input = InvitationMachine.Input.asked(
-            channel.token, by: peer, hasRoute: terms.hasRoute,
-            neighbourCount: Int(terms.neighbourCount), reaches: reaches)
-        return tell(input, view, now)
+        let request = PlaceRequest(
+            link: endpoint.link, hasRoute: terms.hasRoute, seeksShortcut: terms.seeksShortcut,
+            neighbourCount: Int(terms.neighbourCount))
+        let reaches = invitation.isFull ? reaches(view) : []
+        return tell(.asked(channel.token, by: peer, request, reaches: reaches), view, now)
+    }
+
+    private func reaches(_ view: View) -> [NeighbourReach] {
+        invitation.connectedPeers.map(view.reach)
     }
 
     /// A channel that is open already needs no handshake: it gains the link, if the peer answers
@@ -379,17 +395,6 @@ struct RendezvousMachine {
     }
 }
 
-extension EncryptionPreference {
-    /// What beacons say of it.
-    fileprivate var flags: BeaconFlags {
-        switch self {
-        case .none: .offersPlain
-        case .optional: [.offersPlain, .offersEncryption]
-        case .required: .offersEncryption
-        }
-    }
-}
-
 extension DiscoveryFrame {
     /// Where its sender takes data, if it came by multicast from there.
     fileprivate func dataEndpoint(from source: Endpoint) -> Endpoint {
@@ -403,31 +408,8 @@ extension DiscoveryFrame {
     }
 }
 
-extension NodeConfiguration {
-    func makeDiscovery(own: PeerID, seed: UInt64) -> DiscoveryMachine {
-        var identity = DiscoveryIdentity(
-            peer: own, run: run, versions: WireVersion.spoken, network: networkTag,
-            proves: !secrets.isEmpty, datagramsPerBeacon: 2)
-        if application != nil {
-            identity.lostPeerTime = Limits.lostPeerTime
-            identity.infoTimeout = Limits.displayedInfoTimeout
-            identity.rate = .ofApplications
-        }
-        return DiscoveryMachine(
-            identity: identity,
-            own: .init(
-                dataPort: dataPort, role: role, flags: role == .collector ? [] : .wantsNeighbours,
-                costToCollector: role == .collector ? 0 : nil, info: info),
-            seed: seed)
-    }
-}
-
 extension Limits {
     /// Between two handshakes with whoever uses our name.
     static let cloneBackoffFirst = Duration.seconds(10)
     static let cloneBackoffMax = Duration.seconds(640)
-    /// A neighbour that is gone is not shown to people for longer, unless it is heard.
-    static let lostPeerTime = Duration.seconds(5)
-    /// Programs decide by the info whom they invite: one that is asked for four times comes first.
-    static let displayedInfoTimeout = Duration.seconds(8)
 }

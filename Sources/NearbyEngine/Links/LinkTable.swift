@@ -24,6 +24,16 @@ struct LinkTable {
         endpoint.link.value == 0 || classes[endpoint.link] != nil
     }
 
+    /// Of the links of these endpoints those on each of which a node wants a neighbour: all that
+    /// are up, except Bluetooth, where connections are few.
+    func toCover(by endpoints: [Endpoint]) -> [LinkID] {
+        var links: [LinkID] = []
+        for link in endpoints.lazy.map(\.link) where !links.contains(link) {
+            if let linkClass = classes[link], linkClass != .bluetooth { links.append(link) }
+        }
+        return links
+    }
+
     /// Where to try to reach a peer: the cheapest links first, and in each class in the given
     /// order. Every third try begins with the next.
     func reachable(_ endpoints: [Endpoint], tries: UInt16 = 0) -> [Endpoint] {

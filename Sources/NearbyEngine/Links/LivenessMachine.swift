@@ -6,7 +6,8 @@ import NearbyWire
 /// While data flows: who receives data answers within 25 ms with any frame; after one unanswered
 /// frame the sender probes every 20 to 50 ms, and some unanswered probes later the neighbour is
 /// suspect; how soon follows its answers so far (`AnswerTimes`).
-/// Idle: a hello a second in each direction, and three that did not come are the end. Where an ICMP
+/// Idle: a hello a second in each direction; after two that did not come it is probed in the same
+/// way, and who was silent for three is given up. Where an ICMP
 /// error says that nobody is there, and that is proved, the neighbour is suspect at once.
 public struct LivenessMachine: Sendable {
     public enum Input: Sendable {
@@ -124,7 +125,7 @@ public struct LivenessMachine: Sendable {
         if let answerDue { earliest = min(earliest, answerDue) }
         if let answerExpected { earliest = min(earliest, answerExpected) }
         switch state {
-        case .alive: return earliest
+        case .alive: return min(earliest, lastHeard + Limits.silenceBeforeProbes)
         case .probing(_, let next): return min(earliest, next)
         case .suspect(let suspicion): return min(earliest, suspicion.next)
         }
@@ -196,7 +197,8 @@ public struct LivenessMachine: Sendable {
             outputs += unanswered(1, now)
         }
         switch state {
-        case .alive: break
+        case .alive:
+            if now >= lastHeard + Limits.silenceBeforeProbes { outputs += unanswered(1, now) }
         case .probing(let count, let next):
             if now >= next { outputs += unanswered(count + 1, now) }
         case .suspect(var suspicion):
@@ -282,6 +284,8 @@ extension Limits {
     static let helloInterval = Duration.seconds(1)
     /// Added to it: what is sent once a second, such as a report, makes hellos superfluous.
     static let helloJitter = Duration.milliseconds(5)..<Duration.milliseconds(25)
+    /// Two hellos, and what they take to come: then it is asked, before it is given up.
+    static let silenceBeforeProbes = Duration.milliseconds(2_150)
     /// Three hellos, and what they take to come.
     public static let neighbourTimeout = Duration.milliseconds(3_100)
     /// How long somebody who is not there may count as late at most.

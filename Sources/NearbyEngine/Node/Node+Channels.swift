@@ -15,11 +15,10 @@ extension Node {
         case .handshakeSeen(let seen):
             tellInvitation(
                 .handshakeSeen(from: seen.peer, run: seen.run, attempt: seen.attempt), now)
-        case .keyed(let channel): tellChannels(.admit(channel), now)
-        case .invited(let channel):
-            let (routing, collectors) = (mesh.routing, configuration.collectors)
-            let reach = { routing.reach(via: $0, collectors: collectors) }
-            tellRendezvous(.asked(on: channel, reach: reach), now)
+        case .keyed(let channel):
+            let isShortcut = channel.peer.map(rendezvous.invitation.isShortcut) ?? false
+            tellChannels(.admit(channel, isShortcut: isShortcut), now)
+        case .invited(let channel): tellRendezvous(.asked(on: channel), now)
         case .opened(let channel): opened(channel, now)
         case .declined(let channel, let decision):
             tellRendezvous(.declined(channel, decision), now)

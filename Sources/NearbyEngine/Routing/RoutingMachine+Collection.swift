@@ -84,8 +84,22 @@ extension RoutingMachine {
             let changes = expire(destination, isForgettable: isForgettable, now)
             if !changes.isEmpty { outputs += changes }
         }
+        for id in destinations.constrained.sorted() { requestCheaper(id, now) }
         requestRefused(now)
         return outputs
+    }
+
+    /// A far cheaper route has been offered for long enough, and is not feasible.
+    private mutating func requestCheaper(_ id: PeerID, _ now: Instant) {
+        guard let destination = destinations[id], let since = destination.constrainedSince else {
+            return
+        }
+        let due = since + Limits.cheaperRoutePatience
+        guard now >= due else { return collect(by: due) }
+        guard let seqno = destination.seqnoForCheaper(cost: neighbours.cost) else { return }
+        destinations.change(id) { $0.restartConstraint(now: now) }
+        request(id, seqno, now)
+        collect(by: now + Limits.cheaperRoutePatience)
     }
 
     /// One without a route (RFC 8966 §3.2.5).

@@ -27,7 +27,9 @@ extension RoutingMachine {
             return
         }
         guard hopLimit > 1,
-            requests.add(id, seqno: seqno, hopLimit: hopLimit - 1, by: peer, now: now)
+            requests.add(
+                id, seqno: seqno, hopLimit: hopLimit - 1, isUrgent: selected.isUrgent, by: peer,
+                now: now)
         else { return }
         ask(for: id, seqno, hopLimit: hopLimit - 1, except: peer)
     }
@@ -49,7 +51,9 @@ extension RoutingMachine {
         let hop = neighbours.areMany && selected != except ? selected : nil
         for peer in neighbours.sortedPeers where peer != except && peer == hop ?? peer {
             if neighbours.areMany, destination.candidates[peer] == nil { continue }
-            neighbours.change(peer) { $0.request(id, .init(seqno: seqno, hopLimit: hopLimit)) }
+            let request = RoutingNeighbour.Request(
+                seqno: seqno, hopLimit: hopLimit, isUrgent: destination.selected.isUrgent)
+            neighbours.change(peer) { $0.request(id, request) }
         }
     }
 }

@@ -10,22 +10,6 @@ public struct Route: Equatable, Sendable {
     public var kind: DestinationKind
 }
 
-/// What one neighbour offers routes to, routes through ourselves left out.
-public struct NeighbourReach: Hashable, Sendable {
-    public let neighbour: PeerID
-    public var others: Int
-    public var leadsToCollector: Bool
-
-    public init(_ neighbour: PeerID, others: Int, leadsToCollector: Bool) {
-        self.neighbour = neighbour
-        self.others = others
-        self.leadsToCollector = leadsToCollector
-    }
-
-    /// For dropping: who reaches many without us and leads to no collector is missed least.
-    var usefulness: Int { (leadsToCollector ? 1 << 20 : 0) - others }
-}
-
 /// Distance-vector routing with Babel's feasibility condition (RFC 8966 §3.5.1), PeerIDs as router
 /// ids: loop-free at every moment, also where a member announces what is not so.
 ///
@@ -151,23 +135,6 @@ public struct RoutingMachine: Sendable {
             least = min(least ?? .max, selected.metric)
         }
         return least
-    }
-
-    /// What a neighbour has routes to that do not lead through us.
-    ///
-    /// - Parameter collectors: those that count as such; empty: all.
-    public func reach(via neighbour: PeerID, collectors: Set<PeerID> = []) -> NeighbourReach {
-        var reach = NeighbourReach(neighbour, others: 0, leadsToCollector: false)
-        for destination in destinations.all.values {
-            guard let candidate = destination.candidates[neighbour] else { continue }
-            if destination.peer != neighbour { reach.others += 1 }
-            if candidate.kind == .collector,
-                collectors.isEmpty || collectors.contains(destination.peer)
-            {
-                reach.leadsToCollector = true
-            }
-        }
-        return reach
     }
 
     public var destinationCount: Int { destinations.count }
@@ -344,9 +311,14 @@ public struct RoutingMachine: Sendable {
             return renamed + select(name, now)
         }
         destination.use(selection, now: now)
+        let isConstrained = destination.seqnoForCheaper { cost(of: $0) } != nil
+        destination.constrain(isConstrained, now: now)
+        if isConstrained { collect(by: now + Limits.cheaperRoutePatience) }
         destinations.change(id) { $0 = destination }
         planExpiry(of: destination, wasRouteless: before.routelessSince != nil)
-        if let seqno = destination.seqnoToRequest(cost: { cost(of: $0) }) {
+        if let seqno = destination.seqnoToRequest(cost: { cost(of: $0) }),
+            mayRequest(destination, now)
+        {
             request(id, seqno, now)
         }
         return announce(destination.selected, instead: before.selected, of: id, now)
@@ -360,6 +332,20 @@ public struct RoutingMachine: Sendable {
         guard let neighbour = neighbours.only else { return false }
         return now >= destination.believedUntil ?? now
             && !neighbour.mayBelieve(in: destination.peer.short)
+    }
+
+    /// Where many routes are lost at once, those to plain nodes are asked for a little later: a
+    /// request for each of them by everybody holds up those that readings need.
+    private mutating func mayRequest(_ destination: Destination, _ now: Instant) -> Bool {
+        guard !destination.selected.isUrgent,
+            destinations.routeless.count > Limits.routesRequestedAtOnce,
+            let since = destination.routelessSince
+        else { return true }
+        let from = since + Limits.requestDelay
+        guard now < from else { return true }
+        destinations.change(destination.peer) { $0.delayRequest(until: from) }
+        collect(by: from)
+        return false
     }
 
     private func cost(of neighbour: PeerID) -> UInt16 { neighbours.cost(of: neighbour) }
@@ -416,6 +402,9 @@ extension Limits {
     /// Destinations, apart from those that are neighbours: these always find a place.
     static let routesMax = 1_024
     static let routingNeighboursMax = 1_040
+    /// More routes to plain nodes than that are asked for later.
+    static let routesRequestedAtOnce = 8
+    static let requestDelay = Duration.milliseconds(300)
     /// The neighbours' time-out and half a second.
     static let restartedForwardingDelay = Duration.milliseconds(3_500)
 }

@@ -9,6 +9,7 @@ struct SeqnoRequests: Sendable {
     private struct Pending: Sendable {
         var seqno: UInt32
         var hopLimit: UInt8
+        var isUrgent: Bool
         /// Who asked us.
         var asker: PeerID
         var until: Instant
@@ -36,24 +37,28 @@ struct SeqnoRequests: Sendable {
     }
 
     /// Whether a neighbour's request is to be passed on: none for this seqno or a newer one, that
-    /// goes as far, is pending. At the limit, or where this neighbour has its share, nothing is
-    /// sent; who still wants it asks again.
+    /// goes as far, is pending. Urgent ones find room beside the others. At the limit, or where
+    /// this neighbour has its share, nothing is sent; who still wants it asks again.
     mutating func add(
-        _ id: PeerID, seqno: UInt32, hopLimit: UInt8, by asker: PeerID, now: Instant
+        _ id: PeerID, seqno: UInt32, hopLimit: UInt8, isUrgent: Bool, by asker: PeerID,
+        now: Instant
     ) -> Bool {
         if let last = passedOn[id], last.until > now, last.seqno.isAtLeast(seqno),
             last.hopLimit >= hopLimit
         {
             return false
         }
-        let share = Limits.routingRequestsShare
+        let share = isUrgent ? Limits.urgentRequestsShare : Limits.routingRequestsShare
         if passedOn.count >= share { passedOn = passedOn.filter { $0.value.until > now } }
-        guard passedOn.count < Limits.routingRequestsMax else { return false }
+        let most = Limits.routingRequestsMax + (isUrgent ? Limits.urgentRequestsMax : 0)
+        guard passedOn.count < most else { return false }
         if passedOn.count >= share {
-            guard passedOn.values.count(where: { $0.asker == asker }) < share else { return false }
+            let own = passedOn.values.count { $0.asker == asker && $0.isUrgent == isUrgent }
+            guard own < share else { return false }
         }
         passedOn[id] = Pending(
-            seqno: seqno, hopLimit: hopLimit, asker: asker, until: now + Limits.requestTime)
+            seqno: seqno, hopLimit: hopLimit, isUrgent: isUrgent, asker: asker,
+            until: now + Limits.requestTime)
         return true
     }
 }
@@ -62,6 +67,9 @@ extension Limits {
     /// Requests of others that are pending at a time, and those of one neighbour among them.
     static let routingRequestsMax = 256
     static let routingRequestsShare = 64
+    /// The same of collectors and viewers, beside these.
+    static let urgentRequestsMax = 64
+    static let urgentRequestsShare = 16
     /// How long a request is remembered, so that it does not circle.
     static let requestTime = Duration.seconds(1)
     static let requestHopLimit: UInt8 = 64

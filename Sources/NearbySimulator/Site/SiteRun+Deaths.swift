@@ -130,9 +130,12 @@ extension SiteRun {
         }
         simulator.startTraffic(every: plan.interval)
         defer { simulator.trafficInterval = nil }
-        // What leads over the link may move, and at first everything that depends on its cost.
+        // What leads over the link may move, and at first everything that depends on its cost; what
+        // led over it before will return to it.
+        let before = Bystanders(self, low: link.low, high: link.high)
         flap(link, times: 1) {}
         var watch = Bystanders(self, low: link.low, high: link.high)
+        watch.keep(only: before)
         flap(link, times: 4) { watch.look(self) }
         add(
             "link flaps",
@@ -196,6 +199,11 @@ private struct Bystanders {
                 hops[Way(host: host.number, destination: destination)] = path[1]
             }
         }
+    }
+
+    /// Those that were bystanders before as well.
+    mutating func keep(only former: Bystanders) {
+        hops = hops.filter { former.hops[$0.key] != nil }
     }
 
     mutating func look(_ run: SiteRun) {

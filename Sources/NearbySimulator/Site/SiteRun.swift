@@ -36,7 +36,7 @@ public final class SiteRun {
     /// Runs all parts; `progress` is told of each line of the report when it is known.
     public func run(progress: (SiteReport.Fact) -> Void = { _ in }) -> SiteReport {
         let parts: [() -> Void] = [
-            start, rest, carry, countWakes, measurePaths, idle, countChannels, killRelays,
+            start, rest, carry, countWakes, idle, countChannels, measurePaths, killRelays,
             killCollector, flap,
         ]
         var told = 0

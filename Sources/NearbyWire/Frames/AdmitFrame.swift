@@ -6,7 +6,8 @@ import NearbyCore
 ///     | neighbours (1) | run id (8) | proof (32) | name (counted, ≤ 63)
 ///     | [software (counted, ≤ 31)] | later fields, skipped
 ///
-/// Role in the high four bits, preference in the low four. Flag bit 0: has a route to a collector.
+/// Role in the high four bits, preference in the low four. Flag bit 0: has a route to a collector;
+/// bit 1: the one over who reads this would be far cheaper.
 /// The proof is HMAC-SHA-256 with the admission key over role ‖ exporter ‖ client ‖ server.
 /// Software is the version of the sender's program, for people; who does not say it is not refused.
 public struct AdmitFrame: Equatable, Sendable {
@@ -14,6 +15,8 @@ public struct AdmitFrame: Equatable, Sendable {
     public var role: Role
     public var preference: EncryptionPreference
     public var hasRoute: Bool
+    /// It would take a far cheaper way to a collector over the other side, which may be full.
+    public var seeksShortcut: Bool
     /// How many neighbours it has, at most 255.
     public var neighbourCount: UInt8
     public var run: RunID
@@ -28,12 +31,14 @@ public struct AdmitFrame: Equatable, Sendable {
 
     public init(
         versions: ClosedRange<UInt8>, role: Role, preference: EncryptionPreference, hasRoute: Bool,
-        neighbourCount: UInt8, run: RunID, proof: [UInt8], name: String, software: String = ""
+        seeksShortcut: Bool = false, neighbourCount: UInt8, run: RunID, proof: [UInt8],
+        name: String, software: String = ""
     ) {
         self.versions = versions
         self.role = role
         self.preference = preference
         self.hasRoute = hasRoute
+        self.seeksShortcut = seeksShortcut
         self.neighbourCount = neighbourCount
         self.run = run
         self.proof = proof
@@ -55,7 +60,9 @@ public struct AdmitFrame: Equatable, Sendable {
         }
         self.role = role
         self.preference = preference
-        hasRoute = try reader.readUInt8() & 1 != 0
+        let flags = try reader.readUInt8()
+        hasRoute = flags & 1 != 0
+        seeksShortcut = flags & 2 != 0
         neighbourCount = try reader.readUInt8()
         run = RunID(value: try reader.readUInt64())
         proof = Array(try reader.readBytes(Self.proofByteCount))
@@ -69,7 +76,7 @@ public struct AdmitFrame: Equatable, Sendable {
         writer.write(versions.lowerBound)
         writer.write(versions.upperBound)
         writer.write(role.rawValue << 4 | preference.rawValue)
-        writer.write(hasRoute ? 1 : 0 as UInt8)
+        writer.write((hasRoute ? 1 : 0) | (seeksShortcut ? 2 : 0) as UInt8)
         writer.write(neighbourCount)
         writer.write(run.value)
         writer.write(contentsOf: proof)

@@ -20,6 +20,10 @@ struct Destination: Sendable {
         var seqno: UInt32
         var kind: DestinationKind
 
+        /// Readings go to collectors and viewers: where many routes are lost at once, theirs come
+        /// first.
+        var isUrgent: Bool { kind != .node }
+
         func differsInSeqnoOnly(from other: Selected) -> Bool {
             (hop, metric, kind) == (other.hop, other.metric, other.kind)
         }
@@ -41,6 +45,8 @@ struct Destination: Sendable {
     private(set) var source = SourceEntry()
     /// Since when there has been no route to it.
     private(set) var routelessSince: Instant?
+    /// Since when a far cheaper route has been offered that only a newer seqno would make feasible.
+    private(set) var constrainedSince: Instant?
     /// Until then no leap of its seqno is believed.
     private var leapFrom: Instant?
     /// Until then a neighbour that we lost may believe in a route through us.
@@ -91,6 +97,16 @@ struct Destination: Sendable {
         requestInterval = Limits.requestTime
     }
 
+    mutating func constrain(_ isConstrained: Bool, now: Instant) {
+        constrainedSince = isConstrained ? constrainedSince ?? now : nil
+    }
+
+    /// A newer seqno was asked for: the wait begins anew.
+    mutating func restartConstraint(now: Instant) { constrainedSince = now }
+
+    /// It is requested then for the first time.
+    mutating func delayRequest(until time: Instant) { requestAt = time }
+
     /// Nobody has a route to it through us.
     mutating func loosen() { source.loosen() }
 
@@ -113,4 +129,7 @@ struct Destination: Sendable {
 extension Limits {
     /// Between two requests for a route that nobody has: doubles from `requestTime` to this.
     static let requestTimeMax = Duration.seconds(32)
+    /// A far cheaper route that is not feasible is waited for so long before a newer seqno is asked
+    /// for: every node tells that on, and often somebody else asks, or the route is gone.
+    static let cheaperRoutePatience = Duration.seconds(5)
 }

@@ -13,6 +13,8 @@ struct DestinationTable: Sendable {
     private(set) var byShortID: [ShortID: PeerID] = [:]
     /// Those to which there is no route.
     private(set) var routeless: Set<PeerID> = []
+    /// Those whose `constrainedSince` is set.
+    private(set) var constrained: Set<PeerID> = []
     /// Asked for each packet: one look, and no copy of all that is known of the destination.
     private(set) var hops: [ShortID: PeerID] = [:]
 
@@ -51,13 +53,18 @@ struct DestinationTable: Sendable {
     mutating func change(_ id: PeerID, _ body: (inout Destination) -> Void) {
         guard let index = all.index(forKey: id) else { return }
         let wasRouteless = all.values[index].routelessSince != nil
+        let wasConstrained = all.values[index].constrainedSince != nil
         let hop = all.values[index].selected.hop
         body(&all.values[index])
         let selected = all.values[index].selected
         if selected.hop != hop { hops[id.short] = selected.hop }
         let isRouteless = all.values[index].routelessSince != nil
-        guard wasRouteless != isRouteless else { return }
-        if isRouteless { routeless.insert(id) } else { routeless.remove(id) }
+        if wasRouteless != isRouteless {
+            if isRouteless { routeless.insert(id) } else { routeless.remove(id) }
+        }
+        let isConstrained = all.values[index].constrainedSince != nil
+        guard wasConstrained != isConstrained else { return }
+        if isConstrained { constrained.insert(id) } else { constrained.remove(id) }
     }
 
     /// The routes to them stay as they are.
@@ -76,6 +83,7 @@ struct DestinationTable: Sendable {
         destination.rename(to: new)
         all[new] = destination
         if routeless.remove(id) != nil { routeless.insert(new) }
+        if constrained.remove(id) != nil { constrained.insert(new) }
         byShortID[new.short] = new
         hops[new.short] = destination.selected.hop
     }
@@ -83,6 +91,7 @@ struct DestinationTable: Sendable {
     mutating func remove(_ id: PeerID) {
         guard all.removeValue(forKey: id) != nil else { return }
         routeless.remove(id)
+        constrained.remove(id)
         byShortID[id.short] = nil
         hops[id.short] = nil
     }

@@ -48,22 +48,25 @@ extension Destination {
     }
 
     /// The seqno to ask for, if any: where every route that is offered may be a loop (RFC 8966
-    /// §3.8.2.1, avoiding starvation), and where only the feasibility distance keeps us from a
-    /// clearly cheaper one (§3.8.2.2). There an offer with an older seqno is about to be renewed.
-    /// Whoever has a route that does not lead through us has told us of it: where all who offer one
-    /// are suspect, nobody is asked, or a collector would ask hundreds for each that is slow.
+    /// §3.8.2.1, avoiding starvation). Whoever has a route that does not lead through us has told
+    /// us of it: where all who offer one are suspect, nobody is asked, or a collector would ask
+    /// hundreds for each that is slow.
     func seqnoToRequest(cost: (PeerID) -> UInt16) -> UInt32? {
-        guard let distance = source.distance else { return nil }
-        if selected.hop == nil {
-            let isOffered = candidates.contains { hop, candidate in
-                candidate.metric.adding(cost(hop)) != RoutingMessage.metricInfinite
-            }
-            return isOffered ? distance.seqno &+ 1 : nil
+        guard let distance = source.distance, selected.hop == nil else { return nil }
+        let isOffered = candidates.contains { hop, candidate in
+            candidate.metric.adding(cost(hop)) != RoutingMessage.metricInfinite
         }
+        return isOffered ? distance.seqno &+ 1 : nil
+    }
+
+    /// The seqno to ask for, if any, where only the feasibility distance keeps us from a far
+    /// cheaper route (RFC 8966 §3.8.2.2). An offer with an older seqno is about to be renewed.
+    func seqnoForCheaper(cost: (PeerID) -> UInt16) -> UInt32? {
+        guard let distance = source.distance, selected.hop != nil else { return nil }
         let directSeqno = directSeqno(cost: cost)
         let isCheaperBeyond = candidates.contains { hop, candidate in
             candidate.seqno == distance.seqno
-                && candidate.metric.adding(cost(hop)).isClearlyCheaper(than: selected.metric)
+                && candidate.metric.adding(cost(hop)).isWorthSeqno(insteadOf: selected.metric)
                 && feasibility(of: hop, directSeqno: directSeqno) == .infeasible
         }
         return isCheaperBeyond ? distance.seqno &+ 1 : nil
@@ -96,6 +99,11 @@ extension UInt16 {
     func adding(_ other: UInt16) -> UInt16 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? RoutingMessage.metricInfinite : sum
+    }
+
+    /// By a fifth: a new seqno is told to every node by every node.
+    fileprivate func isWorthSeqno(insteadOf other: UInt16) -> Bool {
+        UInt32(self) * 5 <= UInt32(other) * 4
     }
 
     /// By a tenth: what goes up and down by less changes no route.

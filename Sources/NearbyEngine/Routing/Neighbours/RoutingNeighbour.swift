@@ -6,6 +6,8 @@ struct RoutingNeighbour: Sendable {
     struct Request: Equatable, Sendable {
         var seqno: UInt32
         var hopLimit: UInt8
+        /// It goes before others.
+        var isUrgent = false
     }
 
     var cost: UInt16
@@ -121,7 +123,9 @@ struct RoutingNeighbour: Sendable {
 
     /// Requests a newer seqno of it; the limit is as above.
     mutating func request(_ id: PeerID, _ request: Request) {
-        guard requests.count < Limits.routingRequestsMax || requests[id] != nil else { return }
+        let most =
+            Limits.routingRequestsMax + (request.isUrgent ? Limits.urgentRequestsMax : 0)
+        guard requests.count < most || requests[id] != nil else { return }
         requests[id] = request
     }
 
@@ -203,7 +207,8 @@ struct RoutingNeighbour: Sendable {
         var items = known.map { RoutingMessage.Item.known(seqno: $0) }
         known = []
         let requestsMax = Limits.routingItemsMax / (hasUpdates ? 4 : 1)
-        for id in requests.keys.sorted() where items.count < requestsMax {
+        let urgent = requests.filter(\.value.isUrgent).keys.sorted()
+        for id in urgent + requests.keys.sorted() where items.count < requestsMax {
             if let request = requests.removeValue(forKey: id) {
                 items.append(
                     .request(destination: id, seqno: request.seqno, hopLimit: request.hopLimit))

@@ -1,0 +1,78 @@
+import NearbyCore
+
+/// How many neighbours a node wants, and whom beside those that it has.
+struct NeighbourWish: Sendable, Hashable {
+    /// Neighbours that it looks for.
+    let wanted: Int
+    /// And takes when asked.
+    let accepted: Int
+
+    /// - Parameter accepting: neighbours taken when asked, if not as many as the role takes.
+    init(of role: Role, accepting: Int?) {
+        let isCollector = role == .collector
+        wanted = isCollector ? 0 : Limits.neighboursWanted
+        accepted =
+            accepting ?? (isCollector ? Limits.collectorNeighbours : Limits.neighboursAccepted)
+    }
+
+    /// With those that are worth more than the number: who leads to a collector where nobody did,
+    /// a collector, a far cheaper way.
+    var most: Int { accepted + wanted }
+
+    /// Those with the cheapest ways to a collector first, then cheap ones, then a distant one, up
+    /// to the number wanted.
+    ///
+    /// - Parameter costToCollector: nil where no neighbour leads to a collector.
+    func peers(of pairs: PairTable, costToCollector: UInt16?) -> [PeerID] {
+        guard wanted > 0 else { return [] }
+        let vacancies = wanted - pairs.connectedCount
+        guard vacancies <= 0 else {
+            return vacant(vacancies, of: pairs) + pairs.bestOnBareLinks
+        }
+        guard let best = pairs.candidates.first, let sighting = pairs[best.peer]?.sighting else {
+            return []
+        }
+        // On a LAN neighbours are found sooner than the one collector, and the way over them costs
+        // twice as much.
+        if sighting.role == .collector, pairs.connectedCollectorCount == 0 { return [best.peer] }
+        // Those that are asked count as well: none of them may turn out to be too many.
+        guard pairs.connectedCount + pairs.invitingCount < most else { return [] }
+        // Whoever is on two links is a way between them, and one of few.
+        let bridged = pairs.bestOnBareLinks
+        guard bridged.isEmpty else { return bridged }
+        guard let costToCollector else {
+            // Enough of them, or even all that we accept, but none leads to a collector: one that
+            // does is worth a place more.
+            return sighting.costToCollector == nil ? [] : [best.peer]
+        }
+        return isShortcut(sighting, insteadOf: costToCollector) ? [best.peer] : []
+    }
+
+    private func vacant(_ vacancies: Int, of pairs: PairTable) -> [PeerID] {
+        let candidates = pairs.candidates
+        var wanted = candidates.prefix(vacancies).map(\.peer)
+        let isLast = pairs.connectedCount + wanted.count == self.wanted
+        if isLast, wanted.count > 1, let far = candidates.last?.peer, !wanted.contains(far) {
+            wanted[wanted.count - 1] = far
+        }
+        return wanted
+    }
+
+    /// Somebody we hear is on a far cheaper way to a collector than ours: neighbours were chosen
+    /// when nobody knew yet who would lead where.
+    func isShortcut(
+        _ sighting: InvitationPair.SightedRun, insteadOf cost: UInt16
+    ) -> Bool {
+        guard let way = sighting.wayToCollector else { return false }
+        return way * Limits.shortcutGain.worth <= UInt32(cost) * Limits.shortcutGain.of
+    }
+}
+
+extension Limits {
+    /// Neighbours that a node looks for, and takes when asked.
+    public static let neighboursWanted = 4
+    public static let neighboursAccepted = 8
+    static let collectorNeighbours = 1_024
+    /// What a way must cost at most, of what ours costs, to be worth another neighbour.
+    static let shortcutGain: (of: UInt32, worth: UInt32) = (4, 5)
+}

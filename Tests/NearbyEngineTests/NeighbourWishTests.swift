@@ -1,0 +1,197 @@
+import NearbyCore
+import NearbyWire
+import Testing
+
+@testable import NearbyEngine
+
+/// Whom a node wants beside the neighbours that it has, and whom it lets go.
+struct NeighbourWishTests {
+    private static let own = PeerID(high: 1, low: 0)
+    private static let ethernet = LinkID(value: 1)
+    private static let wifi = LinkID(value: 2)
+    private static let candidate = PeerID(high: 100, low: 0)
+
+    private static func sighting(
+        cost: UInt16?, linkCost: UInt16 = 96, links: [LinkID] = [ethernet], role: Role = .agent
+    ) -> InvitationPair.SightedRun {
+        .init(
+            run: RunID(value: 1), role: role, costToCollector: cost, linkCost: linkCost,
+            links: links)
+    }
+
+    /// With as many neighbours, all on Ethernet, and a way of this cost.
+    private static func connected(
+        _ count: Int, cost: UInt16?, collectors: Int = 0
+    ) -> InvitationMachine {
+        var machine = InvitationMachine(own: own, role: .agent, seed: 1)
+        for number in 0..<count {
+            let peer = neighbour(number)
+            let role = number < collectors ? Role.collector : .agent
+            _ = machine.handle(
+                .sighted(peer, sighting(cost: role == .collector ? 0 : nil, role: role)),
+                now: .zero)
+            _ = machine.handle(
+                .admitted(
+                    ChannelToken(value: UInt32(number)), peer: peer, run: RunID(value: 1),
+                    attempt: 1, weAreClient: true), now: .zero)
+        }
+        _ = machine.handle(.costToCollector(cost), now: .zero)
+        return machine
+    }
+
+    private static func neighbour(_ number: Int) -> PeerID {
+        PeerID(high: UInt64(number) + 2, low: 0)
+    }
+
+    private static func invited(_ outputs: [InvitationMachine.Output]) -> [PeerID] {
+        outputs.compactMap { if case .invite(let peer, _) = $0 { peer } else { nil } }
+    }
+
+    private static func invitesCandidate(
+        _ sighting: InvitationPair.SightedRun, with cost: UInt16, count: Int = 4
+    ) -> Bool {
+        var machine = connected(count, cost: cost)
+        return invited(machine.handle(.sighted(candidate, sighting), now: .zero)) == [candidate]
+    }
+
+    @Test(arguments: [(240 as UInt16, false), (241, true), (1_000, true)])
+    func aShortcutIsOneThatSavesAFifth(_ cost: UInt16, _ isOne: Bool) {
+        #expect(
+            Self.invitesCandidate(Self.sighting(cost: 97), with: cost == 241 ? 242 : cost) == isOne)
+    }
+
+    @Test func theLinkCountsToo() {
+        #expect(Self.invitesCandidate(Self.sighting(cost: 96), with: 352))
+        #expect(!Self.invitesCandidate(Self.sighting(cost: 96, linkCost: 256), with: 352))
+    }
+
+    @Test func whoHasNoRouteIsNoShortcut() {
+        #expect(!Self.invitesCandidate(Self.sighting(cost: nil), with: 60_000))
+    }
+
+    @Test func anotherLinkIsWantedWhateverIsThere() {
+        let beyond = Self.sighting(cost: nil, linkCost: 256, links: [Self.wifi])
+        #expect(Self.invitesCandidate(beyond, with: 96))
+        // It is on the link that we have neighbours on as well.
+        let here = Self.sighting(cost: nil, linkCost: 96, links: [Self.wifi, Self.ethernet])
+        #expect(Self.invitesCandidate(here, with: 96))
+        #expect(!Self.invitesCandidate(Self.sighting(cost: nil), with: 96))
+    }
+
+    @Test func noMoreAreWantedThanAreTolerated() {
+        let most = Limits.neighboursAccepted + Limits.neighboursWanted
+        #expect(Self.invitesCandidate(Self.sighting(cost: 0), with: 60_000, count: most - 1))
+        #expect(!Self.invitesCandidate(Self.sighting(cost: 0), with: 60_000, count: most))
+    }
+
+    /// A link that comes and goes is no reason to take other neighbours.
+    @Test func aWayThatBecameDearerCountsOnlyWhenItStaysSo() throws {
+        var machine = Self.connected(4, cost: 200)
+        let input = InvitationMachine.Input.sighted(Self.candidate, Self.sighting(cost: 96))
+        #expect(Self.invited(machine.handle(input, now: .zero)) == [])
+        #expect(Self.invited(machine.handle(.costToCollector(400), now: .zero)) == [])
+        #expect(Self.invited(machine.handle(input, now: .zero + .seconds(9))) == [])
+        let due = try #require(machine.nextDeadline)
+        #expect(due == Instant.zero + Limits.dearerWayPatience)
+        #expect(Self.invited(machine.handle(.deadlineReached, now: due)) == [Self.candidate])
+    }
+
+    @Test func aWayThatCameBackWasNeverGone() {
+        var machine = Self.connected(4, cost: 200)
+        _ = machine.handle(.costToCollector(nil), now: .zero)
+        _ = machine.handle(.costToCollector(200), now: .zero + .milliseconds(400))
+        #expect(machine.nextDeadline == nil)
+    }
+
+    /// Who was full for us takes us when we have no way any more: the refusal was another matter.
+    @Test func whoHasNoWayDoesNotWaitForTheEndOfRefusals() throws {
+        var machine = Self.connected(4, cost: 1_000)
+        let input = InvitationMachine.Input.sighted(Self.candidate, Self.sighting(cost: 96))
+        let outputs = machine.handle(input, now: .zero)
+        let attempt = outputs.compactMap {
+            if case .invite(Self.candidate, let attempt) = $0 { attempt } else { nil }
+        }
+        _ = machine.handle(
+            .declined(Self.candidate, try #require(attempt.first), retryAfter: Limits.fullRetry),
+            now: .zero)
+        #expect(Self.invited(machine.handle(input, now: .zero + .seconds(1))) == [])
+        _ = machine.handle(.costToCollector(nil), now: .zero + .seconds(1))
+        let due = Instant.zero + .seconds(1) + Limits.lostWayPatience
+        #expect(Self.invited(machine.handle(.deadlineReached, now: due)) == [Self.candidate])
+    }
+
+    // MARK: Who goes
+
+    private static func reaches(
+        _ count: Int, others: Int = 5, leadsToCollector: Bool = true, ourWay: Int? = nil
+    ) -> [NeighbourReach] {
+        (0..<count).map {
+            NeighbourReach(
+                neighbour($0), others: others, leadsToCollector: leadsToCollector,
+                isOurWay: $0 == ourWay)
+        }
+    }
+
+    private static func answer(
+        _ machine: inout InvitationMachine, _ request: PlaceRequest, _ reaches: [NeighbourReach]
+    ) -> DecisionFrame.Verdict? {
+        let outputs = machine.handle(
+            .asked(ChannelToken(value: 99), by: candidate, request, reaches: reaches), now: .zero)
+        for case .decided(_, let decision) in outputs { return decision.verdict }
+        return nil
+    }
+
+    @Test func whoSeeksAShortcutGetsThePlaceOfOneWithItsOwnWay() {
+        let request = PlaceRequest(
+            link: Self.ethernet, hasRoute: true, seeksShortcut: true, neighbourCount: 5)
+        var machine = Self.connected(8, cost: 96)
+        #expect(Self.answer(&machine, request, Self.reaches(8, leadsToCollector: false)) == .full)
+        #expect(Self.answer(&machine, request, Self.reaches(8, ourWay: 0)) == .accepted)
+        #expect(machine.channel(with: Self.neighbour(0)) != nil)
+        #expect(machine.connectedCount == 7)
+    }
+
+    @Test func ourOwnWayIsNeverGivenUpForAnother() {
+        let request = PlaceRequest(
+            link: Self.ethernet, hasRoute: false, seeksShortcut: false, neighbourCount: 0)
+        var machine = Self.connected(8, cost: 96)
+        var reaches = Self.reaches(8, others: 0, ourWay: 3)
+        reaches[3].others = 100
+        #expect(Self.answer(&machine, request, reaches) == .full)
+    }
+
+    @Test func whoComesOverABareLinkIsTaken() {
+        var machine = Self.connected(8, cost: 96)
+        _ = machine.handle(
+            .sighted(Self.candidate, Self.sighting(cost: nil, links: [Self.wifi])), now: .zero)
+        var request = PlaceRequest(
+            link: Self.ethernet, hasRoute: true, seeksShortcut: false, neighbourCount: 5)
+        let reaches = Self.reaches(8, leadsToCollector: false)
+        #expect(Self.answer(&machine, request, reaches) == .full)
+        request.link = Self.wifi
+        #expect(Self.answer(&machine, request, reaches) == .accepted)
+    }
+
+    @Test func tooManyAreTrimmedOneByOneAndCollectorsDoNotCount() throws {
+        var machine = Self.connected(10, cost: 96, collectors: 1)
+        let due = try #require(machine.nextDeadline)
+        #expect(due == Instant.zero + Limits.trimPatience)
+        #expect(machine.handle(.deadlineReached, now: due) == [.tooMany])
+        let outputs = machine.handle(.weighed(Self.reaches(10, ourWay: 0)), now: due)
+        #expect(outputs.contains(.close(ChannelToken(value: 1), .dropped)))
+        #expect(machine.connectedCount == 9)
+        // Eight and a collector are not too many.
+        let later = due + Limits.trimPatience
+        #expect(!machine.handle(.deadlineReached, now: later).contains(.tooMany))
+    }
+
+    @Test func whoDependsOnUsIsNotTrimmed() throws {
+        var machine = Self.connected(10, cost: 96)
+        let due = try #require(machine.nextDeadline)
+        _ = machine.handle(.deadlineReached, now: due)
+        let outputs = machine.handle(
+            .weighed(Self.reaches(10, leadsToCollector: false)), now: due)
+        #expect(outputs == [])
+        #expect(machine.connectedCount == 10)
+    }
+}
