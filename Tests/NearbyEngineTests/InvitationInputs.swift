@@ -18,8 +18,8 @@ extension InvitationMachine.Input {
 
 extension RendezvousMachine.View {
     init(links: LinkTable, peers: Peers) {
-        self.init(
-            links: links, peers: peers,
-            routing: RoutingMachine(own: PeerID(high: 1, low: 1), kind: .node), collectors: [])
+        self.init(links: links, peers: peers) {
+            NeighbourReach($0, others: 0, leadsToCollector: false)
+        }
     }
 }

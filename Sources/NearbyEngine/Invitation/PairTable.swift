@@ -103,7 +103,9 @@ struct PairTable: Sendable, Hashable {
 
     /// Those that were full for us, or we for them, in order.
     var refused: [PeerID] {
-        pairs.filter(\.value.isRefused).keys.sorted()
+        var refused: [PeerID] = []
+        for (peer, pair) in pairs where pair.isRefused { refused.append(peer) }
+        return refused.sorted()
     }
 
     /// Whether we have nobody on a link where somebody was heard.
@@ -117,8 +119,11 @@ struct PairTable: Sendable, Hashable {
     /// For each link on which nobody is connected the cheapest that was heard there.
     var bestOnBareLinks: [PeerID] {
         guard sides.count > 1 else { return [] }
-        let bare = sides.values.filter { $0.connectedCount == 0 }
-        return Set(bare.compactMap(\.candidates.first)).sorted().map(\.peer)
+        var best: [PeerID] = []
+        for side in sides.values where side.connectedCount == 0 {
+            if let peer = side.candidates.first?.peer, !best.contains(peer) { best.append(peer) }
+        }
+        return best.sorted()
     }
 
     /// A full table forgets a peer with which nothing goes on, the dearest first. False if there is

@@ -56,13 +56,8 @@ struct RendezvousMachine {
     struct View {
         let links: LinkTable
         let peers: Peers
-        let routing: RoutingMachine
-        /// Those that count as such; empty: all.
-        let collectors: Set<PeerID>
-
-        func reach(via neighbour: PeerID) -> NeighbourReach {
-            routing.reach(via: neighbour, collectors: collectors)
-        }
+        /// What a neighbour offers routes to.
+        let reach: (PeerID) -> NeighbourReach
     }
 
     private let own: PeerID

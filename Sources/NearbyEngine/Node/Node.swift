@@ -148,9 +148,9 @@ public final class Node {
     // Each once in the program, however many places call it: it copies what the machine sees.
 
     @inline(never) func tellRendezvous(_ input: RendezvousMachine.Input, _ now: Instant) {
-        let view = RendezvousMachine.View(
-            links: links, peers: peers, routing: mesh.routing,
-            collectors: configuration.collectors)
+        let view = RendezvousMachine.View(links: links, peers: peers) {
+            self.mesh.routing.reach(via: $0, collectors: self.configuration.collectors)
+        }
         work.add(rendezvous.handle(input, seeing: view, now: now), as: Work.rendezvous)
     }
 

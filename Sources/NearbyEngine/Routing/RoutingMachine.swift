@@ -311,7 +311,7 @@ public struct RoutingMachine: Sendable {
             return renamed + select(name, now)
         }
         destination.use(selection, now: now)
-        let isConstrained = destination.seqnoForCheaper { cost(of: $0) } != nil
+        let isConstrained = neighbours.seqnoForCheaper(to: destination) != nil
         destination.constrain(isConstrained, now: now)
         if isConstrained { collect(by: now + Limits.cheaperRoutePatience) }
         destinations.change(id) { $0 = destination }

@@ -94,6 +94,14 @@ extension Destination {
     }
 }
 
+extension RoutingNeighbourTable {
+    /// The seqno to ask for where a far cheaper route is not feasible.
+    @inline(never)
+    func seqnoForCheaper(to destination: Destination) -> UInt32? {
+        destination.seqnoForCheaper { cost(of: $0) }
+    }
+}
+
 extension UInt16 {
     /// The sum of two metrics; infinity absorbs.
     func adding(_ other: UInt16) -> UInt16 {

@@ -207,8 +207,10 @@ struct RoutingNeighbour: Sendable {
         var items = known.map { RoutingMessage.Item.known(seqno: $0) }
         known = []
         let requestsMax = Limits.routingItemsMax / (hasUpdates ? 4 : 1)
-        let urgent = requests.filter(\.value.isUrgent).keys.sorted()
-        for id in urgent + requests.keys.sorted() where items.count < requestsMax {
+        let waiting = requests.keys.sorted()
+        var inTurn = waiting.filter { requests[$0]?.isUrgent == true }
+        inTurn += waiting
+        for id in inTurn where items.count < requestsMax {
             if let request = requests.removeValue(forKey: id) {
                 items.append(
                     .request(destination: id, seqno: request.seqno, hopLimit: request.hopLimit))
