@@ -75,25 +75,25 @@ struct SeqnoRequestsTests {
     }
 
     /// Readings wait for routes to collectors, however many others were lost with them.
-    @Test func urgentOnesFindRoomBesideTheOthersUpToTheirShare() {
+    @Test func urgentOnesHaveATableOfTheirOwn() {
         var requests = SeqnoRequests()
-        for number in 0..<Limits.routingRequestsMax {
-            _ = requests.add(
-                RoutingNetwork.peer(number), seqno: 1, hopLimit: 9, isUrgent: false,
-                by: RoutingNetwork.peer(10_000 + number), now: .zero)
-        }
-        let share = Limits.urgentRequestsShare
-        let sent = (0...share).map {
+        func add(_ number: Int, isUrgent: Bool, by asker: PeerID) -> Bool {
             requests.add(
-                RoutingNetwork.peer(1_000 + $0), seqno: 1, hopLimit: 9, isUrgent: true, by: asker,
+                RoutingNetwork.peer(number), seqno: 1, hopLimit: 9, isUrgent: isUrgent, by: asker,
                 now: .zero)
         }
-        #expect(sent == Array(repeating: true, count: share) + [false])
-        let ofOthers = (0...Limits.urgentRequestsMax).map {
-            requests.add(
-                RoutingNetwork.peer(2_000 + $0), seqno: 1, hopLimit: 9, isUrgent: true,
-                by: RoutingNetwork.peer(20_000 + $0), now: .zero)
+        for number in 0..<Limits.routingRequestsMax {
+            _ = add(number, isUrgent: false, by: RoutingNetwork.peer(10_000 + number))
         }
-        #expect(ofOthers.count(where: { $0 }) == Limits.urgentRequestsMax - share)
+        let share = Limits.routingRequestsShare
+        let sent = (0...share).map { add(1_000 + $0, isUrgent: true, by: asker) }
+        #expect(sent == Array(repeating: true, count: share) + [false])
+        let plain = add(2_000, isUrgent: false, by: other)
+        #expect(!plain)
+        let most = Limits.routingRequestsMax
+        let ofOthers = (0..<most).map {
+            add(3_000 + $0, isUrgent: true, by: RoutingNetwork.peer(20_000 + $0))
+        }
+        #expect(ofOthers.count(where: { $0 }) == most - share)
     }
 }

@@ -73,6 +73,7 @@ struct InvitationMachine: Sendable, Hashable {
     /// Between losses of our route that ended back-offs.
     private var strandedPause = GrowingPause(
         first: Limits.wakePauseFirst, longest: Limits.wakePauseMax)
+    private var pauses = PlacePauses()
     /// At most `Limits.dialedPeersMax`.
     private var dialed: Set<PeerID> = []
     /// When one of too many neighbours is to go.
@@ -178,15 +179,20 @@ struct InvitationMachine: Sendable, Hashable {
         _ reaches: [NeighbourReach], _ now: Instant
     ) -> [Output] {
         let accepted = DecisionFrame(verdict: .accepted, retryAfter: .zero)
-        let isBridge = pairs.isBare(request.link) && connectedCount < wish.most
-        guard isFull, !isBridge, pairs[peer]?.channel == nil else {
+        guard isFull, pairs[peer]?.channel == nil else { return [.decided(token, accepted)] }
+        if connectedCount < wish.most, pairs.isBare(request.link, for: peer),
+            pauses.takesBridge(on: request.link, now)
+        {
             return [.decided(token, accepted)]
         }
-        let dispensable = pairs.dispensable(for: request, of: reaches, besides: dialed)
+        let mayEvict = pauses.mayEvict(for: request, isDropped: pairs[peer]?.isDropped, now)
+        let dispensable =
+            mayEvict ? pairs.dispensable(for: request, of: reaches, besides: dialed) : nil
         guard let dispensable, let close = drop(dispensable, now) else {
             let full = DecisionFrame(verdict: .full, retryAfter: Limits.fullRetry)
             return [.decided(token, full)]
         }
+        pauses.evicted(for: request, now)
         return [.decided(token, accepted), close]
     }
 
@@ -197,11 +203,11 @@ struct InvitationMachine: Sendable, Hashable {
         return .close(channel.token, .dropped)
     }
 
-    /// Of more neighbours than are taken when asked one goes that has its own way to a collector;
-    /// more of them, or one when there is one, a little later.
+    /// Of more neighbours than are taken when asked one goes that has its own way to a collector,
+    /// or that has none where we need the place for one that has.
     private mutating func weighed(_ reaches: [NeighbourReach], _ now: Instant) -> [Output] {
-        let dispensable = pairs.dispensable(
-            of: reaches.filter(\.leadsToCollector), besides: dialed)
+        let spare = reaches.filter { $0.leadsToCollector == (way.cost != nil) }
+        let dispensable = pairs.dispensable(of: spare, besides: dialed)
         guard let dispensable, let close = drop(dispensable, now) else { return [] }
         return [close]
     }
@@ -341,12 +347,8 @@ struct InvitationMachine: Sendable, Hashable {
 
     /// Who came without a way, and from two sides at once, may have taken more than it would.
     private mutating func planTrimming(_ now: Instant) {
-        let count = pairs.connectedCount - pairs.connectedCollectorCount
-        if role == .collector || way.cost == nil || count <= wish.accepted {
-            trimAt = nil
-        } else {
-            trimAt = trimAt ?? now + Limits.trimPatience
-        }
+        let isTooMany = wish.isTooMany(pairs, hasWay: way.cost != nil, besides: dialed)
+        trimAt = isTooMany && role != .collector ? trimAt ?? now + Limits.trimPatience : nil
     }
 
     // MARK: The plan
@@ -356,9 +358,14 @@ struct InvitationMachine: Sendable, Hashable {
         var outputs: [Output] = []
         let dials = dialed.filter { pairs[$0]?.channel == nil }
         for peer in dials.sorted() { outputs += approach(peer, now) }
-        let wanted = wish.peers(of: pairs, costToCollector: way.cost)
+        let wanted = wish.peers(
+            of: pairs, costToCollector: way.cost, takesShortcuts: pauses.takesShortcut(now))
         for peer in Set(wanted + pairs.suspected).subtracting(dials).sorted() {
-            outputs += approach(peer, now)
+            let steps = approach(peer, now)
+            if !steps.isEmpty, connectedCount >= wish.wanted, isShortcut(peer) {
+                pauses.triedShortcut(now)
+            }
+            outputs += steps
         }
         while pairs.connectedCount + pairs.invitingCount < wish.accepted,
             hasPlace(of: invitationsAtOnce), let peer = pairs.callers.first
@@ -421,16 +428,10 @@ extension Limits {
     static let nudgeTimeout = Duration.seconds(3)
     /// Before a nudge that was held back is tried again; up to twice that.
     static let nudgeRetry = Duration.milliseconds(150)
-    /// With too many neighbours, before one is let go.
-    static let trimPatience = Duration.seconds(2)
     static let fullRetry = Duration.seconds(30)
     /// Before another handshake with a peer that fell silent in the last one; up to twice that.
     static let silencePause = Duration.milliseconds(100)
     static let silencePauseMax = Duration.seconds(8)
-    /// Before others are preferred.
-    static let silencesTolerated = 3
-    /// Peers that a program calls at once.
-    static let dialedPeersMax = 512
     /// All that discovery knows.
     static let pairsMax = discoveryPeersMax
 }

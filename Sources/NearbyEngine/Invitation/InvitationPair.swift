@@ -11,8 +11,6 @@ struct InvitationPair: Sendable, Hashable {
         var linkCost: UInt16 = 0
         /// The links that it was heard on, if they are such that a node wants somebody on each.
         var links: [LinkID] = []
-        /// It says that it takes nobody.
-        var isFull = false
 
         /// What the way to a collector over it would cost; nil: there is none.
         var wayToCollector: UInt32? { costToCollector.map { UInt32($0) + UInt32(linkCost) } }
@@ -101,13 +99,10 @@ struct InvitationPair: Sendable, Hashable {
 
     var isDeclined: Bool { if case .backingOff(_, .declined) = state { true } else { false } }
 
+    var isDropped: Bool { if case .backingOff(_, .dropped) = state { true } else { false } }
+
     /// Whether one of us was full for the other.
-    var isRefused: Bool {
-        switch state {
-        case .backingOff(_, .declined), .backingOff(_, .dropped): sighting != nil
-        default: false
-        }
-    }
+    var isRefused: Bool { sighting != nil && (isDeclined || isDropped) }
 
     /// Known, and not just found unwilling or silent.
     var isAvailable: Bool {
@@ -210,6 +205,8 @@ struct RestartSuspicion: Sendable, Hashable {
 }
 
 extension Limits {
+    /// Handshakes in a row in which a peer fell silent, before others are preferred.
+    static let silencesTolerated = 3
     /// A neighbour that still has our channel answers within this time, or it has restarted.
     static let restartTimeout = Duration.milliseconds(60)
     /// After a suspicion that a peer has restarted; doubles with each.

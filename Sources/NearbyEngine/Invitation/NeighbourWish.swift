@@ -22,8 +22,12 @@ struct NeighbourWish: Sendable, Hashable {
     /// Those with the cheapest ways to a collector first, then cheap ones, then a distant one, up
     /// to the number wanted.
     ///
-    /// - Parameter costToCollector: nil where no neighbour leads to a collector.
-    func peers(of pairs: PairTable, costToCollector: UInt16?) -> [PeerID] {
+    /// - Parameters:
+    ///   - costToCollector: nil where no neighbour leads to a collector.
+    ///   - takesShortcuts: none was tried just now. Who was asked for one may still be invited.
+    func peers(
+        of pairs: PairTable, costToCollector: UInt16?, takesShortcuts: Bool
+    ) -> [PeerID] {
         guard wanted > 0 else { return [] }
         let vacancies = wanted - pairs.connectedCount
         guard vacancies <= 0 else {
@@ -39,13 +43,23 @@ struct NeighbourWish: Sendable, Hashable {
         guard pairs.connectedCount + pairs.invitingCount < most else { return [] }
         // Whoever is on two links is a way between them, and one of few.
         let bridged = pairs.bestOnBareLinks
-        guard bridged.isEmpty else { return bridged }
         guard let costToCollector else {
             // Enough of them, or even all that we accept, but none leads to a collector: one that
             // does is worth a place more.
-            return sighting.costToCollector == nil ? [] : [best.peer]
+            return sighting.costToCollector == nil ? bridged : bridged + [best.peer]
         }
+        guard bridged.isEmpty else { return bridged }
+        guard takesShortcuts || pairs[best.peer]?.state != .idle else { return [] }
         return isShortcut(sighting, insteadOf: costToCollector) ? [best.peer] : []
+    }
+
+    /// Whether one is to go: collectors and those that a program calls do not count, nor does
+    /// anybody where there is no way to a collector yet, unless no place is left to find one.
+    func isTooMany(_ pairs: PairTable, hasWay: Bool, besides dialed: Set<PeerID>) -> Bool {
+        guard hasWay else { return pairs.connectedCount >= most }
+        let count = pairs.connectedCount - pairs.connectedCollectorCount
+        guard count > accepted else { return false }
+        return count - dialed.count { pairs[$0]?.channel != nil } > accepted
     }
 
     private func vacant(_ vacancies: Int, of pairs: PairTable) -> [PeerID] {
@@ -75,4 +89,8 @@ extension Limits {
     static let collectorNeighbours = 1_024
     /// What a way must cost at most, of what ours costs, to be worth another neighbour.
     static let shortcutGain: (of: UInt32, worth: UInt32) = (4, 5)
+    /// With too many neighbours, before one is let go.
+    static let trimPatience = Duration.seconds(2)
+    /// Peers that a program calls at once.
+    static let dialedPeersMax = 512
 }

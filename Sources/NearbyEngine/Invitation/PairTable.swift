@@ -108,8 +108,11 @@ struct PairTable: Sendable, Hashable {
         return refused.sorted()
     }
 
-    /// Whether we have nobody on a link where somebody was heard.
-    func isBare(_ link: LinkID) -> Bool { sides[link].map { $0.connectedCount == 0 } ?? false }
+    /// Whether we have nobody on a link on which this peer was heard.
+    func isBare(_ link: LinkID, for peer: PeerID) -> Bool {
+        guard pairs[peer]?.sighting?.links.contains(link) == true else { return false }
+        return sides[link]?.connectedCount ?? 0 == 0
+    }
 
     /// Whether a connected peer is the only one on one of its links.
     func isAloneOnLink(_ peer: PeerID) -> Bool {
@@ -118,7 +121,6 @@ struct PairTable: Sendable, Hashable {
 
     /// For each link on which nobody is connected the cheapest that was heard there.
     var bestOnBareLinks: [PeerID] {
-        guard sides.count > 1 else { return [] }
         var best: [PeerID] = []
         for side in sides.values where side.connectedCount == 0 {
             if let peer = side.candidates.first?.peer, !best.contains(peer) { best.append(peer) }

@@ -12,27 +12,68 @@ struct PlaceRequest: Sendable, Hashable {
 
 extension PairTable {
     /// A neighbour that can do without us. For a peer that has no route to a collector, or fewer
-    /// than two neighbours, or is on a link on which we have nobody, one that seems to; for one
-    /// that only has a far longer way otherwise, one that certainly can.
+    /// than two neighbours, one that seems to; for one that only has a far longer way otherwise,
+    /// one that certainly can.
     func dispensable(
         for request: PlaceRequest, of reaches: [NeighbourReach], besides dialed: Set<PeerID>
     ) -> PeerID? {
-        if !request.hasRoute || request.neighbourCount < 2 || isBare(request.link) {
+        if !request.hasRoute || request.neighbourCount < 2 {
             return dispensable(of: reaches, besides: dialed)
         }
         guard request.seeksShortcut else { return nil }
         return dispensable(of: reaches.filter(\.leadsToCollector), besides: dialed)
     }
 
-    /// A neighbour that reaches at least three others by other routes and is no way of ours, those
-    /// that lead to a collector last.
+    /// A neighbour that reaches at least three others by other routes and is neither a collector
+    /// nor a way of ours to one, those that lead to a collector last.
     func dispensable(of reaches: [NeighbourReach], besides dialed: Set<PeerID>) -> PeerID? {
         let dispensable = reaches.filter {
             $0.others >= 3 && !$0.isOurWay && !dialed.contains($0.neighbour)
                 && !isAloneOnLink($0.neighbour)
+                && self[$0.neighbour]?.sighting?.role != .collector
         }
         return dispensable.min {
             ($0.usefulness, $0.neighbour) < ($1.usefulness, $1.neighbour)
         }?.neighbour
     }
+}
+
+/// What keeps a crowd from pushing each other out for ever, and beacons that promise too much from
+/// handshakes without end.
+struct PlacePauses: Sendable, Hashable {
+    /// Between neighbours that were dropped for others that had a route.
+    private var eviction = GrowingPause(
+        first: Limits.shortcutPauseFirst, longest: Limits.shortcutPauseMax)
+    private var shortcut = GrowingPause(
+        first: Limits.shortcutPauseFirst, longest: Limits.shortcutPauseMax)
+    /// Until then no other bridge is taken on these links: the last one is being admitted.
+    private var bridgesFrom: [LinkID: Instant] = [:]
+
+    mutating func takesBridge(on link: LinkID, _ now: Instant) -> Bool {
+        guard bridgesFrom[link] ?? now <= now else { return false }
+        bridgesFrom = bridgesFrom.filter { $0.value > now }
+        bridgesFrom[link] = now + Limits.bridgePatience
+        return true
+    }
+
+    /// Whoever has a route asks for a better one: ever more rarely, and not who was just dropped.
+    func mayEvict(for request: PlaceRequest, isDropped: Bool?, _ now: Instant) -> Bool {
+        !request.hasRoute || isDropped != true && eviction.isOver(now)
+    }
+
+    mutating func evicted(for request: PlaceRequest, _ now: Instant) {
+        if request.hasRoute { eviction.begin(now) }
+    }
+
+    func takesShortcut(_ now: Instant) -> Bool { shortcut.isOver(now) }
+
+    mutating func triedShortcut(_ now: Instant) { shortcut.begin(now) }
+}
+
+extension Limits {
+    /// Between two of these; doubles to the maximum.
+    static let shortcutPauseFirst = Duration.seconds(1)
+    static let shortcutPauseMax = Duration.seconds(64)
+    /// Until a peer that was taken on a bare link has its channel.
+    static let bridgePatience = Duration.seconds(2)
 }

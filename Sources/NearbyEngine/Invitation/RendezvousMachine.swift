@@ -248,8 +248,7 @@ struct RendezvousMachine {
             .init(
                 run: sighting.run, role: sighting.role, costToCollector: sighting.costToCollector,
                 linkCost: best.map { view.links.path(to: $0).linkClass.cost } ?? 0,
-                links: view.links.toCover(by: sighting.endpoints),
-                isFull: sighting.flags.contains(.full)))
+                links: view.links.toCover(by: sighting.endpoints)))
         return [.sighted(sighting.peer, sighting.endpoints)] + tell(input, view, now)
     }
 

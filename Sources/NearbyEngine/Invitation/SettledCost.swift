@@ -8,24 +8,22 @@ struct SettledCost: Sendable, Hashable {
     private(set) var cost: UInt16?
     /// What it has been since.
     private var latest: UInt16?
-    /// When the latest counts.
-    private(set) var deadline: Instant?
+    /// When the latest counts: it is none, or it has not been as cheap for long, whatever it was.
+    private var lostFrom: Instant?
+    private var dearerFrom: Instant?
 
     init(_ cost: UInt16?) {
         self.cost = cost
         latest = cost
     }
 
+    var deadline: Instant? { [lostFrom, dearerFrom].compactMap { $0 }.min() }
+
     mutating func change(to new: UInt16?, now: Instant) {
-        let wasLost = latest == nil
         latest = new
-        guard let cost else { return accept() }
-        guard let new else {
-            let end = now + Limits.lostWayPatience
-            return deadline = wasLost ? deadline ?? end : end
-        }
-        if new <= cost { return accept() }
-        if deadline == nil || wasLost { deadline = now + Limits.dearerWayPatience }
+        guard let cost, new ?? .max > cost else { return accept() }
+        lostFrom = new == nil ? lostFrom ?? now + Limits.lostWayPatience : nil
+        dearerFrom = dearerFrom ?? now + Limits.dearerWayPatience
     }
 
     /// True if there is no way any more.
@@ -38,7 +36,7 @@ struct SettledCost: Sendable, Hashable {
 
     private mutating func accept() {
         cost = latest
-        deadline = nil
+        (lostFrom, dearerFrom) = (nil, nil)
     }
 }
 

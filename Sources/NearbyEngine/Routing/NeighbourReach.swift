@@ -34,7 +34,8 @@ extension DestinationTable {
                 collectors.isEmpty || collectors.contains(destination.peer)
             {
                 reach.leadsToCollector = true
-                if destination.selected.hop == neighbour { reach.isOurWay = true }
+                // While it is suspect there is none.
+                if destination.selected.hop ?? neighbour == neighbour { reach.isOurWay = true }
             }
         }
         return reach

@@ -9,7 +9,6 @@ struct SeqnoRequests: Sendable {
     private struct Pending: Sendable {
         var seqno: UInt32
         var hopLimit: UInt8
-        var isUrgent: Bool
         /// Who asked us.
         var asker: PeerID
         var until: Instant
@@ -18,12 +17,14 @@ struct SeqnoRequests: Sendable {
     /// One for each destination at most.
     private var own: [PeerID: (seqno: UInt32, until: Instant)] = [:]
     private var passedOn: [PeerID: Pending] = [:]
+    /// Those for collectors and viewers, beside the others.
+    private var urgent: [PeerID: Pending] = [:]
 
     /// Whether our own request is to be sent: none for this seqno or a newer one is pending, nor
     /// one of others that goes far. Then this one is, for `Limits.requestTime`.
     mutating func add(_ id: PeerID, seqno: UInt32, now: Instant) -> Bool {
         if let last = own[id], last.until > now, last.seqno.isAtLeast(seqno) { return false }
-        if let last = passedOn[id], last.until > now, last.seqno.isAtLeast(seqno),
+        if let last = passedOn[id] ?? urgent[id], last.until > now, last.seqno.isAtLeast(seqno),
             last.hopLimit >= Limits.requestHopLimit / 2
         {
             return false
@@ -43,33 +44,39 @@ struct SeqnoRequests: Sendable {
         _ id: PeerID, seqno: UInt32, hopLimit: UInt8, isUrgent: Bool, by asker: PeerID,
         now: Instant
     ) -> Bool {
-        if let last = passedOn[id], last.until > now, last.seqno.isAtLeast(seqno),
-            last.hopLimit >= hopLimit
+        let pending = Pending(
+            seqno: seqno, hopLimit: hopLimit, asker: asker, until: now + Limits.requestTime)
+        return isUrgent
+            ? Self.add(pending, for: id, to: &urgent, now)
+            : Self.add(pending, for: id, to: &passedOn, now)
+    }
+
+    private static func add(
+        _ new: Pending, for id: PeerID, to table: inout [PeerID: Pending], _ now: Instant
+    ) -> Bool {
+        if let last = table[id], last.until > now, last.seqno.isAtLeast(new.seqno),
+            last.hopLimit >= new.hopLimit
         {
             return false
         }
-        let share = isUrgent ? Limits.urgentRequestsShare : Limits.routingRequestsShare
-        if passedOn.count >= share { passedOn = passedOn.filter { $0.value.until > now } }
-        let most = Limits.routingRequestsMax + (isUrgent ? Limits.urgentRequestsMax : 0)
-        guard passedOn.count < most else { return false }
-        if passedOn.count >= share {
-            let own = passedOn.values.count { $0.asker == asker && $0.isUrgent == isUrgent }
-            guard own < share else { return false }
+        let share = Limits.routingRequestsShare
+        if table.count >= share { table = table.filter { $0.value.until > now } }
+        guard table.count < Limits.routingRequestsMax else { return false }
+        if table.count >= share {
+            guard table.values.count(where: { $0.asker == new.asker }) < share else {
+                return false
+            }
         }
-        passedOn[id] = Pending(
-            seqno: seqno, hopLimit: hopLimit, isUrgent: isUrgent, asker: asker,
-            until: now + Limits.requestTime)
+        table[id] = new
         return true
     }
 }
 
 extension Limits {
-    /// Requests of others that are pending at a time, and those of one neighbour among them.
+    /// Requests of others that are pending at a time, and those of one neighbour among them; as
+    /// many again for collectors and viewers.
     static let routingRequestsMax = 256
     static let routingRequestsShare = 64
-    /// The same of collectors and viewers, beside these.
-    static let urgentRequestsMax = 64
-    static let urgentRequestsShare = 16
     /// How long a request is remembered, so that it does not circle.
     static let requestTime = Duration.seconds(1)
     static let requestHopLimit: UInt8 = 64

@@ -123,8 +123,7 @@ struct RoutingNeighbour: Sendable {
 
     /// Requests a newer seqno of it; the limit is as above.
     mutating func request(_ id: PeerID, _ request: Request) {
-        let most =
-            Limits.routingRequestsMax + (request.isUrgent ? Limits.urgentRequestsMax : 0)
+        let most = Limits.routingRequestsMax * (request.isUrgent ? 2 : 1)
         guard requests.count < most || requests[id] != nil else { return }
         requests[id] = request
     }
