@@ -20,7 +20,7 @@ enum TableSizes {
             (
                 "neighbours", peers.neighbourCount,
                 node.configuration.role == .collector
-                    ? Limits.collectorNeighbours : accepted + 4
+                    ? Limits.collectorNeighbours : accepted + Limits.neighboursWanted + 1
             ),
         ]
     }

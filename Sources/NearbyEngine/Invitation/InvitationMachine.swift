@@ -164,8 +164,8 @@ struct InvitationMachine: Sendable, Hashable {
 
     // MARK: Inputs
 
-    /// Who has no way to a collector any more is taken by those that were full for it before: it
-    /// need not wait for the end of their refusals, if that was not just tried.
+    /// Who has no way to a collector any more asks again those that were full for it, and those
+    /// that it dropped, if that was not just tried.
     private mutating func strand(_ now: Instant) {
         guard strandedPause.isOver(now) else { return }
         strandedPause.begin(now)
@@ -180,8 +180,8 @@ struct InvitationMachine: Sendable, Hashable {
     ) -> [Output] {
         let accepted = DecisionFrame(verdict: .accepted, retryAfter: .zero)
         guard isFull, pairs[peer]?.channel == nil else { return [.decided(token, accepted)] }
-        if connectedCount < wish.most, pairs.isBare(request.link, for: peer),
-            pauses.takesBridge(on: request.link, now)
+        if pairs.isBare(request.link, for: peer),
+            pauses.takesBridge(on: request.link, room: wish.most - connectedCount, now)
         {
             return [.decided(token, accepted)]
         }
@@ -206,7 +206,9 @@ struct InvitationMachine: Sendable, Hashable {
     /// Of more neighbours than are taken when asked one goes that has its own way to a collector,
     /// or that has none where we need the place for one that has.
     private mutating func weighed(_ reaches: [NeighbourReach], _ now: Instant) -> [Output] {
-        let spare = reaches.filter { $0.leadsToCollector == (way.cost != nil) }
+        let hasWay = way.cost != nil
+        guard wish.isTooMany(pairs, hasWay: hasWay, besides: dialed) else { return [] }
+        let spare = reaches.filter { $0.leadsToCollector == hasWay }
         let dispensable = pairs.dispensable(of: spare, besides: dialed)
         guard let dispensable, let close = drop(dispensable, now) else { return [] }
         return [close]
@@ -268,7 +270,8 @@ struct InvitationMachine: Sendable, Hashable {
         var pair = pairs[peer] ?? InvitationPair()
         // Of those that answer late, no more than there could be otherwise.
         if role != .collector, channel.weAreClient, pair.channel == nil, !dialed.contains(peer),
-            connectedCount >= wish.most, !isFirstCollector(pair)
+            connectedCount >= wish.most,
+            pair.sighting?.role != .collector || pairs.connectedCollectorCount > 0
         {
             pair.state = .backingOff(until: now + Limits.fullRetry, after: .dropped)
             pairs[peer] = pair
@@ -294,10 +297,6 @@ struct InvitationMachine: Sendable, Hashable {
         pair.wakePause = GrowingPause(first: Limits.wakePauseFirst, longest: Limits.wakePauseMax)
         pairs[peer] = pair
         return outputs
-    }
-
-    private func isFirstCollector(_ pair: InvitationPair) -> Bool {
-        pair.sighting?.role == .collector && pairs.connectedCollectorCount == 0
     }
 
     /// Whether a channel that the peer invited to is the one that would be used anyway.

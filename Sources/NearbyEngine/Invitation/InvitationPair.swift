@@ -57,7 +57,7 @@ struct InvitationPair: Sendable, Hashable {
         case failure
         /// It has no place for us.
         case declined
-        /// We gave its place to another.
+        /// We have no place for it.
         case dropped
     }
 

@@ -16,11 +16,11 @@ struct NeighbourWish: Sendable, Hashable {
     }
 
     /// With those that are worth more than the number: who leads to a collector where nobody did,
-    /// a collector, a far cheaper way.
+    /// who is on a link on which we have nobody, a far cheaper way. One collector may come beyond.
     var most: Int { accepted + wanted }
 
     /// Those with the cheapest ways to a collector first, then cheap ones, then a distant one, up
-    /// to the number wanted.
+    /// to the number wanted; beside them one for each link on which we have nobody.
     ///
     /// - Parameters:
     ///   - costToCollector: nil where no neighbour leads to a collector.
@@ -48,9 +48,10 @@ struct NeighbourWish: Sendable, Hashable {
             // does is worth a place more.
             return sighting.costToCollector == nil ? bridged : bridged + [best.peer]
         }
-        guard bridged.isEmpty else { return bridged }
-        guard takesShortcuts || pairs[best.peer]?.state != .idle else { return [] }
-        return isShortcut(sighting, insteadOf: costToCollector) ? [best.peer] : []
+        guard takesShortcuts || pairs[best.peer]?.state != .idle,
+            isShortcut(sighting, insteadOf: costToCollector)
+        else { return bridged }
+        return bridged + [best.peer]
     }
 
     /// Whether one is to go: collectors and those that a program calls do not count, nor does

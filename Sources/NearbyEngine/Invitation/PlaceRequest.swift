@@ -49,9 +49,10 @@ struct PlacePauses: Sendable, Hashable {
     /// Until then no other bridge is taken on these links: the last one is being admitted.
     private var bridgesFrom: [LinkID: Instant] = [:]
 
-    mutating func takesBridge(on link: LinkID, _ now: Instant) -> Bool {
-        guard bridgesFrom[link] ?? now <= now else { return false }
+    /// - Parameter room: for so many more.
+    mutating func takesBridge(on link: LinkID, room: Int, _ now: Instant) -> Bool {
         bridgesFrom = bridgesFrom.filter { $0.value > now }
+        guard bridgesFrom[link] == nil, bridgesFrom.count < room else { return false }
         bridgesFrom[link] = now + Limits.bridgePatience
         return true
     }
@@ -71,7 +72,7 @@ struct PlacePauses: Sendable, Hashable {
 }
 
 extension Limits {
-    /// Between two of these; doubles to the maximum.
+    /// Between two shortcuts, or two evictions for one; doubles to the maximum.
     static let shortcutPauseFirst = Duration.seconds(1)
     static let shortcutPauseMax = Duration.seconds(64)
     /// Until a peer that was taken on a bare link has its channel.

@@ -29,9 +29,8 @@ struct SettledCost: Sendable, Hashable {
     /// True if there is no way any more.
     mutating func deadlineReached(_ now: Instant) -> Bool {
         guard let deadline, now >= deadline else { return false }
-        let wasLost = cost == nil
         accept()
-        return cost == nil && !wasLost
+        return cost == nil
     }
 
     private mutating func accept() {

@@ -6,8 +6,8 @@ import NearbyWire
 /// While data flows: who receives data answers within 25 ms with any frame; after one unanswered
 /// frame the sender probes every 20 to 50 ms, and some unanswered probes later the neighbour is
 /// suspect; how soon follows its answers so far (`AnswerTimes`).
-/// Idle: a hello a second in each direction; after two that did not come it is probed in the same
-/// way, and who was silent for three is given up. Where an ICMP
+/// Idle: a hello a second in each direction; after two missing ones the neighbour is probed in the
+/// same way, and after three it is given up. Where an ICMP
 /// error says that nobody is there, and that is proved, the neighbour is suspect at once.
 public struct LivenessMachine: Sendable {
     public enum Input: Sendable {
@@ -193,7 +193,6 @@ public struct LivenessMachine: Sendable {
             outputs.append(.send([FrameKind.empty.rawValue]))
         }
         if let expected = answerExpected, now >= expected {
-            answerExpected = nil
             outputs += unanswered(1, now)
         }
         switch state {
@@ -220,6 +219,7 @@ public struct LivenessMachine: Sendable {
     }
 
     private mutating func unanswered(_ count: Int, _ now: Instant) -> [Output] {
+        answerExpected = nil
         if count == 1 { usualLoss = loss }
         loss += (65_536 - loss) / 16
         guard count <= unansweredMax else { return suspect(now) }

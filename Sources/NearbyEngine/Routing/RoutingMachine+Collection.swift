@@ -90,15 +90,15 @@ extension RoutingMachine {
     }
 
     /// A far cheaper route has been offered for long enough, and is not feasible.
-    @inline(never)
-    private mutating func requestCheaper(_ id: PeerID, _ now: Instant) {
+    @inline(never) private mutating func requestCheaper(_ id: PeerID, _ now: Instant) {
         guard let destination = destinations[id], let since = destination.constrainedSince else {
             return
         }
         let due = since + Limits.cheaperRoutePatience
         guard now >= due else { return collect(by: due) }
-        guard let seqno = neighbours.seqnoForCheaper(to: destination) else { return }
-        destinations.change(id) { $0.restartConstraint(now: now) }
+        let seqno = neighbours.seqnoForCheaper(to: destination)
+        destinations.change(id) { $0.restartConstraint(seqno == nil ? nil : now) }
+        guard let seqno else { return }
         request(id, seqno, now)
         collect(by: now + Limits.cheaperRoutePatience)
     }

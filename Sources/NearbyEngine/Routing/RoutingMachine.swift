@@ -334,8 +334,8 @@ public struct RoutingMachine: Sendable {
             && !neighbour.mayBelieve(in: destination.peer.short)
     }
 
-    /// Where many routes are lost at once, those to plain nodes are asked for a little later: a
-    /// request for each of them by everybody holds up those that readings need.
+    /// While more than a few destinations have no route, plain nodes are asked for a little later:
+    /// a request for each of them by everybody holds up those that readings need.
     private mutating func mayRequest(_ destination: Destination, _ now: Instant) -> Bool {
         guard !destination.selected.isUrgent,
             destinations.routeless.count > Limits.routesRequestedAtOnce,
@@ -402,7 +402,7 @@ extension Limits {
     /// Destinations, apart from those that are neighbours: these always find a place.
     static let routesMax = 1_024
     static let routingNeighboursMax = 1_040
-    /// More routes to plain nodes than that are asked for later.
+    /// With more destinations without a route than that, plain nodes are asked for later.
     static let routesRequestedAtOnce = 8
     static let requestDelay = Duration.milliseconds(300)
     /// The neighbours' time-out and half a second.

@@ -7,7 +7,7 @@ import NearbyCore
 ///     | [software (counted, ≤ 31)] | later fields, skipped
 ///
 /// Role in the high four bits, preference in the low four. Flag bit 0: has a route to a collector;
-/// bit 1: the one over who reads this would be far cheaper.
+/// bit 1: a way over the receiver would be far cheaper than its own.
 /// The proof is HMAC-SHA-256 with the admission key over role ‖ exporter ‖ client ‖ server.
 /// Software is the version of the sender's program, for people; who does not say it is not refused.
 public struct AdmitFrame: Equatable, Sendable {

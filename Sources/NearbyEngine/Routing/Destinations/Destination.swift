@@ -101,8 +101,8 @@ struct Destination: Sendable {
         constrainedSince = isConstrained ? constrainedSince ?? now : nil
     }
 
-    /// A newer seqno was asked for: the wait begins anew.
-    mutating func restartConstraint(now: Instant) { constrainedSince = now }
+    /// A newer seqno was asked for, and the wait begins anew; nil: there is nothing to wait for.
+    mutating func restartConstraint(_ now: Instant?) { constrainedSince = now }
 
     /// It is requested then for the first time.
     mutating func delayRequest(until time: Instant) { requestAt = time }
