@@ -190,7 +190,8 @@ public final class SiteRun {
     // MARK: Idle
 
     private func idle() {
-        advance(.seconds(5))
+        // Until each has sent its beacon twice, and those that hear of better neighbours have them.
+        advance(.seconds(motion.isStill ? 60 : 5))
         let before = simulator.sent.bytes
         let lostBefore = simulator.sent.neighboursLost
         advance(.seconds(Self.idleSeconds))
