@@ -5,50 +5,7 @@ import Testing
 @testable import NearbyEngine
 
 /// Attacks on the choice of neighbours.
-struct NeighbourAttackTests {
-    private static let own = PeerID(high: 1, low: 0)
-    private static let ethernet = LinkID(value: 1)
-    private static let wifi = LinkID(value: 2)
-    private static let candidate = PeerID(high: 100, low: 0)
-
-    private static func sighting(
-        cost: UInt16?, linkCost: UInt16 = 96, links: [LinkID] = [ethernet], role: Role = .agent
-    ) -> InvitationPair.SightedRun {
-        .init(
-            run: RunID(value: 1), role: role, costToCollector: cost, linkCost: linkCost,
-            links: links)
-    }
-
-    private static func connected(
-        _ count: Int, cost: UInt16?, collectors: Int = 0, links: [LinkID] = [ethernet],
-        own: PeerID = own
-    ) -> InvitationMachine {
-        var machine = InvitationMachine(own: own, role: .agent, seed: 1)
-        for number in 0..<count {
-            let peer = neighbour(number)
-            let role = number < collectors ? Role.collector : .agent
-            _ = machine.handle(
-                .sighted(
-                    peer,
-                    sighting(cost: role == .collector ? 0 : nil, links: links, role: role)),
-                now: .zero)
-            _ = machine.handle(
-                .admitted(
-                    ChannelToken(value: UInt32(number)), peer: peer, run: RunID(value: 1),
-                    attempt: 1, weAreClient: true), now: .zero)
-        }
-        _ = machine.handle(.costToCollector(cost), now: .zero)
-        return machine
-    }
-
-    private static func neighbour(_ number: Int) -> PeerID {
-        PeerID(high: UInt64(number) + 2, low: 0)
-    }
-
-    private static func invited(_ outputs: [InvitationMachine.Output]) -> [PeerID] {
-        outputs.compactMap { if case .invite(let peer, _) = $0 { peer } else { nil } }
-    }
-
+struct NeighbourAttackTests: NeighbourScene {
     /// A full node with a good way; nine that hear it on a lossy link (base 96, true cost far
     /// more), each with its own way and four other neighbours. Nothing outside changes.
     /// `needy`: nine ends of chains instead, each with one other neighbour.
