@@ -103,10 +103,27 @@ struct NeighbourWishTests: NeighbourScene {
         let request = PlaceRequest(
             link: Self.ethernet, hasRoute: true, seeksShortcut: true, neighbourCount: 5)
         var machine = Self.connected(8, cost: 96)
-        #expect(Self.answer(&machine, request, Self.reaches(8, leadsToCollector: false)) == .full)
         #expect(Self.answer(&machine, request, Self.reaches(8, ourWay: 0)) == .accepted)
         #expect(machine.channel(with: Self.neighbour(0)) != nil)
         #expect(machine.connectedCount == 7)
+    }
+
+    /// One after the other, and not any number.
+    @Test func whereAllNeedUsAFewShortcutsMoreAreTaken() {
+        let request = PlaceRequest(
+            link: Self.ethernet, hasRoute: true, seeksShortcut: true, neighbourCount: 5)
+        let most = Limits.neighboursAccepted + Limits.neighboursWanted
+        for (count, verdict) in [(8, DecisionFrame.Verdict.accepted), (most, .full)] {
+            var machine = Self.connected(count, cost: 96)
+            let reaches = Self.reaches(count, leadsToCollector: false)
+            #expect(Self.answer(&machine, request, reaches) == verdict)
+            #expect(Self.answer(&machine, request, reaches) == .full)
+            #expect(machine.connectedCount == count)
+        }
+        var other = request
+        other.seeksShortcut = false
+        var machine = Self.connected(8, cost: 96)
+        #expect(Self.answer(&machine, other, Self.reaches(8, leadsToCollector: false)) == .full)
     }
 
     @Test func ourOwnWayIsNeverGivenUpForAnother() {
@@ -151,5 +168,14 @@ struct NeighbourWishTests: NeighbourScene {
             .weighed(Self.reaches(10, leadsToCollector: false)), now: due)
         #expect(outputs == [])
         #expect(machine.connectedCount == 10)
+        // It is tried again more and more rarely.
+        var times: [Int64] = []
+        for _ in 0..<7 {
+            let next = try #require(machine.nextDeadline)
+            times.append(next.nanoseconds / 1_000_000_000)
+            _ = machine.handle(.deadlineReached, now: next)
+            _ = machine.handle(.weighed([]), now: next)
+        }
+        #expect(times == [6, 14, 30, 62, 126, 190, 254])
     }
 }

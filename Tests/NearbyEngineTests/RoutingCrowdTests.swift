@@ -296,4 +296,27 @@ struct RoutingCrowdTests {
         }
         #expect(Array(asked.keys) == [Self.peers[3]])
     }
+
+    /// Of few neighbours the next hop, too; but all where it is a collector.
+    @Test(arguments: [(DestinationKind.node, 1), (.collector, 2), (.viewer, 2)])
+    func forAPlainNodeNobodyElseIsAsked(_ kind: DestinationKind, _ count: Int) {
+        var machine = RoutingMachine(own: RoutingNetwork.peer(0), kind: .node)
+        let (hop, other, asker) = (Self.peers[0], Self.peers[1], Self.peers[2])
+        for peer in [hop, other, asker] {
+            _ = machine.handle(.neighbourUp(peer, cost: 96), now: .zero)
+        }
+        let far = RoutingNetwork.peer(100)
+        let update = RoutingMessage.Item.update(
+            .init(destination: far, seqno: 1, metric: 96, kind: kind))
+        _ = machine.handle(
+            .received(.init(number: 1, acknowledged: 0, items: [update]), from: hop), now: .zero)
+        let request = RoutingMessage.Item.request(destination: far, seqno: 2, hopLimit: 64)
+        let message = RoutingMessage(number: 1, acknowledged: 0, items: [request])
+        _ = machine.handle(.received(message, from: asker), now: .zero)
+        let waiting = [hop, other, asker].filter {
+            machine.neighbours[$0]?.requests[far] != nil
+        }
+        #expect(waiting.count == count)
+        #expect(waiting.first == hop)
+    }
 }

@@ -76,8 +76,7 @@ struct InvitationMachine: Sendable, Hashable {
     private var pauses = PlacePauses()
     /// At most `Limits.dialedPeersMax`.
     private var dialed: Set<PeerID> = []
-    /// When one of too many neighbours is to go.
-    private var trimAt: Instant?
+    private var trimming = Trimming()
     private var announced: Presence
     private var nextAttempt: UInt16 = 1
 
@@ -143,7 +142,7 @@ struct InvitationMachine: Sendable, Hashable {
     }
 
     var nextDeadline: Instant? {
-        [way.deadline, trimAt, pairs.nextDeadline].compactMap { $0 }.min()
+        [way.deadline, trimming.deadline, pairs.nextDeadline].compactMap { $0 }.min()
     }
 
     var wantsNeighbours: Bool { connectedCount < wish.wanted }
@@ -173,7 +172,8 @@ struct InvitationMachine: Sendable, Hashable {
     }
 
     /// A full node takes one on a link on which we have nobody, and makes room for one that needs
-    /// us, if one of its own neighbours can do without it.
+    /// us, if one of its own neighbours can do without it. If none can, a few may come beyond whose
+    /// ways become far cheaper: on a LAN with a collector that is nobody's.
     private mutating func decided(
         on token: ChannelToken, with peer: PeerID, _ request: PlaceRequest,
         _ reaches: [NeighbourReach], _ now: Instant
@@ -188,12 +188,14 @@ struct InvitationMachine: Sendable, Hashable {
         let mayEvict = pauses.mayEvict(for: request, isDropped: pairs[peer]?.isDropped, now)
         let dispensable =
             mayEvict ? pairs.dispensable(for: request, of: reaches, besides: dialed) : nil
-        guard let dispensable, let close = drop(dispensable, now) else {
+        let close = dispensable.flatMap { drop($0, now) }
+        guard close != nil || mayEvict && request.seeksShortcut && connectedCount < wish.most
+        else {
             let full = DecisionFrame(verdict: .full, retryAfter: Limits.fullRetry)
             return [.decided(token, full)]
         }
         pauses.evicted(for: request, now)
-        return [.decided(token, accepted), close]
+        return [.decided(token, accepted)] + [close].compactMap { $0 }
     }
 
     private mutating func drop(_ peer: PeerID, _ now: Instant) -> Output? {
@@ -210,8 +212,9 @@ struct InvitationMachine: Sendable, Hashable {
         guard wish.isTooMany(pairs, hasWay: hasWay, besides: dialed) else { return [] }
         let spare = reaches.filter { $0.leadsToCollector == hasWay }
         let dispensable = pairs.dispensable(of: spare, besides: dialed)
-        guard let dispensable, let close = drop(dispensable, now) else { return [] }
-        return [close]
+        let close = dispensable.flatMap { drop($0, now) }
+        trimming.tried(isDone: close != nil)
+        return [close].compactMap { $0 }
     }
 
     /// Whether the way to a collector over a peer would be far cheaper than ours.
@@ -339,15 +342,13 @@ struct InvitationMachine: Sendable, Hashable {
     private mutating func timeOut(_ now: Instant) -> [Output] {
         if way.deadlineReached(now) { strand(now) }
         for peer in pairs.takeDue(now) { pairs[peer]?.deadlineReached(now) }
-        guard trimAt ?? .distantFuture <= now else { return [] }
-        trimAt = nil
-        return [.tooMany]
+        return trimming.isDue(now) ? [.tooMany] : []
     }
 
     /// Who came without a way, and from two sides at once, may have taken more than it would.
     private mutating func planTrimming(_ now: Instant) {
         let isTooMany = wish.isTooMany(pairs, hasWay: way.cost != nil, besides: dialed)
-        trimAt = isTooMany && role != .collector ? trimAt ?? now + Limits.trimPatience : nil
+        trimming.plan(isTooMany && role != .collector, now)
     }
 
     // MARK: The plan

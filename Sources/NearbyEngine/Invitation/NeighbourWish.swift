@@ -90,8 +90,6 @@ extension Limits {
     static let collectorNeighbours = 1_024
     /// What a way must cost at most, of what ours costs, to be worth another neighbour.
     static let shortcutGain: (of: UInt32, worth: UInt32) = (4, 5)
-    /// With too many neighbours, before one is let go.
-    static let trimPatience = Duration.seconds(2)
     /// Peers that a program calls at once.
     static let dialedPeersMax = 512
 }

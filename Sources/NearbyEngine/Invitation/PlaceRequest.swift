@@ -71,7 +71,33 @@ struct PlacePauses: Sendable, Hashable {
     mutating func triedShortcut(_ now: Instant) { shortcut.begin(now) }
 }
 
+/// When one of too many neighbours is to go.
+struct Trimming: Sendable, Hashable {
+    private(set) var deadline: Instant?
+    private var patience = Limits.trimPatience
+
+    mutating func plan(_ isTooMany: Bool, _ now: Instant) {
+        deadline = isTooMany ? deadline ?? now + patience : nil
+    }
+
+    /// Whether it is now; the next `plan` begins anew.
+    mutating func isDue(_ now: Instant) -> Bool {
+        guard let deadline, deadline <= now else { return false }
+        self.deadline = nil
+        return true
+    }
+
+    /// Where none could go it takes longer until the next is looked for. A `plan` follows.
+    mutating func tried(isDone: Bool) {
+        patience = isDone ? Limits.trimPatience : min(patience * 2, Limits.trimPatienceMax)
+        deadline = nil
+    }
+}
+
 extension Limits {
+    /// With too many neighbours, before one is let go; doubles to the maximum while none may.
+    static let trimPatience = Duration.seconds(2)
+    static let trimPatienceMax = Duration.seconds(64)
     /// Between two shortcuts, or two evictions for one; doubles to the maximum.
     static let shortcutPauseFirst = Duration.seconds(1)
     static let shortcutPauseMax = Duration.seconds(64)

@@ -64,24 +64,24 @@ public struct LivenessMachine: Sendable {
     private var answerTimes: AnswerTimes
     private var lastSent: Instant
     private var lastHeard: Instant
-    /// Of 65,536: an average over the last frames that wanted an answer.
-    private var loss: UInt32 = 0
-    /// The loss before the frames that are unanswered now: a dead link is no lossy one.
+    private var loss: LinkLoss
+    /// The loss, of 65,536, before the frames that are unanswered now: a dead link is no lossy one.
     private var usualLoss: UInt32 = 0
-    private var announcedCost: UInt16
+    private var announcedCost: UInt16 = 0
     private let helloInterval: Duration
     /// Kept: it is asked for far more often than it is another.
     public private(set) var nextDeadline: Instant?
 
     public init(linkClass: LinkClass, seed: UInt64, now: Instant) {
         base = linkClass.cost
+        loss = LinkLoss(linkClass, now: now)
         slowness = linkClass == .bluetooth ? 4 : 1
-        announcedCost = base
         answerTimes = AnswerTimes(now: now)
         lastSent = now
         lastHeard = now
         var random = SeededGenerator(seed: seed)
         helloInterval = Limits.helloInterval + random.duration(in: Limits.helloJitter)
+        announcedCost = loss.isYoung ? base * 2 : base
         nextDeadline = earliest
     }
 
@@ -96,6 +96,7 @@ public struct LivenessMachine: Sendable {
         case .frameSent(let isData):
             lastSent = now
             answerDue = nil
+            if isData { loss.frameSent() }
             if isData, answerExpected == nil, state == .alive {
                 answerExpected = now + answerTimes.answerTimeout * patience(now)
                 dataSentAt = now
@@ -103,8 +104,10 @@ public struct LivenessMachine: Sendable {
             return []
         case .frameReceived(let isData): return heard(isData: isData, now)
         case .received(.probe):
+            loss.wasAsked(now: now)
             return heard(isData: false, now) + [.send(LivenessFrame.answer.bytes)]
         case .received(.answer):
+            loss.questionAnswered()
             answered(now)
             return heard(isData: false, now)
         case .received: return heard(isData: false, now)
@@ -121,24 +124,29 @@ public struct LivenessMachine: Sendable {
 
     @inline(__always)
     private var earliest: Instant {
-        var earliest = min(lastSent + helloInterval, lastHeard + Limits.neighbourTimeout)
+        var earliest = min(
+            lastSent + loss.pause(helloInterval), lastHeard + Limits.neighbourTimeout)
         if let answerDue { earliest = min(earliest, answerDue) }
         if let answerExpected { earliest = min(earliest, answerExpected) }
         switch state {
-        case .alive: return min(earliest, lastHeard + Limits.silenceBeforeProbes)
+        case .alive:
+            if let question = loss.questionDue(helloInterval) { earliest = min(earliest, question) }
+            return min(earliest, lastHeard + Limits.silenceBeforeProbes)
         case .probing(_, let next): return min(earliest, next)
         case .suspect(let suspicion): return min(earliest, suspicion.next)
         }
     }
 
-    /// Expected transmissions × link class; infinite while suspect.
+    /// Expected transmissions × link class; infinite while suspect. A new link over Wi-Fi costs
+    /// twice until it is known: routes that move to it would move back where it is a bad one.
     public var cost: UInt16 {
         if case .suspect = state { return RoutingMessage.metricInfinite }
-        let delivered = max(65_536 - loss, 65_536 / 8)
+        let most: UInt32 = loss.isYoung ? 65_536 / 2 : 65_536
+        let delivered = max(min(65_536 - loss.share, most), 65_536 / 8)
         return UInt16(clamping: UInt32(base) * 65_536 / delivered)
     }
 
-    public var lossPercent: Int { Int(loss) * 100 / 65_536 }
+    public var lossPercent: Int { loss.percent }
 
     private mutating func heard(isData: Bool, _ now: Instant) -> [Output] {
         lastHeard = now
@@ -151,9 +159,9 @@ public struct LivenessMachine: Sendable {
         }
         switch state {
         case .alive:
-            if wasAwaited { loss -= loss / 16 }
+            if wasAwaited { loss.frameAnswered() }
         case .probing:
-            loss -= loss / 16
+            loss.frameAnswered()
             state = .alive
         case .suspect(var suspicion):
             // Further frames meanwhile prove no more than one.
@@ -211,7 +219,13 @@ public struct LivenessMachine: Sendable {
                 outputs.append(.send(LivenessFrame.probe.bytes))
             }
         }
-        if outputs.isEmpty, now >= lastSent + helloInterval {
+        if state == .alive, let question = loss.questionDue(helloInterval), now >= question {
+            lastSent = now
+            loss.ask(now: now)
+            outputs.append(.send(LivenessFrame.probe.bytes))
+            outputs += costOutput()
+        }
+        if outputs.isEmpty, now >= lastSent + loss.pause(helloInterval) {
             lastSent = now
             outputs.append(.send(LivenessFrame.hello.bytes))
         }
@@ -220,10 +234,11 @@ public struct LivenessMachine: Sendable {
 
     private mutating func unanswered(_ count: Int, _ now: Instant) -> [Output] {
         answerExpected = nil
-        if count == 1 { usualLoss = loss }
-        loss += (65_536 - loss) / 16
+        loss.stopAwaiting(now: now)
+        if count == 1 { usualLoss = loss.share }
+        loss.frameLost()
         guard count <= unansweredMax else { return suspect(now) }
-        state = .probing(unanswered: count, next: now + answerTimes.probeInterval * patience(now))
+        state = .probing(unanswered: count, next: now + probeInterval * patience(now))
         return [.send(LivenessFrame.probe.bytes)]
     }
 
@@ -236,6 +251,7 @@ public struct LivenessMachine: Sendable {
     private mutating func suspect(_ now: Instant) -> [Output] {
         if case .suspect = state { return [] }
         answerExpected = nil
+        loss.stopAwaiting(now: now)
         state = .suspect(Suspicion(next: now + Limits.suspectProbeInterval * slowness))
         announcedCost = RoutingMessage.metricInfinite
         return [.suspected, .send(LivenessFrame.probe.bytes)]
@@ -244,14 +260,18 @@ public struct LivenessMachine: Sendable {
     /// Times as long as on a quick link. After false alarms too, but so that who is gone is suspect
     /// long before it counts as lost, and another way is taken.
     private func patience(_ now: Instant) -> Int {
-        let usual =
-            (answerTimes.answerTimeout + answerTimes.probeInterval * unansweredMax) * slowness
+        let usual = (answerTimes.answerTimeout + probeInterval * unansweredMax) * slowness
         let most = Limits.suspicionMax.nanoseconds / max(1, usual.nanoseconds)
         return slowness * max(1, min(answerTimes.forbearance(now: now), Int(most)))
     }
 
     /// Probes: three on a good link; more where frames are lost as a matter of course.
-    private var unansweredMax: Int { 3 + Int(usualLoss / 6_554) }
+    private var unansweredMax: Int { LinkLoss.probesMax(usually: usualLoss) }
+
+    /// Of the more the sooner one after the other: who is gone is not noticed much later.
+    private var probeInterval: Duration {
+        max(answerTimes.probeInterval * 3 / unansweredMax, Limits.probeIntervalMin)
+    }
 
     /// Small changes are not worth a message.
     private mutating func costOutput() -> [Output] {
@@ -275,8 +295,6 @@ extension LinkClass {
 }
 
 extension Limits {
-    /// A loss, of 65,536, from which on a link is lossy as a matter of course.
-    fileprivate static let lossyLink: UInt32 = 65_536 / 20
     /// Between probes that are answered; at most four times as long between others.
     static let suspectProbeInterval = Duration.milliseconds(150)
     /// Answers in a row until a suspect is used again.

@@ -94,13 +94,13 @@ extension RoutingMachine {
         guard let destination = destinations[id], let since = destination.constrainedSince else {
             return
         }
-        let due = since + Limits.cheaperRoutePatience
+        let due = since + destination.cheaperRoutePatience
         guard now >= due else { return collect(by: due) }
         let seqno = neighbours.seqnoForCheaper(to: destination)
         destinations.change(id) { $0.restartConstraint(seqno == nil ? nil : now) }
         guard let seqno else { return }
         request(id, seqno, now)
-        collect(by: now + Limits.cheaperRoutePatience)
+        collect(by: now + destination.cheaperRoutePatience)
     }
 
     /// One without a route (RFC 8966 §3.2.5).

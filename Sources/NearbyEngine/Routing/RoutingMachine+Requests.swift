@@ -40,15 +40,15 @@ extension RoutingMachine {
         ask(for: id, seqno, hopLimit: Limits.requestHopLimit, except: nil)
     }
 
-    /// Asks all neighbours but one for a newer seqno (RFC 8966 §3.8.2). Where they are many, those
-    /// that have offers, or the next hop alone if there is one (§3.8.1.2): the others have no
-    /// route, or have it through us.
+    /// Asks the next hop for a newer seqno if there is one (RFC 8966 §3.8.1.2), or all would know
+    /// of each request; otherwise, and for collectors and viewers, all neighbours but who asked us
+    /// (§3.8.2). Where they are many that is the next hop, or those that have offers.
     private mutating func ask(
         for id: PeerID, _ seqno: UInt32, hopLimit: UInt8, except: PeerID?
     ) {
         guard let destination = destinations[id] else { return }
-        let selected = destination.selected.hop
-        let hop = neighbours.areMany && selected != except ? selected : nil
+        let isForAll = destination.selected.isUrgent && !neighbours.areMany
+        let hop = isForAll || destination.selected.hop == except ? nil : destination.selected.hop
         for peer in neighbours.sortedPeers where peer != except && peer == hop ?? peer {
             if neighbours.areMany, destination.candidates[peer] == nil { continue }
             let request = RoutingNeighbour.Request(

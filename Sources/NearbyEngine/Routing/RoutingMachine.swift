@@ -313,7 +313,7 @@ public struct RoutingMachine: Sendable {
         destination.use(selection, now: now)
         let isConstrained = neighbours.seqnoForCheaper(to: destination) != nil
         destination.constrain(isConstrained, now: now)
-        if isConstrained { collect(by: now + Limits.cheaperRoutePatience) }
+        if isConstrained { collect(by: now + destination.cheaperRoutePatience) }
         destinations.change(id) { $0 = destination }
         planExpiry(of: destination, wasRouteless: before.routelessSince != nil)
         if let seqno = destination.seqnoToRequest(cost: { cost(of: $0) }),

@@ -101,6 +101,12 @@ struct Destination: Sendable {
         constrainedSince = isConstrained ? constrainedSince ?? now : nil
     }
 
+    /// A far cheaper route that is not feasible is waited for so long before a newer seqno is asked
+    /// for: every node tells that on, and often somebody else asks, or the route is gone.
+    var cheaperRoutePatience: Duration {
+        selected.isUrgent ? Limits.cheaperUrgentPatience : Limits.cheaperNodePatience
+    }
+
     /// A newer seqno was asked for, and the wait begins anew; nil: there is nothing to wait for.
     mutating func restartConstraint(_ now: Instant?) { constrainedSince = now }
 
@@ -129,7 +135,9 @@ struct Destination: Sendable {
 extension Limits {
     /// Between two requests for a route that nobody has: doubles from `requestTime` to this.
     static let requestTimeMax = Duration.seconds(32)
-    /// A far cheaper route that is not feasible is waited for so long before a newer seqno is asked
-    /// for: every node tells that on, and often somebody else asks, or the route is gone.
-    static let cheaperRoutePatience = Duration.seconds(5)
+    /// Until a newer seqno is asked for that would make a far cheaper route feasible: of a
+    /// collector or viewer, and of a plain node. In a network of hundreds a newer seqno of each
+    /// every few seconds would be most of what is sent.
+    static let cheaperUrgentPatience = Duration.seconds(5)
+    static let cheaperNodePatience = Duration.seconds(30)
 }

@@ -1,0 +1,122 @@
+import NearbyCore
+
+/// How many of the frames to one neighbour that want an answer get none: an average over the last
+/// 64. A link is priced by it, and over sixteen a quarter of losses would look like anything from a
+/// tenth to a half, and every route across the link go up and down with it.
+///
+/// On a wire and over Bluetooth, where little is lost, all frames with data count. Over Wi-Fi only
+/// questions do: with frames that come anyway, losses would look rarer than they are. The first few
+/// questions follow each other quickly, or the best way would be known only after something was
+/// sent over all others. While nothing is sent the two sides take turns with them, in place of
+/// hellos.
+struct LinkLoss: Sendable {
+    /// Of 65,536.
+    private(set) var share: UInt32 = 0
+    /// Before there are 64, all count, and four that are thought of as answered: the first one that
+    /// is lost says little.
+    private var weight = Self.weightAtFirst
+    private let asksQuestions: Bool
+    /// Our last question has not been answered.
+    private var isAwaiting = false
+    private var askedAt: Instant
+    private var wasAskedAt: Instant
+    /// Since our last question.
+    private var hasSentData = false
+
+    init(_ linkClass: LinkClass, now: Instant) {
+        asksQuestions = linkClass == .wifi
+        askedAt = now
+        wasAskedAt = now
+    }
+
+    var percent: Int { Int(share) * 100 / 65_536 }
+
+    /// Too little is known of the link to believe that it is a good one.
+    var isYoung: Bool { asksQuestions && weight < Self.weightAtFirst + Self.firstQuestions }
+
+    /// Unanswered probes until a neighbour is suspect: where so many frames are lost as a matter of
+    /// course, all of them are one time in a hundred thousand.
+    static func probesMax(usually share: UInt32) -> Int {
+        guard share >= Limits.lossyLink else { return 3 }
+        let probes = [4, 6, 9, 12, 16]
+        return probes[min(Int(share) * 10 / 65_536, probes.count - 1)]
+    }
+
+    // MARK: Frames with data
+
+    mutating func frameSent() { hasSentData = true }
+
+    mutating func frameAnswered() {
+        if !asksQuestions { add(isLost: false) }
+    }
+
+    mutating func frameLost() {
+        if !asksQuestions { add(isLost: true) }
+    }
+
+    private mutating func add(isLost: Bool) {
+        weight = min(weight + 1, Self.weightMax)
+        if isLost { share += (65_536 - share) / weight } else { share -= share / weight }
+    }
+
+    // MARK: Questions
+
+    /// When the next one is due.
+    ///
+    /// - Parameter helloInterval: between two that say only that somebody is there.
+    func questionDue(_ helloInterval: Duration) -> Instant? {
+        guard asksQuestions else { return nil }
+        if isYoung { return askedAt + Limits.firstQuestionInterval }
+        if hasSentData { return askedAt + Limits.questionInterval }
+        let isOurTurn = wasAskedAt > askedAt + Limits.questionTurn
+        return isOurTurn
+            ? min(wasAskedAt + helloInterval, askedAt + helloInterval * 3)
+            : askedAt + helloInterval * 2
+    }
+
+    /// From the last frame that we sent to the next hello. Where questions are asked it is for them
+    /// to come first.
+    func pause(_ helloInterval: Duration) -> Duration {
+        asksQuestions
+            ? helloInterval + Limits.questionTurn + Limits.questionPatience : helloInterval
+    }
+
+    /// We ask now. If our last question was not answered yet, it is lost.
+    mutating func ask(now: Instant) {
+        if isAwaiting { add(isLost: true) }
+        isAwaiting = true
+        askedAt = now
+        hasSentData = false
+    }
+
+    mutating func questionAnswered() {
+        if isAwaiting { add(isLost: false) }
+        isAwaiting = false
+    }
+
+    mutating func wasAsked(now: Instant) { wasAskedAt = now }
+
+    /// The neighbour is probed: what answers the question from now on is not to be known.
+    mutating func stopAwaiting(now: Instant) {
+        if isAwaiting, now - askedAt >= Limits.questionPatience { add(isLost: true) }
+        isAwaiting = false
+        askedAt = now
+    }
+
+    private static let weightAtFirst: UInt32 = 4
+    private static let weightMax: UInt32 = 64
+    private static let firstQuestions: UInt32 = 8
+}
+
+extension Limits {
+    /// A loss, of 65,536, from which on a link is lossy as a matter of course.
+    static let lossyLink: UInt32 = 65_536 / 20
+    /// Between the first few questions to a new neighbour.
+    static let firstQuestionInterval = Duration.milliseconds(150)
+    /// An answer takes at most so long as a rule.
+    static let questionPatience = Duration.milliseconds(15)
+    /// Who is asked so soon after it asked has not been given its turn: both asked at once.
+    static let questionTurn = Duration.milliseconds(100)
+    /// Between two while data is sent.
+    static let questionInterval = Duration.milliseconds(250)
+}

@@ -1,0 +1,201 @@
+import NearbyCore
+import NearbyWire
+import Testing
+
+@testable import NearbyEngine
+
+/// What a link is found to lose.
+struct LinkLossTests {
+    private static let helloInterval = Duration.seconds(1)
+
+    /// Of four frames one is lost.
+    @Test func aQuarterLooksLikeAQuarter() {
+        var loss = LinkLoss(.ethernet, now: .zero)
+        for round in 0..<100 {
+            for _ in 0..<3 { loss.frameAnswered() }
+            loss.frameLost()
+            if round >= 50 { #expect(23...27 ~= loss.percent) }
+        }
+    }
+
+    @Test func theFirstFrameThatIsLostSaysLittle() {
+        var loss = LinkLoss(.ethernet, now: .zero)
+        loss.frameLost()
+        #expect(loss.percent == 19)
+    }
+
+    /// Frames that come anyway would hide what is lost.
+    @Test func overWiFiOnlyQuestionsCount() {
+        var loss = LinkLoss(.wifi, now: .zero)
+        for _ in 0..<50 { loss.frameLost() }
+        #expect(loss.share == 0)
+        loss.ask(now: milliseconds(100))
+        loss.ask(now: milliseconds(250))
+        #expect(loss.percent == 19)
+        loss.questionAnswered()
+        // A second answer to one question.
+        loss.questionAnswered()
+        #expect(loss.percent == 16)
+    }
+
+    @Test func aQuestionThatHadTimeIsLostWhenTheNeighbourIsProbed() {
+        for (patience, percent) in [(14 as Int64, 0), (15, 19)] {
+            var loss = LinkLoss(.wifi, now: .zero)
+            loss.ask(now: milliseconds(100))
+            loss.stopAwaiting(now: milliseconds(100 + patience))
+            #expect(loss.percent == percent)
+        }
+    }
+
+    @Test func questionsAreQuickAtFirstAndWhileDataIsSent() {
+        var loss = LinkLoss(.wifi, now: .zero)
+        for number in 1...8 as ClosedRange<Int64> {
+            #expect(loss.isYoung)
+            #expect(loss.questionDue(Self.helloInterval) == milliseconds(150 * number))
+            loss.ask(now: milliseconds(150 * number))
+            loss.questionAnswered()
+        }
+        #expect(!loss.isYoung)
+        #expect(loss.questionDue(Self.helloInterval) == milliseconds(3_200))
+        loss.frameSent()
+        #expect(loss.questionDue(Self.helloInterval) == milliseconds(1_450))
+        #expect(LinkLoss(.ethernet, now: .zero).questionDue(Self.helloInterval) == nil)
+    }
+
+    /// However often the other side asks, and if it never does.
+    @Test func itIsOurTurnAfterThreeHellosAtTheLatest() {
+        var loss = LinkLoss(.wifi, now: .zero)
+        for number in 1...8 as ClosedRange<Int64> {
+            loss.ask(now: milliseconds(number))
+            loss.questionAnswered()
+        }
+        #expect(loss.questionDue(Self.helloInterval) == milliseconds(2_008))
+        loss.wasAsked(now: milliseconds(20))
+        #expect(loss.questionDue(Self.helloInterval) == milliseconds(2_008))
+        loss.wasAsked(now: milliseconds(600))
+        #expect(loss.questionDue(Self.helloInterval) == milliseconds(1_600))
+        loss.wasAsked(now: milliseconds(2_500))
+        #expect(loss.questionDue(Self.helloInterval) == milliseconds(3_008))
+    }
+
+    @Test func whereFramesAreLostAsAMatterOfCourseMoreProbesAreSent() {
+        let shares = [0, 3_000, 3_300, 13_000, 20_000, 30_000, 65_536] as [UInt32]
+        #expect(shares.map { LinkLoss.probesMax(usually: $0) } == [3, 3, 4, 6, 12, 16, 16])
+    }
+}
+
+/// Two sides of one link that loses each frame with the same probability.
+private struct LossyLink {
+    var sides: [LivenessMachine]
+    var sent = [0, 0]
+    private var underWay: [(at: Instant, to: Int, payload: [UInt8])] = []
+    private var random: SeededGenerator
+    private let loss: Double
+
+    static let data: [UInt8] = [FrameKind.packet.rawValue]
+
+    init(_ linkClass: LinkClass, loss: Double, seed: UInt64) {
+        self.loss = loss
+        random = SeededGenerator(seed: seed)
+        sides = (0..<2).map {
+            LivenessMachine(linkClass: linkClass, seed: seed + UInt64($0), now: .zero)
+        }
+    }
+
+    /// - Parameter every: between two frames with data of the first side.
+    mutating func run(for time: Duration, every: Duration? = nil) {
+        var now = Instant.zero
+        var dataAt = every.map { now + $0 }
+        while now < Instant.zero + time {
+            let deadlines = sides.map { $0.nextDeadline ?? .distantFuture }
+            let next = [dataAt, underWay.first?.at].compactMap { $0 } + deadlines
+            now = max(now, next.min() ?? .distantFuture)
+            if let due = dataAt, let every, due <= now {
+                send(Self.data, from: 0, now)
+                dataAt = due + every
+            } else if let first = underWay.first, first.at <= now {
+                underWay.removeFirst()
+                deliver(first.payload, to: first.to, now)
+            } else if let side = sides.indices.first(where: { deadlines[$0] <= now }) {
+                feed(.deadlineReached, side, now)
+            }
+        }
+    }
+
+    private mutating func deliver(_ payload: [UInt8], to side: Int, _ now: Instant) {
+        if payload.first == FrameKind.liveness.rawValue,
+            let frame = try? LivenessFrame(parsing: payload[1...])
+        {
+            feed(.received(frame), side, now)
+        } else {
+            feed(.frameReceived(isData: payload == Self.data), side, now)
+        }
+    }
+
+    private mutating func feed(_ input: LivenessMachine.Input, _ side: Int, _ now: Instant) {
+        for case .send(let payload) in sides[side].handle(input, now: now) {
+            send(payload, from: side, now)
+        }
+    }
+
+    private mutating func send(_ payload: [UInt8], from side: Int, _ now: Instant) {
+        sent[side] += 1
+        let isLost = Double.random(in: 0..<1, using: &random) < loss
+        if !isLost { underWay.append((now + .milliseconds(2), 1 - side, payload)) }
+        _ = sides[side].handle(.frameSent(isData: payload == Self.data), now: now)
+    }
+}
+
+/// What the two ends of a link make of it.
+struct LossyLinkTests {
+    /// Question and answer both have to arrive. Seen from both ends, with data and without.
+    @Test(arguments: [nil, 1_000, 100] as [Int64?], [0, 0.1, 0.3] as [Double])
+    func whatIsLostIsFound(_ every: Int64?, _ loss: Double) {
+        var errors: [Double] = []
+        for seed in 1...10 as ClosedRange<UInt64> {
+            var link = LossyLink(.wifi, loss: loss, seed: seed)
+            link.run(for: .seconds(200), every: every.map { .milliseconds($0) })
+            let lost = 100 * (1 - (1 - loss) * (1 - loss))
+            for side in link.sides where side.cost != RoutingMessage.metricInfinite {
+                errors.append(Double(side.lossPercent) - lost)
+            }
+        }
+        #expect(errors.count >= 10)
+        let mean = errors.reduce(0, +) / Double(errors.count)
+        #expect(abs(mean) < 6, "\(mean) percent beside it on average")
+        #expect(errors.allSatisfy { abs($0) < 20 })
+    }
+
+    /// The question of one side is the other one's reason for no hello.
+    @Test func anIdleLinkOverWiFiCarriesHardlyMoreThanHellos() {
+        var wifi = LossyLink(.wifi, loss: 0, seed: 1)
+        var wire = LossyLink(.ethernet, loss: 0, seed: 1)
+        wifi.run(for: .seconds(100))
+        wire.run(for: .seconds(100))
+        #expect(wifi.sent.allSatisfy { $0 < 130 }, "\(wifi.sent)")
+        #expect(wire.sent.allSatisfy { 90...100 ~= $0 })
+    }
+
+    @Test func aNewLinkOverWiFiCostsTwiceUntilItIsKnown() {
+        var link = LossyLink(.wifi, loss: 0, seed: 1)
+        #expect(link.sides[0].cost == 2 * LinkClass.wifi.cost)
+        link.run(for: .milliseconds(1_000))
+        #expect(link.sides[0].cost == 2 * LinkClass.wifi.cost)
+        link.run(for: .milliseconds(1_500))
+        #expect(link.sides[0].cost == LinkClass.wifi.cost)
+        #expect(LossyLink(.ethernet, loss: 0, seed: 1).sides[0].cost == LinkClass.ethernet.cost)
+    }
+
+    /// Who loses six of ten frames and is there is not routed around all the time.
+    @Test func aLossyNeighbourIsSeldomSuspect() {
+        var suspectedCount = 0
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var link = LossyLink(.wifi, loss: 0.3, seed: seed)
+            link.run(for: .seconds(100), every: .seconds(1))
+            for side in link.sides where side.cost == RoutingMessage.metricInfinite {
+                suspectedCount += 1
+            }
+        }
+        #expect(suspectedCount <= 1)
+    }
+}
