@@ -32,30 +32,42 @@ struct LinkLossTests {
         loss.ask(now: milliseconds(100))
         loss.ask(now: milliseconds(250))
         #expect(loss.percent == 19)
-        loss.questionAnswered()
+        let isAnswer = loss.questionAnswered(now: milliseconds(252))
         // A second answer to one question.
-        loss.questionAnswered()
+        let isOne = loss.questionAnswered(now: milliseconds(253))
+        #expect(isAnswer && !isOne)
         #expect(loss.percent == 16)
     }
 
-    @Test func aQuestionThatHadTimeIsLostWhenTheNeighbourIsProbed() {
-        for (patience, percent) in [(14 as Int64, 0), (15, 19)] {
+    /// As long as answers take, twice; before the first one, 400 ms.
+    @Test(arguments: [(nil, 400), (1, 15), (60, 120)] as [(Int64?, Int64)])
+    func aQuestionThatHadTimeIsLostWhenTheNeighbourIsProbed(
+        _ roundTrip: Int64?, _ patience: Int64
+    ) {
+        for (time, isLost) in [(patience - 1, false), (patience, true)] {
             var loss = LinkLoss(.wifi, now: .zero)
-            loss.ask(now: milliseconds(100))
-            loss.stopAwaiting(now: milliseconds(100 + patience))
-            #expect(loss.percent == percent)
+            if let roundTrip {
+                loss.ask(now: milliseconds(100))
+                _ = loss.questionAnswered(now: milliseconds(100 + roundTrip))
+            }
+            loss.ask(now: milliseconds(1_000))
+            loss.stopAwaiting(now: milliseconds(1_000 + time))
+            #expect((loss.share > 0) == isLost)
         }
     }
 
-    @Test func questionsAreQuickAtFirstAndWhileDataIsSent() {
+    @Test func questionsAreQuickAtFirstAndWhileMuchIsSent() {
         var loss = LinkLoss(.wifi, now: .zero)
         for number in 1...8 as ClosedRange<Int64> {
             #expect(loss.isYoung)
             #expect(loss.questionDue(Self.helloInterval) == milliseconds(150 * number))
             loss.ask(now: milliseconds(150 * number))
-            loss.questionAnswered()
+            #expect(loss.questionDue(Self.helloInterval)! > milliseconds(150 * number + 14))
+            _ = loss.questionAnswered(now: milliseconds(150 * number + 2))
         }
         #expect(!loss.isYoung)
+        #expect(loss.questionDue(Self.helloInterval) == milliseconds(3_200))
+        for _ in 0..<3 { loss.frameSent() }
         #expect(loss.questionDue(Self.helloInterval) == milliseconds(3_200))
         loss.frameSent()
         #expect(loss.questionDue(Self.helloInterval) == milliseconds(1_450))
@@ -67,7 +79,7 @@ struct LinkLossTests {
         var loss = LinkLoss(.wifi, now: .zero)
         for number in 1...8 as ClosedRange<Int64> {
             loss.ask(now: milliseconds(number))
-            loss.questionAnswered()
+            _ = loss.questionAnswered(now: milliseconds(number))
         }
         #expect(loss.questionDue(Self.helloInterval) == milliseconds(2_008))
         loss.wasAsked(now: milliseconds(20))
@@ -94,11 +106,12 @@ private struct LossyLink {
 
     static let data: [UInt8] = [FrameKind.packet.rawValue]
 
-    init(_ linkClass: LinkClass, loss: Double, seed: UInt64) {
+    init(_ linkClass: LinkClass, loss: Double, isDoubted: Bool = false, seed: UInt64) {
         self.loss = loss
         random = SeededGenerator(seed: seed)
         sides = (0..<2).map {
-            LivenessMachine(linkClass: linkClass, seed: seed + UInt64($0), now: .zero)
+            LivenessMachine(
+                linkClass: linkClass, isDoubted: isDoubted, seed: seed + UInt64($0), now: .zero)
         }
     }
 
@@ -176,14 +189,16 @@ struct LossyLinkTests {
         #expect(wire.sent.allSatisfy { 90...100 ~= $0 })
     }
 
-    @Test func aNewLinkOverWiFiCostsTwiceUntilItIsKnown() {
-        var link = LossyLink(.wifi, loss: 0, seed: 1)
+    @Test func aDoubtedLinkOverWiFiCostsTwiceUntilItIsKnown() {
+        var link = LossyLink(.wifi, loss: 0, isDoubted: true, seed: 1)
         #expect(link.sides[0].cost == 2 * LinkClass.wifi.cost)
         link.run(for: .milliseconds(1_000))
         #expect(link.sides[0].cost == 2 * LinkClass.wifi.cost)
         link.run(for: .milliseconds(1_500))
         #expect(link.sides[0].cost == LinkClass.wifi.cost)
-        #expect(LossyLink(.ethernet, loss: 0, seed: 1).sides[0].cost == LinkClass.ethernet.cost)
+        #expect(LossyLink(.wifi, loss: 0, seed: 1).sides[0].cost == LinkClass.wifi.cost)
+        let wire = LossyLink(.ethernet, loss: 0, isDoubted: true, seed: 1)
+        #expect(wire.sides[0].cost == LinkClass.ethernet.cost)
     }
 
     /// Who loses six of ten frames and is there is not routed around all the time.

@@ -33,7 +33,7 @@ struct RouteSelectionTests {
     }
 
     private var seqnoToRequest: UInt32? { destination.seqnoToRequest(cost: cost) }
-    private var seqnoForCheaper: UInt32? { destination.seqnoForCheaper(cost: cost) }
+    private var seqnoForCheaper: SeqnoWish? { destination.seqnoForCheaper(cost: cost) }
 
     @Test mutating func theCheapestIsTaken() {
         offer(1, 300, by: one)
@@ -88,7 +88,7 @@ struct RouteSelectionTests {
         offer(1, 200, by: two)
         use()
         #expect(destination.selected.hop == one)
-        #expect(seqnoForCheaper == 2)
+        #expect(seqnoForCheaper == SeqnoWish(seqno: 2, offeredBy: two))
         #expect(seqnoToRequest == nil)
         // Not by a fifth.
         costs[two] = 1_500

@@ -76,7 +76,6 @@ struct InvitationMachine: Sendable, Hashable {
     private var pauses = PlacePauses()
     /// At most `Limits.dialedPeersMax`.
     private var dialed: Set<PeerID> = []
-    private var trimming = Trimming()
     private var announced: Presence
     private var nextAttempt: UInt16 = 1
 
@@ -142,7 +141,7 @@ struct InvitationMachine: Sendable, Hashable {
     }
 
     var nextDeadline: Instant? {
-        [way.deadline, trimming.deadline, pairs.nextDeadline].compactMap { $0 }.min()
+        [way.deadline, pauses.trimAt, pairs.nextDeadline].compactMap { $0 }.min()
     }
 
     var wantsNeighbours: Bool { connectedCount < wish.wanted }
@@ -189,8 +188,8 @@ struct InvitationMachine: Sendable, Hashable {
         let dispensable =
             mayEvict ? pairs.dispensable(for: request, of: reaches, besides: dialed) : nil
         let close = dispensable.flatMap { drop($0, now) }
-        guard close != nil || mayEvict && request.seeksShortcut && connectedCount < wish.most
-        else {
+        let hasRoom = request.seeksShortcut && connectedCount < wish.mostShortcuts
+        guard close != nil || mayEvict && hasRoom else {
             let full = DecisionFrame(verdict: .full, retryAfter: Limits.fullRetry)
             return [.decided(token, full)]
         }
@@ -213,7 +212,7 @@ struct InvitationMachine: Sendable, Hashable {
         let spare = reaches.filter { $0.leadsToCollector == hasWay }
         let dispensable = pairs.dispensable(of: spare, besides: dialed)
         let close = dispensable.flatMap { drop($0, now) }
-        trimming.tried(isDone: close != nil)
+        pauses.trimmed(close != nil)
         return [close].compactMap { $0 }
     }
 
@@ -342,13 +341,13 @@ struct InvitationMachine: Sendable, Hashable {
     private mutating func timeOut(_ now: Instant) -> [Output] {
         if way.deadlineReached(now) { strand(now) }
         for peer in pairs.takeDue(now) { pairs[peer]?.deadlineReached(now) }
-        return trimming.isDue(now) ? [.tooMany] : []
+        return pauses.takeTrimming(now) ? [.tooMany] : []
     }
 
     /// Who came without a way, and from two sides at once, may have taken more than it would.
     private mutating func planTrimming(_ now: Instant) {
         let isTooMany = wish.isTooMany(pairs, hasWay: way.cost != nil, besides: dialed)
-        trimming.plan(isTooMany && role != .collector, now)
+        pauses.planTrimming(isTooMany && role != .collector, now)
     }
 
     // MARK: The plan

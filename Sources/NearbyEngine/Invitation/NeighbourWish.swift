@@ -19,6 +19,10 @@ struct NeighbourWish: Sendable, Hashable {
     /// who is on a link on which we have nobody, a far cheaper way. One collector may come beyond.
     var most: Int { accepted + wanted }
 
+    /// With those that ask for a shorter way, of whom any number may: places stay for links on
+    /// which we have nobody.
+    var mostShortcuts: Int { most - min(wanted, 2) }
+
     /// Those with the cheapest ways to a collector first, then cheap ones, then a distant one, up
     /// to the number wanted; beside them one for each link on which we have nobody.
     ///

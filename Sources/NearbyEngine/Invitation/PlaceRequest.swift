@@ -48,6 +48,9 @@ struct PlacePauses: Sendable, Hashable {
         first: Limits.shortcutPauseFirst, longest: Limits.shortcutPauseMax)
     /// Until then no other bridge is taken on these links: the last one is being admitted.
     private var bridgesFrom: [LinkID: Instant] = [:]
+    /// When one of too many neighbours is to go.
+    private(set) var trimAt: Instant?
+    private var trimPatience = Limits.trimPatience
 
     /// - Parameter room: for so many more.
     mutating func takesBridge(on link: LinkID, room: Int, _ now: Instant) -> Bool {
@@ -69,28 +72,23 @@ struct PlacePauses: Sendable, Hashable {
     func takesShortcut(_ now: Instant) -> Bool { shortcut.isOver(now) }
 
     mutating func triedShortcut(_ now: Instant) { shortcut.begin(now) }
-}
 
-/// When one of too many neighbours is to go.
-struct Trimming: Sendable, Hashable {
-    private(set) var deadline: Instant?
-    private var patience = Limits.trimPatience
-
-    mutating func plan(_ isTooMany: Bool, _ now: Instant) {
-        deadline = isTooMany ? deadline ?? now + patience : nil
+    mutating func planTrimming(_ isTooMany: Bool, _ now: Instant) {
+        trimAt = isTooMany ? trimAt ?? now + trimPatience : nil
+        if !isTooMany { trimPatience = Limits.trimPatience }
     }
 
-    /// Whether it is now; the next `plan` begins anew.
-    mutating func isDue(_ now: Instant) -> Bool {
-        guard let deadline, deadline <= now else { return false }
-        self.deadline = nil
+    /// Whether one is to go now; the next plan begins anew.
+    mutating func takeTrimming(_ now: Instant) -> Bool {
+        guard trimAt ?? .distantFuture <= now else { return false }
+        trimAt = nil
         return true
     }
 
-    /// Where none could go it takes longer until the next is looked for. A `plan` follows.
-    mutating func tried(isDone: Bool) {
-        patience = isDone ? Limits.trimPatience : min(patience * 2, Limits.trimPatienceMax)
-        deadline = nil
+    /// Where none could go it takes longer until the next is looked for. A plan follows.
+    mutating func trimmed(_ isDone: Bool) {
+        trimPatience = isDone ? Limits.trimPatience : min(trimPatience * 2, Limits.trimPatienceMax)
+        trimAt = nil
     }
 }
 

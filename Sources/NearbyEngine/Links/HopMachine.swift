@@ -46,10 +46,14 @@ struct HopMachine: Sendable {
     /// - Parameters:
     ///   - path: where it answered just now.
     ///   - decides: of the two sides, the one with the lower PeerID.
-    init(path: LinkPath, decides: Bool, seed: UInt64, now: Instant) {
+    ///   - isDoubted: there are other ways.
+    init(
+        path: LinkPath, decides: Bool, isDoubted: Bool = false, seed: UInt64, now: Instant
+    ) {
         random = SeededGenerator(seed: seed)
         links = LinkChoice(path: path, decides: decides, now: now)
-        liveness = LivenessMachine(linkClass: path.linkClass, seed: random.next(), now: now)
+        liveness = LivenessMachine(
+            linkClass: path.linkClass, isDoubted: isDoubted, seed: random.next(), now: now)
         nextDeadline = earliest
     }
 

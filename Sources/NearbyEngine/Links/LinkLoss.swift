@@ -20,8 +20,10 @@ struct LinkLoss: Sendable {
     private var isAwaiting = false
     private var askedAt: Instant
     private var wasAskedAt: Instant
-    /// Since our last question.
-    private var hasSentData = false
+    /// Frames with data since our last question, as far as they count.
+    private var sentCount: UInt8 = 0
+    /// The longest that an answer took lately; nil: there was none yet.
+    private var roundTrip: Duration?
 
     init(_ linkClass: LinkClass, now: Instant) {
         asksQuestions = linkClass == .wifi
@@ -44,7 +46,7 @@ struct LinkLoss: Sendable {
 
     // MARK: Frames with data
 
-    mutating func frameSent() { hasSentData = true }
+    mutating func frameSent() { sentCount = min(sentCount + 1, Self.sentCountBusy) }
 
     mutating func frameAnswered() {
         if !asksQuestions { add(isLost: false) }
@@ -66,8 +68,11 @@ struct LinkLoss: Sendable {
     /// - Parameter helloInterval: between two that say only that somebody is there.
     func questionDue(_ helloInterval: Duration) -> Instant? {
         guard asksQuestions else { return nil }
-        if isYoung { return askedAt + Limits.firstQuestionInterval }
-        if hasSentData { return askedAt + Limits.questionInterval }
+        let soonest = isAwaiting ? askedAt + patience : askedAt
+        if isYoung { return max(soonest, askedAt + Limits.firstQuestionInterval) }
+        if sentCount >= Self.sentCountBusy {
+            return max(soonest, askedAt + Limits.questionInterval)
+        }
         let isOurTurn = wasAskedAt > askedAt + Limits.questionTurn
         return isOurTurn
             ? min(wasAskedAt + helloInterval, askedAt + helloInterval * 3)
@@ -78,7 +83,7 @@ struct LinkLoss: Sendable {
     /// to come first.
     func pause(_ helloInterval: Duration) -> Duration {
         asksQuestions
-            ? helloInterval + Limits.questionTurn + Limits.questionPatience : helloInterval
+            ? helloInterval + Limits.questionTurn * 2 : helloInterval
     }
 
     /// We ask now. If our last question was not answered yet, it is lost.
@@ -86,26 +91,39 @@ struct LinkLoss: Sendable {
         if isAwaiting { add(isLost: true) }
         isAwaiting = true
         askedAt = now
-        hasSentData = false
+        sentCount = 0
     }
 
-    mutating func questionAnswered() {
-        if isAwaiting { add(isLost: false) }
+    /// False if none of ours was awaited.
+    mutating func questionAnswered(now: Instant) -> Bool {
+        guard isAwaiting else { return false }
+        add(isLost: false)
         isAwaiting = false
+        let before = roundTrip ?? .zero
+        // Some seem short: what answers a probe before it looks like the answer.
+        roundTrip = max(now - askedAt, before - before / 64)
+        return true
+    }
+
+    /// How long an answer may take until the question is lost: where power is saved, longer than
+    /// from one question to the next.
+    private var patience: Duration {
+        guard let roundTrip else { return Limits.questionPatience }
+        return min(max(roundTrip * 2, Limits.questionPatienceMin), Limits.questionPatience)
     }
 
     mutating func wasAsked(now: Instant) { wasAskedAt = now }
 
     /// The neighbour is probed: what answers the question from now on is not to be known.
     mutating func stopAwaiting(now: Instant) {
-        if isAwaiting, now - askedAt >= Limits.questionPatience { add(isLost: true) }
+        if isAwaiting, now - askedAt >= patience { add(isLost: true) }
         isAwaiting = false
-        askedAt = now
     }
 
     private static let weightAtFirst: UInt32 = 4
     private static let weightMax: UInt32 = 64
     private static let firstQuestions: UInt32 = 8
+    private static let sentCountBusy: UInt8 = 4
 }
 
 extension Limits {
@@ -113,10 +131,11 @@ extension Limits {
     static let lossyLink: UInt32 = 65_536 / 20
     /// Between the first few questions to a new neighbour.
     static let firstQuestionInterval = Duration.milliseconds(150)
-    /// An answer takes at most so long as a rule.
-    static let questionPatience = Duration.milliseconds(15)
+    /// How long an answer may take at most, and at least.
+    static let questionPatience = Duration.milliseconds(400)
+    static let questionPatienceMin = Duration.milliseconds(15)
     /// Who is asked so soon after it asked has not been given its turn: both asked at once.
     static let questionTurn = Duration.milliseconds(100)
-    /// Between two while data is sent.
+    /// Between two while much data is sent.
     static let questionInterval = Duration.milliseconds(250)
 }

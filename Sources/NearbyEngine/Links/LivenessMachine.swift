@@ -65,6 +65,7 @@ public struct LivenessMachine: Sendable {
     private var lastSent: Instant
     private var lastHeard: Instant
     private var loss: LinkLoss
+    private let isDoubted: Bool
     /// The loss, of 65,536, before the frames that are unanswered now: a dead link is no lossy one.
     private var usualLoss: UInt32 = 0
     private var announcedCost: UInt16 = 0
@@ -72,16 +73,20 @@ public struct LivenessMachine: Sendable {
     /// Kept: it is asked for far more often than it is another.
     public private(set) var nextDeadline: Instant?
 
-    public init(linkClass: LinkClass, seed: UInt64, now: Instant) {
+    /// - Parameter isDoubted: until the link is known, another one is rather used.
+    public init(
+        linkClass: LinkClass, isDoubted: Bool = false, seed: UInt64, now: Instant
+    ) {
         base = linkClass.cost
         loss = LinkLoss(linkClass, now: now)
+        self.isDoubted = isDoubted
         slowness = linkClass == .bluetooth ? 4 : 1
         answerTimes = AnswerTimes(now: now)
         lastSent = now
         lastHeard = now
         var random = SeededGenerator(seed: seed)
         helloInterval = Limits.helloInterval + random.duration(in: Limits.helloJitter)
-        announcedCost = loss.isYoung ? base * 2 : base
+        announcedCost = cost
         nextDeadline = earliest
     }
 
@@ -107,7 +112,8 @@ public struct LivenessMachine: Sendable {
             loss.wasAsked(now: now)
             return heard(isData: false, now) + [.send(LivenessFrame.answer.bytes)]
         case .received(.answer):
-            loss.questionAnswered()
+            // It comes at once: how long data takes to be answered it does not say.
+            if loss.questionAnswered(now: now) { dataSentAt = nil }
             answered(now)
             return heard(isData: false, now)
         case .received: return heard(isData: false, now)
@@ -137,11 +143,12 @@ public struct LivenessMachine: Sendable {
         }
     }
 
-    /// Expected transmissions × link class; infinite while suspect. A new link over Wi-Fi costs
-    /// twice until it is known: routes that move to it would move back where it is a bad one.
+    /// Expected transmissions × link class; infinite while suspect. A link over Wi-Fi that is
+    /// doubted costs twice until it is known: routes that move to it would move back where it is a
+    /// bad one.
     public var cost: UInt16 {
         if case .suspect = state { return RoutingMessage.metricInfinite }
-        let most: UInt32 = loss.isYoung ? 65_536 / 2 : 65_536
+        let most: UInt32 = isDoubted && loss.isYoung ? 65_536 / 2 : 65_536
         let delivered = max(min(65_536 - loss.share, most), 65_536 / 8)
         return UInt16(clamping: UInt32(base) * 65_536 / delivered)
     }

@@ -168,7 +168,7 @@ public final class Node {
     }
 
     @inline(never) func tell(_ input: PeerMachine.Input, _ now: Instant) {
-        let view = PeerMachine.View(links: links, isFull: rendezvous.invitation.isFull)
+        let view = PeerMachine.View(links, rendezvous.invitation, mesh)
         work.add(peering.handle(input, seeing: view, now: now), as: Work.peers)
     }
 

@@ -62,6 +62,19 @@ struct PeerMachine {
         let links: LinkTable
         /// The tie-break has all the neighbours that it takes.
         let isFull: Bool
+        /// We have a way to a collector.
+        let hasWay: Bool
+
+        init(links: LinkTable, isFull: Bool, hasWay: Bool) {
+            self.links = links
+            self.isFull = isFull
+            self.hasWay = hasWay
+        }
+
+        init(_ links: LinkTable, _ invitation: InvitationMachine, _ mesh: MeshMachine) {
+            self.init(
+                links: links, isFull: invitation.isFull, hasWay: mesh.costToCollector != nil)
+        }
     }
 
     private let own: PeerID
@@ -92,7 +105,7 @@ struct PeerMachine {
         var outputs: [Output] = []
         switch input {
         case .use(let channel, let nextHop, let renewedAt):
-            use(channel, nextHop: nextHop, renewedAt: renewedAt, view.links, now, &outputs)
+            use(channel, nextHop: nextHop, renewedAt: renewedAt, view, now, &outputs)
         case .closed(let channel):
             if let association = peers[over: channel] { end(association, &outputs) }
         case .hopFrame(let frame, let channel, let arrival):
@@ -305,7 +318,7 @@ struct PeerMachine {
 
     /// What was unacknowledged on another one goes again.
     private mutating func use(
-        _ channel: PeerChannel, nextHop: PeerID?, renewedAt: Instant?, _ links: LinkTable,
+        _ channel: PeerChannel, nextHop: PeerID?, renewedAt: Instant?, _ view: View,
         _ now: Instant, _ outputs: inout [Output]
     ) {
         guard let peer = channel.peer, let terms = channel.peerTerms else { return }
@@ -324,7 +337,8 @@ struct PeerMachine {
             application: application, timers: timers, now: now)
         peers.add(association)
         if let endpoint = channel.path.endpoint {
-            adopt(association, at: links.path(to: endpoint), isNew: true, now, &outputs)
+            adopt(
+                association, at: view.links.path(to: endpoint), isNew: true, view, now, &outputs)
         }
         if let previous {
             for message in previous.unacknowledged {
@@ -361,14 +375,15 @@ struct PeerMachine {
     ///
     /// - Parameter isNew: the channel was just opened there.
     private mutating func adopt(
-        _ association: Association, at path: LinkPath, isNew: Bool, _ now: Instant,
+        _ association: Association, at path: LinkPath, isNew: Bool, _ view: View, _ now: Instant,
         _ outputs: inout [Output]
     ) {
         let peer = association.peer
         if let neighbour = peers.neighbour(peer) {
             return tell(neighbour, isNew ? .opened(path) : .answered(path), now, &outputs)
         }
-        let hop = HopMachine(path: path, decides: own < peer, seed: random.next(), now: now)
+        let hop = HopMachine(
+            path: path, decides: own < peer, isDoubted: view.hasWay, seed: random.next(), now: now)
         let neighbour = Neighbour(
             peer: peer, name: association.terms.name, hop: hop, timers: timers)
         peers.add(neighbour)
@@ -414,24 +429,9 @@ struct PeerMachine {
             return outputs.append(.close(channel, .dropped))
         }
         if isNew { channel.path = .link(endpoint) }
-        adopt(association, at: view.links.path(to: endpoint), isNew: false, now, &outputs)
+        adopt(association, at: view.links.path(to: endpoint), isNew: false, view, now, &outputs)
         if isNew {
             outputs.append(.invitation(.admitted(channel, association.terms, by: peer)))
         }
-    }
-}
-
-extension InvitationMachine.Input {
-    /// The tie-break hears of a channel with a neighbour.
-    static func admitted(_ channel: PeerChannel, _ terms: AdmitFrame, by peer: PeerID) -> Self {
-        .admitted(
-            channel.token, peer: peer, run: terms.run, attempt: channel.attemptNumber,
-            weAreClient: channel.isClient)
-    }
-
-    /// And of one that came to nothing.
-    static func ended(_ channel: PeerChannel, _ reason: DropReason, with peer: PeerID) -> Self {
-        reason == .handshakeTimeout && channel.isAnswered
-            ? .fellSilent(peer, channel.attemptNumber) : .failed(peer, channel.attemptNumber)
     }
 }

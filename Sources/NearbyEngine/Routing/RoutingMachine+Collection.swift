@@ -96,10 +96,10 @@ extension RoutingMachine {
         }
         let due = since + destination.cheaperRoutePatience
         guard now >= due else { return collect(by: due) }
-        let seqno = neighbours.seqnoForCheaper(to: destination)
-        destinations.change(id) { $0.restartConstraint(seqno == nil ? nil : now) }
-        guard let seqno else { return }
-        request(id, seqno, now)
+        let wish = neighbours.seqnoForCheaper(to: destination)
+        destinations.change(id) { $0.restartConstraint(wish == nil ? nil : now) }
+        guard let wish else { return }
+        request(id, wish.seqno, of: wish.offeredBy, now)
         collect(by: now + destination.cheaperRoutePatience)
     }
 

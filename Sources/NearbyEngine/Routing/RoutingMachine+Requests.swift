@@ -21,7 +21,8 @@ extension RoutingMachine {
             return follow(ownSeqno.raise(to: seqno, now: now))
         }
         let id = destinations.known(as: id)
-        guard let selected = destinations[id]?.selected else { return }
+        guard let destination = destinations[id] else { return }
+        let selected = destination.selected
         if selected.hop != nil, selected.seqno.isAtLeast(seqno) {
             neighbours.change(peer) { $0.announce(id) }
             return
@@ -31,29 +32,18 @@ extension RoutingMachine {
                 id, seqno: seqno, hopLimit: hopLimit - 1, isUrgent: selected.isUrgent, by: peer,
                 now: now)
         else { return }
-        ask(for: id, seqno, hopLimit: hopLimit - 1, except: peer)
+        neighbours.ask(for: destination, seqno, hopLimit: hopLimit - 1, except: peer)
     }
 
-    /// Asks the neighbours for a newer seqno, unless they were asked just now.
-    mutating func request(_ id: PeerID, _ seqno: UInt32, _ now: Instant) {
-        guard destinations[id] != nil, requests.add(id, seqno: seqno, now: now) else { return }
-        ask(for: id, seqno, hopLimit: Limits.requestHopLimit, except: nil)
-    }
-
-    /// Asks the next hop for a newer seqno if there is one (RFC 8966 §3.8.1.2), or all would know
-    /// of each request; otherwise, and for collectors and viewers, all neighbours but who asked us
-    /// (§3.8.2). Where they are many that is the next hop, or those that have offers.
-    private mutating func ask(
-        for id: PeerID, _ seqno: UInt32, hopLimit: UInt8, except: PeerID?
+    /// Asks for a newer seqno, unless that was done just now; if there is a route, who offers the
+    /// one that would be feasible then.
+    mutating func request(
+        _ id: PeerID, _ seqno: UInt32, of neighbour: PeerID? = nil, _ now: Instant
     ) {
-        guard let destination = destinations[id] else { return }
-        let isForAll = destination.selected.isUrgent && !neighbours.areMany
-        let hop = isForAll || destination.selected.hop == except ? nil : destination.selected.hop
-        for peer in neighbours.sortedPeers where peer != except && peer == hop ?? peer {
-            if neighbours.areMany, destination.candidates[peer] == nil { continue }
-            let request = RoutingNeighbour.Request(
-                seqno: seqno, hopLimit: hopLimit, isUrgent: destination.selected.isUrgent)
-            neighbours.change(peer) { $0.request(id, request) }
+        guard let destination = destinations[id], requests.add(id, seqno: seqno, now: now) else {
+            return
         }
+        neighbours.ask(
+            for: destination, seqno, hopLimit: Limits.requestHopLimit, alone: neighbour)
     }
 }

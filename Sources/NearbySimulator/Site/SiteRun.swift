@@ -236,7 +236,7 @@ public final class SiteRun {
 
     /// A packet's hop limit.
     static let hopsMax = 64
-    private static let idleSeconds = 15
+    private static let idleSeconds = 60
     /// For all to have a collector.
     static let patience = Duration.seconds(180)
 }

@@ -31,7 +31,8 @@ struct Simulate: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: """
-            Percent of the datagrams that get lost on each link, in addition to what distance costs.
+            Datagrams that get lost on each link, in whole percent; in addition to what distance \
+            costs.
             """)
     var loss = 0
     @Option(parsing: .unconditional, help: "Percent of the nodes that are heard less far.")

@@ -61,15 +61,19 @@ extension Destination {
 
     /// The seqno to ask for, if any, where only the feasibility distance keeps us from a far
     /// cheaper route (RFC 8966 §3.8.2.2). An offer with an older seqno is about to be renewed.
-    func seqnoForCheaper(cost: (PeerID) -> UInt16) -> UInt32? {
+    func seqnoForCheaper(cost: (PeerID) -> UInt16) -> SeqnoWish? {
         guard let distance = source.distance, selected.hop != nil else { return nil }
         let directSeqno = directSeqno(cost: cost)
-        let isCheaperBeyond = candidates.contains { hop, candidate in
-            candidate.seqno == distance.seqno
-                && candidate.metric.adding(cost(hop)).isWorthSeqno(insteadOf: selected.metric)
-                && feasibility(of: hop, directSeqno: directSeqno) == .infeasible
+        var best: (metric: UInt16, hop: PeerID)?
+        for (hop, candidate) in candidates where candidate.seqno == distance.seqno {
+            let metric = candidate.metric.adding(cost(hop))
+            guard metric.isWorthSeqno(insteadOf: selected.metric),
+                best.map({ (metric, hop) < ($0.metric, $0.hop) }) ?? true,
+                feasibility(of: hop, directSeqno: directSeqno) == .infeasible
+            else { continue }
+            best = (metric, hop)
         }
-        return isCheaperBeyond ? distance.seqno &+ 1 : nil
+        return best.map { SeqnoWish(seqno: distance.seqno &+ 1, offeredBy: $0.hop) }
     }
 
     /// Whether the neighbour's offer may be used (RFC 8966 §3.5.1).
@@ -94,10 +98,16 @@ extension Destination {
     }
 }
 
+/// A seqno to ask for, and who offers the route that would be feasible with it.
+struct SeqnoWish: Equatable, Sendable {
+    var seqno: UInt32
+    var offeredBy: PeerID
+}
+
 extension RoutingNeighbourTable {
     /// The seqno to ask for where a far cheaper route is not feasible.
     @inline(never)
-    func seqnoForCheaper(to destination: Destination) -> UInt32? {
+    func seqnoForCheaper(to destination: Destination) -> SeqnoWish? {
         destination.seqnoForCheaper { cost(of: $0) }
     }
 }

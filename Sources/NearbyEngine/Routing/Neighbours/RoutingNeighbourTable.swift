@@ -71,6 +71,26 @@ struct RoutingNeighbourTable: Sendable {
         return body(&all.values[index])
     }
 
+    /// Asks the next hop for a newer seqno if there is one (RFC 8966 §3.8.1.2), or all would know
+    /// of each request; otherwise, and for collectors and viewers, all neighbours but who asked us
+    /// (§3.8.2). Where they are many that is the next hop, or those that have offers.
+    ///
+    /// - Parameter neighbour: for a plain node it is asked instead (§3.8.2.2).
+    mutating func ask(
+        for destination: Destination, _ seqno: UInt32, hopLimit: UInt8, except: PeerID? = nil,
+        alone neighbour: PeerID? = nil
+    ) {
+        let isUrgent = destination.selected.isUrgent
+        let nextHop = destination.selected.hop == except ? nil : destination.selected.hop
+        let hop = isUrgent && !areMany ? nil : isUrgent ? nextHop : neighbour ?? nextHop
+        let request = RoutingNeighbour.Request(
+            seqno: seqno, hopLimit: hopLimit, isUrgent: isUrgent)
+        for peer in sortedPeers where peer != except && peer == hop ?? peer {
+            if areMany, destination.candidates[peer] == nil { continue }
+            change(peer) { $0.request(destination.peer, request) }
+        }
+    }
+
     // MARK: Changes of routes
 
     /// All are told of it: at once, or when it is their turn.
