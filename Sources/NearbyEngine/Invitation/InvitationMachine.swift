@@ -170,9 +170,9 @@ struct InvitationMachine: Sendable, Hashable {
         for peer in pairs.refused { pairs[peer]?.state = .idle }
     }
 
-    /// A full node takes one on a link on which we have nobody, and makes room for one that needs
-    /// us, if one of its own neighbours can do without it. If none can, a few may come beyond whose
-    /// ways become far cheaper: on a LAN with a collector that is nobody's.
+    /// A full node accepts one on a link on which we have nobody, and makes room for one that needs
+    /// us, if one of its own neighbours can do without it. If none can, it accepts up to two more
+    /// whose way becomes far cheaper. On a LAN with a collector nobody's would.
     private mutating func decided(
         on token: ChannelToken, with peer: PeerID, _ request: PlaceRequest,
         _ reaches: [NeighbourReach], _ now: Instant

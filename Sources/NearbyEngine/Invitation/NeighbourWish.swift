@@ -19,8 +19,8 @@ struct NeighbourWish: Sendable, Hashable {
     /// who is on a link on which we have nobody, a far cheaper way. One collector may come beyond.
     var most: Int { accepted + wanted }
 
-    /// With those that ask for a shorter way, of whom any number may: places stay for links on
-    /// which we have nobody.
+    /// How many there may be when one is accepted because its way becomes cheaper. Any number may
+    /// ask for that, so fewer than `most`: two places are kept for links on which we have nobody.
     var mostShortcuts: Int { most - min(wanted, 2) }
 
     /// Those with the cheapest ways to a collector first, then cheap ones, then a distant one, up

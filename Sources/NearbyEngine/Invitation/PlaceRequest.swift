@@ -41,7 +41,7 @@ extension PairTable {
 /// What keeps a crowd from pushing each other out for ever, and beacons that promise too much from
 /// handshakes without end.
 struct PlacePauses: Sendable, Hashable {
-    /// Between neighbours that were dropped for others that had a route.
+    /// Between evictions of neighbours, or places beyond the usual number, for peers with a route.
     private var eviction = GrowingPause(
         first: Limits.shortcutPauseFirst, longest: Limits.shortcutPauseMax)
     private var shortcut = GrowingPause(
@@ -96,7 +96,7 @@ extension Limits {
     /// With too many neighbours, before one is let go; doubles to the maximum while none may.
     static let trimPatience = Duration.seconds(2)
     static let trimPatienceMax = Duration.seconds(64)
-    /// Between two shortcuts, or two evictions for one; doubles to the maximum.
+    /// Between two tries for a shortcut, or two places given for one; doubles to the maximum.
     static let shortcutPauseFirst = Duration.seconds(1)
     static let shortcutPauseMax = Duration.seconds(64)
     /// Until a peer that was taken on a bare link has its channel.

@@ -46,7 +46,7 @@ struct HopMachine: Sendable {
     /// - Parameters:
     ///   - path: where it answered just now.
     ///   - decides: of the two sides, the one with the lower PeerID.
-    ///   - isDoubted: there are other ways.
+    ///   - isDoubted: the neighbour is new, and we have a way to a collector.
     init(
         path: LinkPath, decides: Bool, isDoubted: Bool = false, seed: UInt64, now: Instant
     ) {

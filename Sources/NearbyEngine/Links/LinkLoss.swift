@@ -1,11 +1,12 @@
 import NearbyCore
 
-/// How many of the frames to one neighbour that want an answer get none: an average over the last
-/// 64. A link is priced by it, and over sixteen a quarter of losses would look like anything from a
-/// tenth to a half, and every route across the link go up and down with it.
+/// How many of the frames to one neighbour that want an answer get none: a moving average over
+/// about 64. It sets the price of the link. Over sixteen, a loss of a quarter would look like
+/// anything from a tenth to a half, and the cost of every route over the link would follow.
 ///
-/// On a wire and over Bluetooth, where little is lost, all frames with data count. Over Wi-Fi only
-/// questions do: with frames that come anyway, losses would look rarer than they are. The first few
+/// On Ethernet and Bluetooth, where little is lost, data frames whose answer was awaited count, and
+/// the probes that follow them. Over Wi-Fi only separate probes do, called questions: any frame
+/// that arrives counts as an answer to data, so losses would look rarer than they are. The first few
 /// questions follow each other quickly, or the best way would be known only after something was
 /// sent over all others. While nothing is sent the two sides take turns with them, in place of
 /// hellos.
@@ -36,8 +37,9 @@ struct LinkLoss: Sendable {
     /// Too little is known of the link to believe that it is a good one.
     var isYoung: Bool { asksQuestions && weight < Self.weightAtFirst + Self.firstQuestions }
 
-    /// Unanswered probes until a neighbour is suspect: where so many frames are lost as a matter of
-    /// course, all of them are one time in a hundred thousand.
+    /// How many probes may go unanswered before a neighbour is suspect: so many that, at the usual
+    /// loss, all of them and the frame before them are lost by chance once in a hundred thousand
+    /// times; more often where over half is lost.
     static func probesMax(usually share: UInt32) -> Int {
         guard share >= Limits.lossyLink else { return 3 }
         let probes = [4, 6, 9, 12, 16]
@@ -79,8 +81,8 @@ struct LinkLoss: Sendable {
             : askedAt + helloInterval * 2
     }
 
-    /// From the last frame that we sent to the next hello. Where questions are asked it is for them
-    /// to come first.
+    /// From the last frame that we sent to the next hello. Longer where questions are asked, so
+    /// that a question comes first.
     func pause(_ helloInterval: Duration) -> Duration {
         asksQuestions
             ? helloInterval + Limits.questionTurn * 2 : helloInterval
@@ -100,13 +102,13 @@ struct LinkLoss: Sendable {
         add(isLost: false)
         isAwaiting = false
         let before = roundTrip ?? .zero
-        // Some seem short: what answers a probe before it looks like the answer.
+        // Some are too short: the answer to an earlier probe was taken for this one's.
         roundTrip = max(now - askedAt, before - before / 64)
         return true
     }
 
-    /// How long an answer may take until the question is lost: where power is saved, longer than
-    /// from one question to the next.
+    /// How long the next question waits for the answer to the last one, which then counts as lost.
+    /// With power saving an answer may take longer than the interval between questions.
     private var patience: Duration {
         guard let roundTrip else { return Limits.questionPatience }
         return min(max(roundTrip * 2, Limits.questionPatienceMin), Limits.questionPatience)
@@ -114,7 +116,7 @@ struct LinkLoss: Sendable {
 
     mutating func wasAsked(now: Instant) { wasAskedAt = now }
 
-    /// The neighbour is probed: what answers the question from now on is not to be known.
+    /// Probing begins: its answers could not be told from the answer to our question.
     mutating func stopAwaiting(now: Instant) {
         if isAwaiting, now - askedAt >= patience { add(isLost: true) }
         isAwaiting = false
@@ -136,6 +138,6 @@ extension Limits {
     static let questionPatienceMin = Duration.milliseconds(15)
     /// Who is asked so soon after it asked has not been given its turn: both asked at once.
     static let questionTurn = Duration.milliseconds(100)
-    /// Between two while much data is sent.
+    /// Between two questions at least, once four data frames were sent since the last one.
     static let questionInterval = Duration.milliseconds(250)
 }

@@ -6,9 +6,10 @@ import NearbyWire
 /// While data flows: who receives data answers within 25 ms with any frame; after one unanswered
 /// frame the sender probes every 20 to 50 ms, and some unanswered probes later the neighbour is
 /// suspect; how soon follows its answers so far (`AnswerTimes`).
-/// Idle: a hello a second in each direction; after two missing ones the neighbour is probed in the
-/// same way, and after three it is given up. Where an ICMP
-/// error says that nobody is there, and that is proved, the neighbour is suspect at once.
+/// Idle: a hello a second in each direction, or over Wi-Fi a question and its answer (`LinkLoss`);
+/// after two missing ones the neighbour is probed in the same way, and after three it is given up.
+/// Where an ICMP error says that nobody is there, and that is proved, the neighbour is suspect at
+/// once.
 public struct LivenessMachine: Sendable {
     public enum Input: Sendable {
         case frameSent(isData: Bool)
@@ -73,7 +74,8 @@ public struct LivenessMachine: Sendable {
     /// Kept: it is asked for far more often than it is another.
     public private(set) var nextDeadline: Instant?
 
-    /// - Parameter isDoubted: until the link is known, another one is rather used.
+    /// - Parameter isDoubted: over Wi-Fi, the link costs at least twice as much until it has been
+    ///   measured.
     public init(
         linkClass: LinkClass, isDoubted: Bool = false, seed: UInt64, now: Instant
     ) {
@@ -112,7 +114,7 @@ public struct LivenessMachine: Sendable {
             loss.wasAsked(now: now)
             return heard(isData: false, now) + [.send(LivenessFrame.answer.bytes)]
         case .received(.answer):
-            // It comes at once: how long data takes to be answered it does not say.
+            // Probes are answered at once: this does not show how fast data is answered.
             if loss.questionAnswered(now: now) { dataSentAt = nil }
             answered(now)
             return heard(isData: false, now)
@@ -144,8 +146,8 @@ public struct LivenessMachine: Sendable {
     }
 
     /// Expected transmissions × link class; infinite while suspect. A link over Wi-Fi that is
-    /// doubted costs twice until it is known: routes that move to it would move back where it is a
-    /// bad one.
+    /// doubted costs at least twice as much until it has been measured: routes that move to a bad
+    /// one would move back.
     public var cost: UInt16 {
         if case .suspect = state { return RoutingMessage.metricInfinite }
         let most: UInt32 = isDoubted && loss.isYoung ? 65_536 / 2 : 65_536
@@ -275,7 +277,8 @@ public struct LivenessMachine: Sendable {
     /// Probes: three on a good link; more where frames are lost as a matter of course.
     private var unansweredMax: Int { LinkLoss.probesMax(usually: usualLoss) }
 
-    /// Of the more the sooner one after the other: who is gone is not noticed much later.
+    /// More probes follow each other sooner, at 20 ms at the least: a neighbour on a lossy link is
+    /// suspect after 395 ms at most, instead of 225.
     private var probeInterval: Duration {
         max(answerTimes.probeInterval * 3 / unansweredMax, Limits.probeIntervalMin)
     }

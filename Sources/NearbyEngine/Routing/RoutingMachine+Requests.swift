@@ -35,8 +35,8 @@ extension RoutingMachine {
         neighbours.ask(for: destination, seqno, hopLimit: hopLimit - 1, except: peer)
     }
 
-    /// Asks for a newer seqno, unless that was done just now; if there is a route, who offers the
-    /// one that would be feasible then.
+    /// Asks for a newer seqno, unless that was just done: of a plain node `neighbour`, which offers
+    /// the route that would then be feasible.
     mutating func request(
         _ id: PeerID, _ seqno: UInt32, of neighbour: PeerID? = nil, _ now: Instant
     ) {

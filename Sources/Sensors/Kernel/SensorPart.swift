@@ -75,7 +75,7 @@ struct SensorPart: Sendable {
         ("ds18b20 ds18s20 ds1822", thermometer(-55...125)), ("w1_slave_temp", anyThermocouple),
         // The MAX31850 and MAX31851, which read thermocouples, have the DS1825's family number.
         ("ds1825", anyThermocouple), ("ds28ea00", thermometer(-40...85)),
-        // Of the TMP421 the distant diodes go further than itself.
+        // A TMP421's remote diodes have a wider range than its own sensor.
         ("tmp102 tmp108 tmp117 tmp421 adt7410", thermometer(-55...150)),
         ("tmp103 jc42", thermometer(-40...125)), ("max31865", thermometer(-200...850)),
         // The kernel calls the MAX6675, 0 to 1,024 °C, and all MAX31855 so.

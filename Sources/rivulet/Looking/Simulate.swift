@@ -31,8 +31,7 @@ struct Simulate: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: """
-            Datagrams that get lost on each link, in whole percent; in addition to what distance \
-            costs.
+            Percent of datagrams lost on each link (a whole number), besides those lost to distance.
             """)
     var loss = 0
     @Option(parsing: .unconditional, help: "Percent of the nodes that are heard less far.")

@@ -71,11 +71,15 @@ struct RoutingNeighbourTable: Sendable {
         return body(&all.values[index])
     }
 
-    /// Asks the next hop for a newer seqno if there is one (RFC 8966 §3.8.1.2), or all would know
-    /// of each request; otherwise, and for collectors and viewers, all neighbours but who asked us
-    /// (§3.8.2). Where they are many that is the next hop, or those that have offers.
+    /// Asks for a newer seqno. For a plain node only the next hop is asked, if there is one and it
+    /// did not ask us (RFC 8966 §3.8.1.2): otherwise each request would reach every node. For
+    /// collectors and viewers, or without such a next hop, all neighbours except the one that asked
+    /// us are (§3.8.2). Where they are many, only those that offer a route are asked, and of these
+    /// the next hop alone if there is one, for collectors and viewers too.
     ///
-    /// - Parameter neighbour: for a plain node it is asked instead (§3.8.2.2).
+    /// - Parameters:
+    ///   - except: who asked us.
+    ///   - neighbour: for a plain node, asked instead of the next hop (§3.8.2.2).
     mutating func ask(
         for destination: Destination, _ seqno: UInt32, hopLimit: UInt8, except: PeerID? = nil,
         alone neighbour: PeerID? = nil
