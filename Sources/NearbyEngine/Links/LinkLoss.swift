@@ -4,12 +4,12 @@ import NearbyCore
 /// about 64. It sets the price of the link. Over sixteen, a loss of a quarter would look like
 /// anything from a tenth to a half, and the cost of every route over the link would follow.
 ///
-/// On Ethernet and Bluetooth, where little is lost, data frames whose answer was awaited count, and
-/// the probes that follow them. Over Wi-Fi only separate probes do, called questions: any frame
-/// that arrives counts as an answer to data, so losses would look rarer than they are. The first few
-/// questions follow each other quickly, or the best way would be known only after something was
-/// sent over all others. While nothing is sent the two sides take turns with them, in place of
-/// hellos.
+/// On Ethernet and Bluetooth, where little is lost, data frames whose answer was awaited count,
+/// and the probes that follow them. Over Wi-Fi only separate probes do, called questions: any
+/// frame that arrives counts as an answer to data, so losses would look rarer than they are. The
+/// first few questions follow each other quickly, or the best way would be known only after
+/// something was sent over all others. While little is sent the two sides take turns with them, in
+/// place of hellos.
 struct LinkLoss: Sendable {
     /// Of 65,536.
     private(set) var share: UInt32 = 0
