@@ -4,103 +4,17 @@ import Testing
 
 @testable import NearbyEngine
 
-/// Two sides of a link: what is lost, who answers, and how often each wakes.
-private struct AttackedLink {
-    var sides: [LivenessMachine]
-    var sent = [0, 0]
-    var wakes = [0, 0]
-    var idleWakes = [0, 0]
-    var suspectedAt: [Instant?] = [nil, nil]
-    var suspicions = [0, 0]
-    var isLost = [false, false]
-    var most = [0, 0]
-    var now = Instant.zero
-    private var underWay: [(at: Instant, to: Int, payload: [UInt8])] = []
-    private var random: SeededGenerator
-    var loss: Double
-    var latency = Duration.milliseconds(2)
-    var drops: (Int, [UInt8]) -> Bool = { _, _ in false }
-
-    static let data: [UInt8] = [FrameKind.packet.rawValue]
-
-    init(_ linkClass: LinkClass, loss: Double, seed: UInt64) {
-        self.loss = loss
-        random = SeededGenerator(seed: seed)
-        sides = (0..<2).map {
-            LivenessMachine(linkClass: linkClass, seed: seed + UInt64($0), now: .zero)
-        }
-    }
-
-    mutating func run(for time: Duration, every: [Duration?] = [nil, nil]) {
-        let end = now + time
-        var dataAt = every.map { interval in interval.map { now + $0 } }
-        while now < end {
-            let deadlines = sides.indices.map {
-                isLost[$0] ? .distantFuture : sides[$0].nextDeadline ?? .distantFuture
-            }
-            let next = dataAt.compactMap { $0 } + [underWay.first?.at].compactMap { $0 } + deadlines
-            now = max(now, next.min() ?? .distantFuture)
-            if now >= end { now = end; break }
-            if let side = dataAt.indices.first(where: { dataAt[$0] ?? .distantFuture <= now }) {
-                send(Self.data, from: side, now)
-                dataAt[side] = now + every[side]!
-            } else if let first = underWay.first, first.at <= now {
-                underWay.removeFirst()
-                deliver(first.payload, to: first.to, now)
-            } else if let side = sides.indices.first(where: { deadlines[$0] <= now }) {
-                wakes[side] += 1
-                if !feed(.deadlineReached, side, now) { idleWakes[side] += 1 }
-            }
-        }
-    }
-
-    private mutating func deliver(_ payload: [UInt8], to side: Int, _ now: Instant) {
-        if payload.first == FrameKind.liveness.rawValue,
-            let frame = try? LivenessFrame(parsing: payload[1...])
-        {
-            feed(.received(frame), side, now)
-        } else {
-            feed(.frameReceived(isData: payload == Self.data), side, now)
-        }
-    }
-
-    @discardableResult
-    private mutating func feed(_ input: LivenessMachine.Input, _ side: Int, _ now: Instant) -> Bool
-    {
-        var isAny = false
-        for output in sides[side].handle(input, now: now) {
-            isAny = true
-            switch output {
-            case .send(let payload): send(payload, from: side, now)
-            case .suspected:
-                suspectedAt[side] = suspectedAt[side] ?? now
-                suspicions[side] += 1
-            case .lost: isLost[side] = true
-            case .costChanged: break
-            }
-        }
-        return isAny
-    }
-
-    private mutating func send(_ payload: [UInt8], from side: Int, _ now: Instant) {
-        sent[side] += 1
-        let isLost = Double.random(in: 0..<1, using: &random) < loss || drops(side, payload)
-        if !isLost { underWay.append((now + latency, 1 - side, payload)) }
-        _ = sides[side].handle(.frameSent(isData: payload == Self.data), now: now)
-    }
-}
-
 /// What breaks the measure of a link over Wi-Fi.
 struct LinkLossAttackTests {
     private static func percents(
         _ loss: Double, every: Int64, latency: Int64 = 2
     ) -> [Int] {
         (1...8 as ClosedRange<UInt64>).map { seed in
-            var link = AttackedLink(.wifi, loss: 0, seed: seed)
+            var link = LossyLink(.wifi, loss: 0, seed: seed)
             link.latency = .milliseconds(latency)
-            link.run(for: .seconds(30), every: [.seconds(1), nil])
+            link.run(for: .seconds(30), every: .seconds(1))
             link.loss = loss
-            link.run(for: .seconds(60), every: [.milliseconds(every), nil])
+            link.run(for: .seconds(60), every: .milliseconds(every))
             return link.sides[0].lossPercent
         }
     }

@@ -96,69 +96,6 @@ struct LinkLossTests {
     }
 }
 
-/// Two sides of one link that loses each frame with the same probability.
-private struct LossyLink {
-    var sides: [LivenessMachine]
-    var sent = [0, 0]
-    private var underWay: [(at: Instant, to: Int, payload: [UInt8])] = []
-    private var random: SeededGenerator
-    private let loss: Double
-
-    static let data: [UInt8] = [FrameKind.packet.rawValue]
-
-    init(_ linkClass: LinkClass, loss: Double, isDoubted: Bool = false, seed: UInt64) {
-        self.loss = loss
-        random = SeededGenerator(seed: seed)
-        sides = (0..<2).map {
-            LivenessMachine(
-                linkClass: linkClass, isDoubted: isDoubted, seed: seed + UInt64($0), now: .zero)
-        }
-    }
-
-    /// - Parameter every: between two frames with data of the first side.
-    mutating func run(for time: Duration, every: Duration? = nil) {
-        var now = Instant.zero
-        var dataAt = every.map { now + $0 }
-        while now < Instant.zero + time {
-            let deadlines = sides.map { $0.nextDeadline ?? .distantFuture }
-            let next = [dataAt, underWay.first?.at].compactMap { $0 } + deadlines
-            now = max(now, next.min() ?? .distantFuture)
-            if let due = dataAt, let every, due <= now {
-                send(Self.data, from: 0, now)
-                dataAt = due + every
-            } else if let first = underWay.first, first.at <= now {
-                underWay.removeFirst()
-                deliver(first.payload, to: first.to, now)
-            } else if let side = sides.indices.first(where: { deadlines[$0] <= now }) {
-                feed(.deadlineReached, side, now)
-            }
-        }
-    }
-
-    private mutating func deliver(_ payload: [UInt8], to side: Int, _ now: Instant) {
-        if payload.first == FrameKind.liveness.rawValue,
-            let frame = try? LivenessFrame(parsing: payload[1...])
-        {
-            feed(.received(frame), side, now)
-        } else {
-            feed(.frameReceived(isData: payload == Self.data), side, now)
-        }
-    }
-
-    private mutating func feed(_ input: LivenessMachine.Input, _ side: Int, _ now: Instant) {
-        for case .send(let payload) in sides[side].handle(input, now: now) {
-            send(payload, from: side, now)
-        }
-    }
-
-    private mutating func send(_ payload: [UInt8], from side: Int, _ now: Instant) {
-        sent[side] += 1
-        let isLost = Double.random(in: 0..<1, using: &random) < loss
-        if !isLost { underWay.append((now + .milliseconds(2), 1 - side, payload)) }
-        _ = sides[side].handle(.frameSent(isData: payload == Self.data), now: now)
-    }
-}
-
 /// What the two ends of a link make of it.
 struct LossyLinkTests {
     /// Question and answer both have to arrive. Seen from both ends, with data and without.

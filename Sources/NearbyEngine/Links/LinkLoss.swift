@@ -84,8 +84,7 @@ struct LinkLoss: Sendable {
     /// From the last frame that we sent to the next hello. Longer where questions are asked, so
     /// that a question comes first.
     func pause(_ helloInterval: Duration) -> Duration {
-        asksQuestions
-            ? helloInterval + Limits.questionTurn * 2 : helloInterval
+        asksQuestions ? helloInterval + Limits.questionTurn * 2 : helloInterval
     }
 
     /// We ask now. If our last question was not answered yet, it is lost.

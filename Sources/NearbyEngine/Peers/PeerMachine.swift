@@ -64,17 +64,6 @@ struct PeerMachine {
         let isFull: Bool
         /// We have a way to a collector.
         let hasWay: Bool
-
-        init(links: LinkTable, isFull: Bool, hasWay: Bool) {
-            self.links = links
-            self.isFull = isFull
-            self.hasWay = hasWay
-        }
-
-        init(_ links: LinkTable, _ invitation: InvitationMachine, _ mesh: MeshMachine) {
-            self.init(
-                links: links, isFull: invitation.isFull, hasWay: mesh.costToCollector != nil)
-        }
     }
 
     private let own: PeerID
@@ -433,5 +422,11 @@ struct PeerMachine {
         if isNew {
             outputs.append(.invitation(.admitted(channel, association.terms, by: peer)))
         }
+    }
+}
+
+extension PeerMachine.View {
+    init(_ links: LinkTable, _ invitation: InvitationMachine, _ mesh: MeshMachine) {
+        self.init(links: links, isFull: invitation.isFull, hasWay: mesh.costToCollector != nil)
     }
 }

@@ -86,7 +86,7 @@ struct RoutingNeighbourTable: Sendable {
     ) {
         let isUrgent = destination.selected.isUrgent
         let nextHop = destination.selected.hop == except ? nil : destination.selected.hop
-        let hop = isUrgent && !areMany ? nil : isUrgent ? nextHop : neighbour ?? nextHop
+        let hop = if isUrgent { areMany ? nextHop : nil } else { neighbour ?? nextHop }
         let request = RoutingNeighbour.Request(
             seqno: seqno, hopLimit: hopLimit, isUrgent: isUrgent)
         for peer in sortedPeers where peer != except && peer == hop ?? peer {
