@@ -56,6 +56,14 @@ public struct ByteWriter: Sendable {
 
     public var count: Int { bytes.count }
 
+    /// What was written, for whoever goes on to change it: the writer is empty again, so nothing is
+    /// copied.
+    public mutating func take() -> [UInt8] {
+        var taken: [UInt8] = []
+        swap(&taken, &bytes)
+        return taken
+    }
+
     /// Takes back what was written after the first `count` bytes.
     package mutating func truncate(to count: Int) {
         bytes.removeLast(max(0, bytes.count - count))

@@ -143,9 +143,21 @@ public final class EventLoop {
     public func stop() { isStopped = true }
 
     private func pass(until end: Instant) throws(SystemError) {
-        let count = try wait(until: timers.reduce(end) { min($0, $1?.deadline ?? .distantFuture) })
-        passBegan = MonotonicClock.now()
-        for (token, readiness) in count { serve(token, readiness) }
+        let deadline = timers.reduce(end) { min($0, $1?.deadline ?? .distantFuture) }
+        try withUnsafeTemporaryAllocation(
+            of: epoll_event.self, capacity: Limits.eventsPerPassMax
+        ) { events -> Result<Void, SystemError> in
+            do throws(SystemError) {
+                let count = try wait(until: deadline, events)
+                passBegan = MonotonicClock.now()
+                for event in events.prefix(count) {
+                    serve(event.data.u64, Self.readiness(event.events))
+                }
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }.get()
         let now = MonotonicClock.now()
         for index in timers.indices {
             guard let timer = timers[index], let deadline = timer.deadline, deadline <= now
@@ -166,18 +178,16 @@ public final class EventLoop {
         }
     }
 
-    private func wait(until deadline: Instant) throws(SystemError) -> [(UInt64, Readiness)] {
+    /// Returns how many events there are.
+    private func wait(
+        until deadline: Instant, _ events: UnsafeMutableBufferPointer<epoll_event>
+    ) throws(SystemError) -> Int {
         let timeout: Int32 = deadline <= MonotonicClock.now() ? 0 : -1
         if timeout != 0 { try setAlarm(to: deadline) }
-        return try withUnsafeTemporaryAllocation(
-            of: epoll_event.self, capacity: Limits.eventsPerPassMax
-        ) { buffer -> Result<[(UInt64, Readiness)], SystemError> in
-            guard let events = buffer.baseAddress else { return .success([]) }
-            let count = epoll_wait(epoll.raw, events, Int32(buffer.count), timeout)
-            if count < 0 { return errno == EINTR ? .success([]) : .failure(.last("epoll_wait")) }
-            return .success(
-                buffer.prefix(Int(count)).map { ($0.data.u64, Self.readiness($0.events)) })
-        }.get()
+        guard let first = events.baseAddress else { return 0 }
+        let count = epoll_wait(epoll.raw, first, Int32(events.count), timeout)
+        if count < 0, errno != EINTR { throw .last("epoll_wait") }
+        return max(0, Int(count))
     }
 
     /// A timerfd rather than epoll's timeout: nanoseconds, and it counts time spent in suspend.

@@ -24,12 +24,33 @@ struct WindowFilterTests {
     @Test func whatMatchesNothingIsToldOnceAndNotAfterAnythingWasShown() {
         var nothing = filter(["south"])
         let none = nothing.shown(whole)
-        let warning = nothing.warning(on: whole, shown: none)
-        let again = nothing.warning(on: whole, shown: none)
-        #expect(warning?.contains("--node matches none") == true && again == nil)
+        let warnings = (0..<3).map { _ in nothing.warning(on: whole, shown: none) }
+        #expect(warnings[0] == nil && warnings[2] == nil)
+        #expect(warnings[1]?.contains("--node matches none") == true)
+        let last = nothing.lastWarning()
+        #expect(last == nil)
         var some = filter([], ["channel-1"])
         let first = some.warning(on: whole, shown: some.shown(whole))
-        let later = some.warning(on: whole, shown: none)
-        #expect(first == nil && later == nil)
+        let later = (0..<2).map { _ in some.warning(on: whole, shown: none) }
+        #expect(first == nil && later == [nil, nil])
+    }
+
+    /// A node's first window may have some of its channels only.
+    @Test func whatComesWithTheSecondWindowIsNotMissed() {
+        var filter = filter([], ["channel-7"])
+        var part = whole
+        part.rows.removeAll { $0.channel.name == "channel-7" }
+        let first = filter.warning(on: part, shown: filter.shown(part))
+        let second = filter.warning(on: whole, shown: filter.shown(whole))
+        let last = filter.lastWarning()
+        #expect(first == nil && second == nil && last == nil)
+    }
+
+    @Test func aSingleWindowIsToldOfAtTheEnd() {
+        var filter = filter(["south"])
+        let first = filter.warning(on: whole, shown: filter.shown(whole))
+        let last = filter.lastWarning()
+        let again = filter.lastWarning()
+        #expect(first == nil && last?.contains("(north)") == true && again == nil)
     }
 }

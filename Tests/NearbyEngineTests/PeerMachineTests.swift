@@ -17,7 +17,7 @@ struct PeerMachineTests {
         var links = LinkTable()
         links.add(LinkChoiceTests.wifi.endpoint.link, .wifi)
         links.add(LinkChoiceTests.bluetooth.endpoint.link, .bluetooth)
-        return .init(links: links, isFull: isFull, hasWay: true)
+        return .init(links: links, isFull: { isFull }, hasWay: { true })
     }
 
     private mutating func use(

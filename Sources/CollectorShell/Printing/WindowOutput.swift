@@ -110,6 +110,7 @@ final class WindowOutput {
     /// Waits until all is written; after a signal that ends the program, so long at most. Returns
     /// whether nothing waits any more.
     func finish(patience: Duration = .seconds(2), isInterrupted: () -> Bool) -> Bool {
+        if let warning = filter.lastWarning() { log.write(.warning, warning) }
         guard writer.finish(patience: patience, isUrgent: isInterrupted) else {
             if !writer.isStandardError {
                 log.write(.warning, "nobody reads standard output: what was waiting for it is lost")

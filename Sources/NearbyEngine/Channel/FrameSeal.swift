@@ -70,7 +70,7 @@ struct FrameSeal {
         var writer = ByteWriter(reserving: payload.count + Self.overheadByteCount)
         header.emit(into: &writer)
         writer.write(contentsOf: payload)
-        var frame = writer.bytes
+        var frame = writer.take()
         outgoing.seal(
             &frame, headerByteCount: SealedHeader.byteCount, sequence: header.sequence,
             encrypted: !header.isPlaintext)

@@ -5,9 +5,10 @@ import NearbyWire
 /// and what that costs.
 struct HopMachine: Sendable {
     enum Input {
-        /// A frame of the neighbour came from there.
+        /// A datagram of the neighbour came from there.
         case heard(LinkPath)
-        case frameReceived(isData: Bool)
+        /// A frame of it, which came from there.
+        case frameReceived(isData: Bool, from: LinkPath)
         case received(LivenessFrame, from: LinkPath)
         case frameSent(isData: Bool)
         /// It answered a challenge there.
@@ -80,7 +81,10 @@ struct HopMachine: Sendable {
     private mutating func apply(_ input: Input, _ now: Instant) -> [Output] {
         switch input {
         case .heard(let path): return choose(.heard(path), now)
-        case .frameReceived(let isData): return live(.frameReceived(isData: isData), now)
+        case .frameReceived(let isData, let path):
+            let chosen = choose(.heard(path), now)
+            let outputs = live(.frameReceived(isData: isData), now)
+            return chosen.isEmpty ? outputs : chosen + outputs
         case .frameSent(let isData): return live(.frameSent(isData: isData), now)
         case .received(let frame, let path):
             // Over another link it is a second answer to one probe, and not a late one.

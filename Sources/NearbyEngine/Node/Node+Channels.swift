@@ -77,9 +77,8 @@ extension Node {
     func unknownChannelHint(_ bytes: [UInt8], from path: Path, _ now: Instant) {
         guard case .mesh(let source) = path, let hint = try? UnknownChannelHint(parsing: bytes[...])
         else { return outbox.drop(.frameMalformed) }
-        guard let peer = peers.holder(of: source), let association = peers[peer],
-            association.channel.seal?.remoteIndex == hint.index
-        else { return }
+        guard let peer = peers.holder(of: source) else { return }
+        guard peers[peer]?.channel.seal?.remoteIndex == hint.index else { return }
         tellMesh(.addressees(.channelUnknown(peer)), now)
     }
 }

@@ -59,7 +59,12 @@ extension Node {
             guard channel.stage == .open else { return outbox.drop(.frameNotAdmitted) }
             // Once the channel is in use.
             work.add(.frame(payload, on: channel, arrival))
-        case .hop(let frame): tell(.hopFrame(frame, on: channel, arrival), now)
+        case .hop(let frame):
+            tell(.hopFrame(frame, on: channel, arrival), now)
+            // Not by way of an output, which would say the same at a tenth of a relay's cost.
+            if case .packet(let packet) = frame, let hop = peers.hop(of: channel, arrival) {
+                packetReceived(packet, from: hop.peer, now)
+            }
         case .endToEnd(let frame): tell(.endToEndFrame(frame, on: channel, arrival), now)
         }
     }

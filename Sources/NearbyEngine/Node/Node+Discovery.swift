@@ -28,10 +28,8 @@ extension Node {
             guard let channel = channels[token] else { return }
             tellChannels(.admission(.decide(decision), channel), now)
         case .probe(let token):
-            if let channel = channels[token], let peer = channel.peer,
-                let neighbour = peers.neighbour(peer)
-            {
-                tell(.challenge(channel, at: neighbour.endpoint), now)
+            if let channel = channels[token], let hop = channel.peer.flatMap(peers.neighbour) {
+                tell(.challenge(channel, at: hop.endpoint), now)
             }
         case .sighted(let peer, let endpoints): tell(.sighted(peer, endpoints), now)
         case .detectClone(let endpoint):
@@ -42,9 +40,7 @@ extension Node {
     }
 
     /// Begins a handshake with a peer at one of its addresses, or over the mesh.
-    func beginHandshake(
-        with peer: PeerID, over path: Path, attempt: UInt16, _ now: Instant
-    ) {
+    func beginHandshake(with peer: PeerID, over path: Path, attempt: UInt16, _ now: Instant) {
         tellChannels(.invite(peer, over: path, attempt: attempt, nonce: nonce()), now)
     }
 }

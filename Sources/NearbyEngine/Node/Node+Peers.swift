@@ -16,7 +16,6 @@ extension Node {
             received(payload, on: channel, arrival, now)
         case .routing(let message, let peer, let isOvertaken):
             tellRouting(.received(message, from: peer, isOvertaken: isOvertaken), now)
-        case .packet(let packet, let peer): packetReceived(packet, from: peer, now)
         case .heard(let peer, let hops): tellMesh(.heard(peer, hops: hops), now)
         case .event(let event): outbox.add(event)
         case .invitation(let input): tellInvitation(input, now)

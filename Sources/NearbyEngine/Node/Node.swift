@@ -162,13 +162,14 @@ public final class Node {
     }
 
     @inline(never) func tellMesh(_ input: MeshMachine.Input, _ now: Instant) {
-        let outputs = mesh.handle(
-            input, peers: peers, discovery: rendezvous.discovery, now: now)
-        work.add(outputs, as: Work.mesh)
+        let discovery = rendezvous.discovery
+        work.add(mesh.handle(input, peers: peers, discovery: discovery, now: now), as: Work.mesh)
     }
 
     @inline(never) func tell(_ input: PeerMachine.Input, _ now: Instant) {
-        let view = PeerMachine.View(links, rendezvous.invitation, mesh)
+        let view = PeerMachine.View(
+            links: links, isFull: { self.rendezvous.invitation.isFull },
+            hasWay: { self.mesh.costToCollector != nil })
         work.add(peering.handle(input, seeing: view, now: now), as: Work.peers)
     }
 

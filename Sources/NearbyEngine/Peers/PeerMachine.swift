@@ -35,8 +35,6 @@ struct PeerMachine {
         /// What came with others in one frame.
         case frame(ArraySlice<UInt8>, on: PeerChannel, Arrival)
         case routing(RoutingMessage, from: PeerID, isOvertaken: Bool)
-        /// `from`: the neighbour that handed it to us.
-        case packet(MeshPacket, from: PeerID)
         case heard(PeerID, hops: Int)
         case event(NodeEvent)
         /// What the tie-break is to hear.
@@ -57,13 +55,14 @@ struct PeerMachine {
         case drop(DropReason)
     }
 
-    /// What it sees of the rest of the node.
+    /// What it sees of the rest of the node. What few inputs need is asked for when it is needed:
+    /// each frame passes here.
     struct View {
         let links: LinkTable
         /// The tie-break has all the neighbours that it takes.
-        let isFull: Bool
+        let isFull: () -> Bool
         /// We have a way to a collector.
-        let hasWay: Bool
+        let hasWay: () -> Bool
     }
 
     private let own: PeerID
@@ -235,21 +234,22 @@ struct PeerMachine {
             return challenge(channel, at: endpoint, now, &outputs)
         }
         let path = view.links.path(to: endpoint)
-        tell(neighbour, .heard(path), now, &outputs)
         switch frame {
         case .liveness(let frame):
+            tell(neighbour, .heard(path), now, &outputs)
             return tell(neighbour, .received(frame, from: path), now, &outputs)
-        case .empty: return tell(neighbour, .frameReceived(isData: false), now, &outputs)
+        case .empty:
+            return tell(neighbour, .frameReceived(isData: false, from: path), now, &outputs)
         case .routing, .packet, .bundle:
-            tell(neighbour, .frameReceived(isData: true), now, &outputs)
+            tell(neighbour, .frameReceived(isData: true, from: path), now, &outputs)
         }
         switch frame {
-        case .liveness, .empty: break
+        // The node hands packets on itself.
+        case .liveness, .empty, .packet: break
         case .routing(let message):
             let isOvertaken = isOvertaken(arrival.counter, by: peer, on: channel)
             if message.number != 0, !isOvertaken { channel.routingCounter = arrival.counter }
             outputs.append(.routing(message, from: peer, isOvertaken: isOvertaken))
-        case .packet(let packet): outputs.append(.packet(packet, from: peer))
         case .bundle(let bundle):
             for frame in bundle.frames { outputs.append(.frame(frame, on: channel, arrival)) }
         }
@@ -275,8 +275,8 @@ struct PeerMachine {
         }
         if case .link(let endpoint) = arrival.path {
             if let neighbour = peers.neighbour(peer) {
-                tell(neighbour, .heard(view.links.path(to: endpoint)), now, &outputs)
-                tell(neighbour, .frameReceived(isData: true), now, &outputs)
+                let path = view.links.path(to: endpoint)
+                tell(neighbour, .frameReceived(isData: true, from: path), now, &outputs)
             } else {
                 challenge(channel, at: endpoint, now, &outputs)
             }
@@ -372,7 +372,8 @@ struct PeerMachine {
             return tell(neighbour, isNew ? .opened(path) : .answered(path), now, &outputs)
         }
         let hop = HopMachine(
-            path: path, decides: own < peer, isDoubted: view.hasWay, seed: random.next(), now: now)
+            path: path, decides: own < peer, isDoubted: view.hasWay(), seed: random.next(), now: now
+        )
         let neighbour = Neighbour(
             peer: peer, name: association.terms.name, hop: hop, timers: timers)
         peers.add(neighbour)
@@ -414,7 +415,7 @@ struct PeerMachine {
         guard view.links.reaches(endpoint) else { return }
         let isNew = !peers.isNeighbour(peer)
         // A full node takes no further neighbour that it did not ask for.
-        if isNew, view.isFull, association.resumingAttempt == nil {
+        if isNew, view.isFull(), association.resumingAttempt == nil {
             return outputs.append(.close(channel, .dropped))
         }
         if isNew { channel.path = .link(endpoint) }
@@ -422,11 +423,5 @@ struct PeerMachine {
         if isNew {
             outputs.append(.invitation(.admitted(channel, association.terms, by: peer)))
         }
-    }
-}
-
-extension PeerMachine.View {
-    init(_ links: LinkTable, _ invitation: InvitationMachine, _ mesh: MeshMachine) {
-        self.init(links: links, isFull: invitation.isFull, hasWay: mesh.costToCollector != nil)
     }
 }

@@ -78,6 +78,12 @@ final class Peers {
 
     var neighbourCount: Int { neighbours.count }
 
+    /// The neighbour that sent a frame on this channel, if it came over a link between the two.
+    func hop(of channel: PeerChannel, _ arrival: Arrival) -> Neighbour? {
+        guard case .link = arrival.path, let peer = channel.peer else { return nil }
+        return neighbours[peer]
+    }
+
     func neighbour(_ peer: PeerID) -> Neighbour? { neighbours[peer] }
 
     func isNeighbour(_ peer: PeerID) -> Bool { neighbours[peer] != nil }
