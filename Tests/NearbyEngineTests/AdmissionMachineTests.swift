@@ -115,6 +115,24 @@ struct AdmissionMachineTests {
         #expect(results.server.last == .accepted)
     }
 
+    /// The server has restarted, or has made room for others in our place.
+    @Test func aDecisionThatNeverComesIsNotWaitedForLong() throws {
+        var client = machine(client: true)
+        var server = machine(client: false)
+        _ = server.handle(.start, now: .zero)
+        for case .send(let own) in client.handle(.start, now: .zero) {
+            for case .send(let answer) in server.handle(try input(own), now: .zero) {
+                _ = client.handle(try input(answer), now: .zero)
+            }
+        }
+        var outputs: [AdmissionMachine.Output] = []
+        while let next = client.nextDeadline, next <= Instant.zero + .seconds(4) {
+            outputs += client.handle(.deadlineReached, now: next)
+        }
+        #expect(outputs.last == .refused(.invitationTimeout, tell: nil))
+        #expect(outputs.count > 4)
+    }
+
     @Test func aWrongSecretIsRefusedWithoutAnAnswerThatProvesAnything() throws {
         var client = machine(client: true, trust: .secret(keys: [[UInt8](repeating: 9, count: 32)]))
         var server = machine(client: false)

@@ -11,6 +11,9 @@ private struct ChannelPair {
     /// What each said, without what was passed on.
     private(set) var said: [[ChannelMachine.Output]] = [[], []]
     var verdict = DecisionFrame.Verdict.accepted
+    /// The first decision does not arrive.
+    var losesDecision = false
+    private(set) var now = Instant.zero
     private var wire: [(datagram: [UInt8], receiver: Int)] = []
 
     static let peers = [PeerID(high: 1, low: 1), PeerID(high: 2, low: 2)]
@@ -33,8 +36,21 @@ private struct ChannelPair {
         }
     }
 
-    mutating func invite() {
-        give(.invite(Self.peers[1], over: .link(Self.endpoint(1)), attempt: 3, nonce: 9), to: 0)
+    mutating func invite(nonce: UInt32 = 9) {
+        let path = Path.link(Self.endpoint(1))
+        give(.invite(Self.peers[1], over: path, attempt: 3, nonce: nonce), to: 0)
+        deliver()
+    }
+
+    /// The channel's deadline comes.
+    mutating func wait(for channel: PeerChannel, of side: Int) {
+        guard let deadline = channel.nextDeadline else { return }
+        now = deadline
+        give(.deadlineReached(channel.token, reachable: []), to: side)
+        deliver()
+    }
+
+    private mutating func deliver() {
         while !wire.isEmpty {
             let (datagram, receiver) = wire.removeFirst()
             received(datagram, by: receiver)
@@ -45,7 +61,7 @@ private struct ChannelPair {
         let outputs = machines[side].handle(
             input, peers: Peers(), discovery: DiscoveryMachineTests.machine(),
             routing: RoutingMachine(own: Self.peers[side], kind: .node), hasRoute: false,
-            now: .zero)
+            now: now)
         pass(outputs, of: side)
     }
 
@@ -58,6 +74,8 @@ private struct ChannelPair {
             case .invited(let channel):
                 let decision = DecisionFrame(verdict: verdict, retryAfter: .zero)
                 give(.admission(.decide(decision), channel), to: side)
+                if losesDecision { wire.removeLast() }
+                losesDecision = false
             default: break
             }
         }
@@ -68,7 +86,7 @@ private struct ChannelPair {
             let arrival = Arrival(path: .link(Self.endpoint(1 - side)))
             return give(.handshake(datagram, arrival, isBare: false), to: side)
         }
-        guard case .frame(let payload, let channel, _) = machines[side].open(datagram, now: .zero),
+        guard case .frame(let payload, let channel, _) = machines[side].open(datagram, now: now),
             let frame = try? Frame(parsing: payload), case .channel(let frame) = frame
         else { return }
         switch frame {
@@ -81,6 +99,11 @@ private struct ChannelPair {
 
     func opened(_ side: Int) -> PeerChannel? {
         for case .opened(let channel) in said[side] { return channel }
+        return nil
+    }
+
+    func declined(_ side: Int) -> PeerChannel? {
+        for case .declined(let channel, _) in said[side] { return channel }
         return nil
     }
 
@@ -103,13 +126,38 @@ struct ChannelMachineTests {
         #expect(pair.machines[1].inboundCount == 0)
     }
 
-    @Test func aDeclinedOneIsForgottenOnBothSides() {
+    /// By the server after a second, in which it may be asked again.
+    @Test func aDeclinedOneIsForgottenOnBothSides() throws {
         var pair = ChannelPair()
         pair.verdict = .declined
         pair.invite()
         #expect(pair.opened(0) == nil && pair.opened(1) == nil)
-        #expect(pair.machines.map(\.count) == [0, 0])
+        #expect(pair.machines.map(\.count) == [0, 1])
         #expect(pair.machines[1].inboundCount == 0)
+        let server = try #require(pair.declined(1))
+        pair.wait(for: server, of: 1)
+        #expect(pair.now == Instant.zero + Limits.declinedChannelTime)
+        #expect(pair.machines.map(\.count) == [0, 0])
+    }
+
+    @Test func aLostRefusalIsSaidAgain() throws {
+        var pair = ChannelPair()
+        pair.verdict = .full
+        pair.losesDecision = true
+        pair.invite()
+        #expect(pair.declined(0) == nil)
+        let asking = pair.machines[0].attempts(with: ChannelPair.peers[1], number: 3).first
+        pair.wait(for: try #require(asking), of: 0)
+        #expect(pair.now == Instant.zero + Limits.admissionRepeat)
+        #expect(pair.declined(0) != nil && pair.machines[0].count == 0)
+    }
+
+    /// Whoever is turned away again and again takes no more room than that.
+    @Test func fewDeclinedOnesAreKept() {
+        var pair = ChannelPair()
+        pair.verdict = .full
+        for nonce in 0..<100 as Range<UInt32> { pair.invite(nonce: nonce) }
+        #expect(pair.machines.map(\.count) == [0, Limits.declinedChannelsMax])
     }
 
     @Test func whoHasAnotherSecretIsRefusedAndForgotten() {

@@ -147,6 +147,58 @@ struct NeighbourWishTests: NeighbourScene {
         #expect(Self.answer(&machine, request, reaches) == .accepted)
     }
 
+    /// A bridge that has just started is asked before it hears who asks.
+    @Test func whoWasNotHeardYetIsTakenOverABareLink() {
+        var machine = Self.connected(8, cost: 96)
+        let reaches = Self.reaches(8, leadsToCollector: false)
+        var request = PlaceRequest(
+            link: nil, hasRoute: true, seeksShortcut: false, neighbourCount: 5)
+        #expect(Self.answer(&machine, request, reaches) == .full)
+        request.link = Self.ethernet
+        #expect(Self.answer(&machine, request, reaches) == .full)
+        request.link = Self.wifi
+        #expect(Self.answer(&machine, request, reaches) == .accepted)
+    }
+
+    /// Those who are never heard have one place among them.
+    @Test func notAllWhoAreNotHeardAreTaken() {
+        var machine = Self.connected(8, cost: 96)
+        let reaches = Self.reaches(8, leadsToCollector: false)
+        let request = PlaceRequest(
+            link: Self.wifi, hasRoute: true, seeksShortcut: false, neighbourCount: 5)
+        var accepted = 0
+        for number in 0..<8 {
+            let now = Instant.zero + Limits.bridgePatience * number
+            let (peer, token) = (PeerID(high: 300, low: UInt64(number)), ChannelToken(value: 300))
+            let outputs = machine.handle(
+                .asked(token, by: peer, request, reaches: reaches), now: now)
+            guard case .decided(_, let decision)? = outputs.first, decision.verdict == .accepted
+            else { continue }
+            accepted += 1
+            _ = machine.handle(
+                .admitted(
+                    token, peer: peer, run: RunID(value: 1), attempt: 1, weAreClient: false),
+                now: now)
+        }
+        #expect(accepted == 1 && machine.connectedCount == 9)
+    }
+
+    /// It had no place for us; now it asks for one itself.
+    @Test func whoDeclinedAndCallsIsInvitedAtOnce() throws {
+        var machine = Self.connected(3, cost: 96)
+        let outputs = machine.handle(.sighted(Self.candidate, Self.sighting(cost: 96)), now: .zero)
+        let attempts = outputs.compactMap {
+            if case .invite(Self.candidate, let attempt) = $0 { attempt } else { nil }
+        }
+        _ = machine.handle(
+            .declined(Self.candidate, try #require(attempts.first), retryAfter: Limits.fullRetry),
+            now: .zero)
+        let soon = Instant.zero + .seconds(1)
+        let nudge = InvitationMachine.Input.nudged(Self.candidate, RunID(value: 1), attempt: 1)
+        let called = machine.handle(nudge, now: soon)
+        #expect(Self.invited(called) == [Self.candidate])
+    }
+
     @Test func tooManyAreTrimmedOneByOneAndCollectorsDoNotCount() throws {
         var machine = Self.connected(10, cost: 96, collectors: 1)
         let due = try #require(machine.nextDeadline)

@@ -127,7 +127,7 @@ struct AdmissionMachine {
         }
         if parties.isClient {
             stage = .waitingForDecision
-            timeoutAt = now + invitation.timeout
+            timeoutAt = now + min(invitation.timeout, Limits.admissionSilence)
             return [.admitted(frame, isEncrypted: encrypted)] + repeatedly(invitation.bytes, now)
         }
         stage = .waitingForInvite
@@ -223,7 +223,8 @@ extension Limits {
     static let admissionRepeatMax = Duration.seconds(1)
     /// From the end of the handshake to the other side's proof.
     public static let admissionTimeout = Duration.seconds(10)
-    /// The same where we are the client and repeat ours: who is silent for so long has perhaps made
-    /// room for others in our place, and only another handshake tells. It follows after a second.
+    /// The same where we are the client and repeat ours, and from there to the decision: who is
+    /// silent for so long has perhaps made room for others in our place, or has restarted, and only
+    /// another handshake tells. It follows after a second.
     static let admissionSilence = Duration.seconds(4)
 }

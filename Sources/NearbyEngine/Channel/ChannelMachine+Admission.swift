@@ -46,13 +46,20 @@ extension ChannelMachine {
                 channel.stage = .open
                 return [.opened(channel)]
             case .declined(let decision):
-                remove(channel)
+                declined(channel, now)
                 return [.declined(channel, decision)]
             case .refused(let reason, let tell):
                 let close = tell.map { send(CloseFrame(reason: $0).bytes, on: channel) } ?? []
                 return close + fail(channel, reason, reason.explanation)
             }
         }
+    }
+
+    /// A server says it again to who did not hear it, and would ask for seconds.
+    private mutating func declined(_ channel: PeerChannel, _ now: Instant) {
+        let kept = count { if case .closing = $0.stage { true } else { false } }
+        guard !channel.isClient, kept < Limits.declinedChannelsMax else { return remove(channel) }
+        channel.stage = .closing(at: now + Limits.declinedChannelTime)
     }
 
     /// With a goodbye, if it is here and there are keys for one.
@@ -128,4 +135,8 @@ extension DropReason {
 
 extension Limits {
     public static let invitationTimeout = Duration.seconds(30)
+    /// How long a channel is kept that was declined, so that the client may ask again; and how many
+    /// are, besides those that were replaced.
+    static let declinedChannelTime = Duration.seconds(1)
+    static let declinedChannelsMax = 32
 }

@@ -160,7 +160,7 @@ struct ChannelMachine {
 
     /// Ours with this peer under this number, not yet open.
     @inline(never)
-    private func attempts(with peer: PeerID, number: UInt16) -> [PeerChannel] {
+    func attempts(with peer: PeerID, number: UInt16) -> [PeerChannel] {
         handshakes(with: peer).filter { $0.isAttempt && $0.attemptNumber == number }
     }
 

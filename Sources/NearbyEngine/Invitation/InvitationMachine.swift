@@ -179,8 +179,8 @@ struct InvitationMachine: Sendable, Hashable {
     ) -> [Output] {
         let accepted = DecisionFrame(verdict: .accepted, retryAfter: .zero)
         guard isFull, pairs[peer]?.channel == nil else { return [.decided(token, accepted)] }
-        if pairs.isBare(request.link, for: peer),
-            pauses.takesBridge(on: request.link, room: wish.most - connectedCount, now)
+        if let link = request.link, pairs.isBare(link, for: peer),
+            pauses.takesBridge(on: link, room: wish.most - connectedCount, now)
         {
             return [.decided(token, accepted)]
         }
@@ -238,9 +238,9 @@ struct InvitationMachine: Sendable, Hashable {
         let outputs = checkRun(run, of: &pair, now)
         // Of a run that is not the connected one, only the channel can tell.
         pair.wantsUs = pair.wantsUs || pair.channel == nil || pair.channel?.run == run
-        // A nudge is a fresh sign of life: no need to wait for the end of a back-off. But it may be
-        // a replayed one.
-        if case .backingOff = pair.state, !pair.isDeclined, pair.wakePause.isOver(now) {
+        // A nudge is a fresh sign of life, and who had no place for us has one now: no need to wait
+        // for the end of a back-off. But it may be a replayed one.
+        if case .backingOff = pair.state, pair.wakePause.isOver(now) {
             pair.state = .idle
             pair.wakePause.begin(now)
         }

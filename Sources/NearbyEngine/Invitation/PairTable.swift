@@ -27,6 +27,8 @@ struct PairTable: Sendable, Hashable {
     private(set) var invitingCount = 0
     private(set) var unansweredCount = 0
     private(set) var connectedCollectorCount = 0
+    /// Connected ones whose beacons were not heard.
+    private var unheardCount = 0
     /// The cheapest first.
     private(set) var candidates: [Candidate] = []
     /// The same by the links that they were heard on, with how many connected ones were.
@@ -80,8 +82,9 @@ struct PairTable: Sendable, Hashable {
 
     private mutating func count(_ pair: InvitationPair?, _ step: Int) {
         guard let pair else { return }
-        if pair.channel != nil, pair.sighting?.role == .collector {
-            connectedCollectorCount += step
+        if pair.channel != nil {
+            if pair.sighting == nil { unheardCount += step }
+            if pair.sighting?.role == .collector { connectedCollectorCount += step }
         }
         guard pair.isInviting else { return }
         if pair.isUnanswered { unansweredCount += step } else { invitingCount += step }
@@ -108,10 +111,11 @@ struct PairTable: Sendable, Hashable {
         return refused.sorted()
     }
 
-    /// Whether we have nobody on a link on which this peer was heard.
+    /// Whether we have nobody on the link over which this peer asks. It was heard there, or, after
+    /// our start, not yet at all: then nobody else may be connected of whom that is so.
     func isBare(_ link: LinkID, for peer: PeerID) -> Bool {
-        guard pairs[peer]?.sighting?.links.contains(link) == true else { return false }
-        return sides[link]?.connectedCount ?? 0 == 0
+        let isKnown = pairs[peer]?.sighting.map { $0.links.contains(link) } ?? (unheardCount == 0)
+        return isKnown && sides[link]?.connectedCount ?? 0 == 0
     }
 
     /// Whether a connected peer is the only one on one of its links.

@@ -2,8 +2,8 @@ import NearbyCore
 
 /// What a peer says of itself that asks a full node for a place, and who makes room for it.
 struct PlaceRequest: Sendable, Hashable {
-    /// Over which it asks.
-    var link: LinkID
+    /// Over which it asks; nil if that is none on which a node wants somebody.
+    var link: LinkID?
     var hasRoute: Bool
     /// The way over us would be far cheaper than its own.
     var seeksShortcut: Bool

@@ -271,8 +271,8 @@ struct RendezvousMachine {
             let endpoint = channel.path.endpoint, !view.peers.isNeighbour(peer)
         else { return [.decided(channel.token, .init(verdict: .accepted, retryAfter: .zero))] }
         let request = PlaceRequest(
-            link: endpoint.link, hasRoute: terms.hasRoute, seeksShortcut: terms.seeksShortcut,
-            neighbourCount: Int(terms.neighbourCount))
+            link: view.links.toCover(by: [endpoint]).first, hasRoute: terms.hasRoute,
+            seeksShortcut: terms.seeksShortcut, neighbourCount: Int(terms.neighbourCount))
         let reaches = invitation.isFull ? reaches(view) : []
         return tell(.asked(channel.token, by: peer, request, reaches: reaches), view, now)
     }
