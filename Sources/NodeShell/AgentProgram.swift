@@ -50,7 +50,9 @@ public final class AgentProgram: NodeOwner {
     public func run() throws(StartError) {
         light?.show(.starting)
         drivers.onReport = { [unowned self] in handle(.reported($0, $1), $2) }
-        program.runner.onAdvertisement = { [unowned self] in drivers.receive($0, now: $1) }
+        program.runner.bluetooth.onAdvertisement = { [unowned self] in
+            drivers.receive($0, now: $1)
+        }
         program.onReload = { [unowned self] in reload() }
         program.onStop = { [unowned self] in stop() }
         program.onClock = { [unowned self] in handle(.clock($0), $1) }
@@ -103,7 +105,7 @@ public final class AgentProgram: NodeOwner {
 
     private func apply(_ settings: [SensorSettings]) {
         let plans = drivers.apply(settings)
-        program.runner.listen(drivers.areListening)
+        program.runner.bluetooth.listen(drivers.areListening)
         handle(.configure(plans), MonotonicClock.now())
     }
 
@@ -131,7 +133,7 @@ public final class AgentProgram: NodeOwner {
             for mistake in mistakes { log.write(.error, mistake.description) }
             log.write(.error, "\(path): not applied; the agent goes on as before")
         case .good(let settings):
-            NodeProgram.tell(settings, log)
+            StartWarnings.tell(settings, log)
             apply(settings.sensors)
             log.write(.diagnostic, "\(path): sensors reloaded; other keys need a restart")
         }

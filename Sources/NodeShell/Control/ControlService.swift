@@ -1,3 +1,4 @@
+import Configuration
 import NearbyCore
 import NearbyEngine
 import NearbyLinux
@@ -18,7 +19,30 @@ final class ControlService {
     /// Answers what a program around the node adds to the requests; nil: it is none of those.
     var onRequest: ((String) -> [String]?)?
 
-    func open(_ path: String, for program: NodeProgram) throws(ControlError) {
+    /// Without its control socket a node still does its work. Where it may not make the one that is
+    /// configured, it makes one in its state directory.
+    func open(for program: NodeProgram) {
+        let (settings, log) = (program.settings, program.log)
+        guard !settings.keepsNothing else { return }
+        let fallback = Settings.fallbackControl(state: settings.state)
+        do throws(ControlError) {
+            try open(settings.control, program)
+        } catch {
+            log.write(.warning, "\(error)")
+            guard error.concernsItsPlace, fallback != settings.control else { return }
+            do throws(ControlError) {
+                try open(fallback, program)
+                log.write(
+                    .diagnostic,
+                    "the control socket is \(fallback): `rivulet status` finds it through the "
+                        + "configuration, or with --socket \(fallback)")
+            } catch {
+                log.write(.warning, "\(error): `rivulet status` cannot ask this node")
+            }
+        }
+    }
+
+    private func open(_ path: String, _ program: NodeProgram) throws(ControlError) {
         let group = ServiceFolders().group(of: path)
         socket = try ControlSocket(path: path, group: group, loop: program.loop) {
             [unowned self, unowned program] client, line in
@@ -44,11 +68,11 @@ final class ControlService {
     ) -> ControlSocket.Reply {
         let words = request.split(separator: " ", maxSplits: 1).map(String.init)
         switch (words.first, words.dropFirst().first) {
-        case ("status", nil): return .lines([program.status.description])
+        case ("status", nil): return .lines([NodeStatus(program).json.description])
         case ("health", nil): return .lines([program.health])
-        case ("summary", nil): return .lines(program.summary(isVerbose: false))
-        case ("summary", "verbose"): return .lines(program.summary(isVerbose: true))
-        case ("near", nil): return .lines([program.near.description])
+        case ("summary", nil): return .lines(NodeSummary(program).lines(isVerbose: false))
+        case ("summary", "verbose"): return .lines(NodeSummary(program).lines(isVerbose: true))
+        case ("near", nil): return .lines([NodeSightings(program).json.description])
         case ("echo", let words?): return echo(words, to: client, program)
         case ("ticket", let seconds?): return .lines([program.issueTicket(validFor: seconds)])
         case ("connect", let ticket?): return .lines([program.redeem(ticket: ticket)])
@@ -115,17 +139,6 @@ final class ControlService {
         let client = waiting.remove(at: index).client
         socket?.send(line, to: client)
         socket?.finish(client)
-    }
-}
-
-extension LinkClass {
-    /// As commands show it.
-    package var word: String {
-        switch self {
-        case .ethernet: "ethernet"
-        case .wifi: "wifi"
-        case .bluetooth: "bluetooth"
-        }
     }
 }
 

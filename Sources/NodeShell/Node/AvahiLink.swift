@@ -13,7 +13,7 @@ final class AvahiLink {
         self.runner = runner
         let configuration = runner.options.configuration
         let record = ServiceRecord(
-            peer: runner.node.ownPeer, role: configuration.role, port: runner.transport.port,
+            peer: runner.node.ownPeer, role: configuration.role, port: runner.port,
             info: configuration.info)
         service = AvahiService(
             AvahiService.ServiceAdvertisement(
@@ -27,10 +27,10 @@ final class AvahiLink {
         }
         service.onWork = onWork
         service.start()
-        service.use(runner.links)
+        service.use(runner.links.inUse)
     }
 
-    func linksChanged() { service.use(runner.links) }
+    func linksChanged() { service.use(runner.links.inUse) }
 
     func stop() { service.stop() }
 

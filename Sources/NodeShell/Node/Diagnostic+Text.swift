@@ -48,6 +48,11 @@ extension NodeRunner {
         node.name(of: peer) ?? node.knownNode(peer)?.name ?? advertisedName?(peer)
     }
 
+    /// Nil where a name would say no more than how the PeerID begins.
+    func distinctName(of peer: PeerID) -> String? {
+        knownName(of: peer).flatMap { $0 == peer.shortText ? nil : $0 }
+    }
+
     /// Who was refused, where, why, and what to do.
     func text(_ refused: RefusedNode) -> String {
         let name = name(of: refused.peer)

@@ -11,7 +11,7 @@ extension NodeProgram {
         guard let seconds = UInt64(text), 1...Limits.ticketSecondsMax ~= seconds else {
             return "error a ticket is valid for 1 s to \(Limits.ticketSecondsMax / 86_400) days"
         }
-        let addresses = runner.ownAddresses
+        let addresses = runner.links.ownAddresses
         guard !addresses.isEmpty else {
             return "error no link has an address: nobody could reach us"
         }

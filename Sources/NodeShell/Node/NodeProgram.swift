@@ -1,10 +1,8 @@
 import Configuration
 import Glibc
 import NearbyCore
-import NearbyDTLS
 import NearbyEngine
 import NearbyLinux
-import NearbyWire
 import Telemetry
 
 /// What an agent and a collector have in common: the node, its control socket, signals and systemd.
@@ -14,7 +12,7 @@ package final class NodeProgram {
     package let loop: EventLoop
     package let runner: NodeRunner
     package let run: RunID
-    let started = MonotonicClock.now()
+    private let started = MonotonicClock.now()
     /// Called at SIGHUP, and before the end.
     package var onReload: (() -> Void)?
     package var onStop: (() -> Void)?
@@ -34,75 +32,37 @@ package final class NodeProgram {
     private let systemd: SystemdReports
     private let clock: ClockWatch
     private let pages: PageReturn
-    private let refusals: RefusalLines
+    private let diagnostics: DiagnosticLines
 
     package init(_ settings: Settings, role: Role, log: StandardErrorLog) throws(StartError) {
         self.settings = settings
         self.log = log
         CoreDumps.withholdMemory()
         run = RunID(value: systemRandom())
-        lock = settings.keepsNothing ? nil : try StateLock.acquire(settings.state)
-        let identity: NodeIdentity
         do {
+            lock = settings.keepsNothing ? nil : try StateLock.acquire(settings.state)
             signals = try SignalSource()
             loop = try EventLoop()
             clock = try ClockWatch(loop)
-            identity = try settings.makeIdentity(role, log)
+            let identity = try settings.makeIdentity(role, log)
+            systemd = SystemdReports(loop)
+            pages = PageReturn(loop, startedAt: started)
+            diagnostics = DiagnosticLines(loop, log)
+            for diagnostic in identity.diagnostics { log.write(.warning, diagnostic) }
+            StartWarnings.tell(settings, log)
+            let options = try NodeOptions(settings, role: role, run: run, identity)
+            runner = try NodeRunner(options, identity: identity, loop: loop, log: log)
+            // Without a place for the identity there is none for peers.
+            memory =
+                identity.ephemeral ? nil : try PeerMemory(settings.state, loop, log, workers)
+            let isExposed = lock == nil && !identity.ephemeral
+            for line in StartWarnings.lines(settings, role, identity.peer, isExposed: isExposed) {
+                log.write(.warning, line)
+            }
         } catch let error as StartError {
             throw error
         } catch {
             throw StartError(error)
-        }
-        systemd = SystemdReports(loop)
-        pages = PageReturn(loop, startedAt: started)
-        refusals = RefusalLines(loop, log)
-        for diagnostic in identity.diagnostics { log.write(.warning, diagnostic) }
-        Self.tell(settings, log)
-        let options = try NodeOptions(settings, role: role, run: run, identity)
-        runner = try NodeRunner(options, identity: identity, loop: loop, log: log)
-        do {
-            // Without a place for the identity there is none for peers.
-            memory =
-                identity.ephemeral
-                ? nil : try PeerMemory(settings.state, loop, log, workers)
-        } catch {
-            throw StartError(error)
-        }
-        if lock == nil, !identity.ephemeral {
-            log.write(
-                .warning,
-                "\(settings.state): no lock can be taken there; see to it that no other process "
-                    + "uses this state directory")
-        }
-        tellIfUnnamed(role)
-    }
-
-    /// A collector that its own configuration does not name takes no readings of those who go by
-    /// the same list.
-    private func tellIfUnnamed(_ role: Role) {
-        let own = runner.identity.peer
-        guard role == .collector, !settings.collectors.isEmpty, !settings.collectors.contains(own)
-        else { return }
-        log.write(
-            .warning,
-            "collectors: does not name this collector, \(own); nodes with the same list give "
-                + "it no readings: add it to theirs, and here")
-    }
-
-    private func rememberPeers() {
-        guard let memory else { return }
-        runner.onAdmitted = { memory.remember($0, at: $1, now: $2) }
-        memory.onNews = { [unowned self] in
-            runner.tryRememberedPeers(at: memory.peers.entries.map(\.address))
-        }
-        memory.onNews?()
-    }
-
-    /// What is wrong with these settings here, though nothing that prevents a start.
-    static func tell(_ settings: Settings, _ log: StandardErrorLog) {
-        for warning in settings.warnings { log.write(.warning, warning.description) }
-        for finding in MachineCheck.findings(settings, isStarting: true) {
-            log.write(finding.isError ? .error : .warning, finding.description)
         }
     }
 
@@ -112,16 +72,16 @@ package final class NodeProgram {
         signal(SIGPIPE, SIG_IGN)
         do {
             try loop.register(signals) { [unowned self] in received(signal: $0) }
-            openControl()
+            control.open(for: self)
             systemd.startWatchdog()
             pages.releaseLater()
             try clock.start { [unowned self] in onClock?($0, $1) }
-            rememberPeers()
+            memory?.serve(runner)
             try runner.start()
             startAvahi()
             log.write(
                 .information,
-                "\(settings.name) is \(runner.node.ownPeer), port \(runner.transport.port)")
+                "\(settings.name) is \(runner.node.ownPeer), port \(runner.port)")
             systemd.ready()
             try loop.run(until: end)
         } catch let error as StartError {
@@ -134,7 +94,7 @@ package final class NodeProgram {
         memory?.finish()
         runner.handle(.stop, at: MonotonicClock.now())
         avahi?.stop()
-        runner.stopBluetooth()
+        runner.bluetooth.stop()
         control.close()
     }
 
@@ -151,20 +111,28 @@ package final class NodeProgram {
 
     package func uptime(_ now: Instant) -> Duration { now - started }
 
-    /// Takes what the node told: writes what a person should read.
-    package func record(_ event: Node.Event, _ now: Instant) {
-        if case .diagnostic(let diagnostic) = event { tell(diagnostic, now) }
-        control.record(event)
-        runner.record(event, now)
+    /// Of the node and of all that is around it.
+    package var allDrops: DropCounters {
+        var drops = runner.node.dropCounters
+        drops.add(runner.shellDrops)
+        if let avahi { drops.add(avahi.drops) }
+        return drops
     }
 
-    /// Refusals that repeat are written as sums.
-    private func tell(_ diagnostic: Node.Diagnostic, _ now: Instant) {
-        let line = diagnostic.text(runner)
-        guard case .refused(let peer, let reason, let endpoint, _) = diagnostic else {
-            return log.write(diagnostic.level, line)
+    /// One line.
+    var health: String {
+        NodeHealth.text(
+            sent: runner.links.transport.sent.datagrams &+ runner.bluetooth.sentCount,
+            neighbours: runner.node.neighbourStatus.count)
+    }
+
+    /// Takes what the node told: writes what a person should read.
+    package func record(_ event: Node.Event, _ now: Instant) {
+        if case .diagnostic(let diagnostic) = event {
+            diagnostics.write(diagnostic, of: runner, now: now)
         }
-        refusals.handle(.refused(peer, reason, at: endpoint, line: line), now: now)
+        control.record(event)
+        runner.record(event, now)
     }
 
     private func startAvahi() {
@@ -181,27 +149,5 @@ package final class NodeProgram {
         systemd.reloading()
         onReload?()
         systemd.ready()
-    }
-
-    /// Without its control socket a node still does its work. Where it may not make the one that is
-    /// configured, it makes one in its state directory.
-    private func openControl() {
-        guard !settings.keepsNothing else { return }
-        let fallback = Settings.fallbackControl(state: settings.state)
-        do throws(ControlError) {
-            try control.open(settings.control, for: self)
-        } catch {
-            log.write(.warning, "\(error)")
-            guard error.concernsItsPlace, fallback != settings.control else { return }
-            do throws(ControlError) {
-                try control.open(fallback, for: self)
-                log.write(
-                    .diagnostic,
-                    "the control socket is \(fallback): `rivulet status` finds it through the "
-                        + "configuration, or with --socket \(fallback)")
-            } catch {
-                log.write(.warning, "\(error): `rivulet status` cannot ask this node")
-            }
-        }
     }
 }

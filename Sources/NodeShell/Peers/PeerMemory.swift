@@ -14,7 +14,7 @@ extension Limits {
 final class PeerMemory {
     private(set) var peers = RememberedPeers()
     /// Called when there are others than before, as often as they are written.
-    var onNews: (() -> Void)?
+    private var onNews: (() -> Void)?
     private let path: String
     private let loop: EventLoop
     private let log: StandardErrorLog
@@ -39,7 +39,16 @@ final class PeerMemory {
         load()
     }
 
-    func remember(_ peer: PeerID, at address: AddressText, now: Instant) {
+    /// Has a node try these peers, and remembers those that it admits.
+    func serve(_ runner: NodeRunner) {
+        runner.onAdmitted = { [unowned self] in remember($0, at: $1, now: $2) }
+        onNews = { [unowned self, unowned runner] in
+            runner.tryRememberedPeers(at: peers.entries.map(\.address))
+        }
+        onNews?()
+    }
+
+    private func remember(_ peer: PeerID, at address: AddressText, now: Instant) {
         guard peers.remember(.init(peer: peer, address: address)) else { return }
         isChanged = true
         plan(now)

@@ -28,3 +28,9 @@ package enum ThisMachine {
         return String(decoding: line, as: UTF8.self)
     }
 }
+
+/// A 64-bit number from the kernel's generator.
+public func systemRandom() -> UInt64 {
+    var generator = SystemRandomNumberGenerator()
+    return generator.next()
+}

@@ -33,12 +33,14 @@ final class Listener: NodeOwner {
         program.loop.set(timer, to: now)
         try program.serve(until: limit.map { now + $0 } ?? .distantFuture)
         if let fault { throw fault }
-        try show(program.near.description)
+        try show(near)
     }
+
+    private var near: String { NodeSightings(program).json.description }
 
     private func tick(_ now: Instant, _ show: (String) throws -> Void) {
         do {
-            try show(program.near.description)
+            try show(near)
             if let timer { program.loop.set(timer, to: now + .seconds(1)) }
         } catch {
             fault = error
