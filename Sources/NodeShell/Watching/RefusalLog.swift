@@ -29,8 +29,8 @@ struct RefusalLog: Sendable {
 
     /// Oldest first.
     private var entries: [Entry] = []
-    /// Of refusals without an entry, by reason, until `othersUntil`.
-    private var others: [DropReason: UInt64] = [:]
+    /// Of refusals without an entry, by their reason's name, until `othersUntil`.
+    private var others: [String: UInt64] = [:]
     private var othersUntil = Instant.distantFuture
 
     init() {}
@@ -64,7 +64,7 @@ struct RefusalLog: Sendable {
             return [.write(new.line)]
         } else {
             if others.isEmpty { othersUntil = now + Limits.refusalPeriod }
-            others[new.reason, default: 0] &+= 1
+            others[new.reason.rawValue, default: 0] &+= 1
         }
         return []
     }
@@ -80,9 +80,11 @@ struct RefusalLog: Sendable {
         }
         entries.removeAll { $0.until <= now }
         guard othersUntil <= now else { return outputs }
-        for (reason, count) in others.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        // An array, whose sorting is compiled in anyway.
+        for reason in Array(others.keys).sorted() {
             outputs.append(
-                .write("\(reason.rawValue): \(count) more, by others than those named before"))
+                .write(
+                    "\(reason): \(others[reason] ?? 0) more, by others than those named before"))
         }
         others.removeAll()
         othersUntil = .distantFuture
