@@ -44,13 +44,20 @@ struct AlarmWorld {
     mutating func read(
         _ value: Int64?, at seconds: Double, measured: Double? = nil, channel: UInt16 = 1
     ) -> [AlarmChange] {
+        let delivery = delivery(value, at: seconds, measured: measured, channel: channel)
+        return changes(.delivered(delivery), seconds)
+    }
+
+    /// A reading, as `read` has it.
+    mutating func delivery(
+        _ value: Int64?, at seconds: Double, measured: Double? = nil, channel: UInt16 = 1
+    ) -> Delivery {
         sequence += 1
         let reading = Reading(
             sequence: sequence, channel: channel, time: Self.time(measured ?? seconds),
             outcome: value.map { .value(DecimalValue(coefficient: $0)) } ?? .null(.timeout))
-        let delivery = Delivery(
+        return Delivery(
             peer: Self.peer, birth: birth, readings: [reading], arrival: Self.time(seconds))
-        return changes(.delivered(delivery), seconds)
     }
 
     /// The agent begins another run, or, with another birth of it, has other channels.

@@ -23,9 +23,8 @@ struct AlarmTargetsTests {
             "{command: {run: [/a]}}", "{command: {run: [/b]}}, {command: {run: [/a]}}",
         ])
         #expect(known.names == ["command /a", "command /b"])
-        #expect(known.names(ofRule: 0) == ["command /a"])
-        #expect(known.names(ofRule: 1) == ["command /b", "command /a"])
-        #expect(known.names(ofRule: nil) == [])
+        #expect(known.ofRules[0] == ["command /a"])
+        #expect(known.ofRules[1] == ["command /b", "command /a"])
         #expect(known["command /a"] != nil && known["command /c"] == nil)
     }
 
@@ -35,12 +34,12 @@ struct AlarmTargetsTests {
             "{command: {run: [/a], time-limit: 5s}}, {command: {run: [/a], time-limit: 7s}}",
         ])
         #expect(known.names == ["command /a", "command /a+", "command /a++"])
-        #expect(known.names(ofRule: 1) == ["command /a+", "command /a++"])
+        #expect(known.ofRules[1] == ["command /a+", "command /a++"])
     }
 
     @Test func thoseOfAFormerConfigurationAreKnownBesideTheRules() {
         let known = targets(["{command: {run: [/b]}}"]).with(targets(["{command: {run: [/a]}}"]))
         #expect(known.names == ["command /a", "command /b"])
-        #expect(known.names(ofRule: 0) == ["command /b"])
+        #expect(known.ofRules[0] == ["command /b"])
     }
 }

@@ -1,5 +1,6 @@
 import Alarms
 import CollectorConfiguration
+import Fleet
 
 extension AlarmRule {
     init(_ settings: AlarmSettings) {
@@ -14,5 +15,14 @@ extension AlarmRule {
             name: settings.name, node: settings.node, channel: settings.channel,
             condition: condition, hold: settings.hold,
             isPublished: settings.targets.contains(.mqtt))
+    }
+}
+
+extension AlarmNotifier.Plan {
+    init(_ settings: CollectorSettings, _ targets: AlarmTargets) {
+        self.init()
+        rules = settings.alarms.map(AlarmRule.init)
+        words = FleetWords(settings.agents)
+        targetsOfRules = targets.ofRules
     }
 }

@@ -21,10 +21,16 @@ enum AlarmTarget: Sendable {
         }
     }
 
-    func tell(_ message: AlarmMessage) throws(OutputFault) {
-        switch self {
-        case .webhook(let target): try target.post(message.json)
-        case .program(let program): try program.run(message.environment)
+    /// Why it could not be told; nil: it was.
+    func fault(telling message: AlarmMessage) -> String? {
+        do throws(OutputFault) {
+            switch self {
+            case .webhook(let target): try target.post(message.json)
+            case .program(let program): try program.run(message.environment)
+            }
+            return nil
+        } catch {
+            return error.description
         }
     }
 }
@@ -52,6 +58,12 @@ struct AlarmMessage: Sendable {
     var json: String
     /// `NAME=value`.
     var environment: [String]
+
+    init(_ change: AlarmChange, unixOffset: Duration, collector: Settings) {
+        json = change.json(
+            unixOffset: unixOffset, collector: collector.name, network: collector.network)
+        environment = change.environment(unixOffset: unixOffset).map { "\($0.name)=\($0.value)" }
+    }
 }
 
 /// A webhook, whose connection stays open from one alarm to the next, on whatever thread.

@@ -6,12 +6,12 @@ struct AlarmTargets {
 
     /// By what tells them apart, from one start of the program to the next.
     private var targets: [String: ConfiguredTarget] = [:]
-    /// Of each rule, among `targets`.
-    private let namesOfRules: [[String]]
+    /// The names of each rule's targets, in the order of the configuration.
+    let ofRules: [[String]]
 
     init(_ alarms: [AlarmSettings] = []) {
         var known: [String: ConfiguredTarget] = [:]
-        namesOfRules = alarms.map { alarm in
+        ofRules = alarms.map { alarm in
             alarm.targets.compactMap { settings in
                 var name = settings.identity
                 // Of the same address with another password, for instance.
@@ -34,7 +34,4 @@ struct AlarmTargets {
     var names: Set<String> { Set(targets.keys) }
 
     subscript(name: String) -> AlarmTarget? { targets[name]?.target }
-
-    /// - Parameter rule: its place in the configuration; nil: none that there is now.
-    func names(ofRule rule: Int?) -> [String] { rule.map { namesOfRules[$0] } ?? [] }
 }
