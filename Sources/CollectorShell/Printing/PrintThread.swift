@@ -12,8 +12,7 @@ extension Limits {
 /// Writes texts to a descriptor whose reader may stand still (Ctrl-S, `less`): the logic thread
 /// never waits for it.
 ///
-/// One thread, which starts with the first text, writes them in order. A text that finds no room is
-/// dropped whole, and so is each that follows until all that waits is written: one gap, not many.
+/// One thread, which starts with the first text, writes what `PrintQueue` holds, in order.
 final class PrintThread: Sendable {
     enum News: Equatable, Sendable {
         /// Texts were dropped; what waited is written now, and there is room again.
@@ -22,60 +21,13 @@ final class PrintThread: Sendable {
         case failed
     }
 
-    private struct Queue: Sendable {
-        private var waiting = Deque<[UInt8]>()
-        /// Of what waits, and of what is being written.
-        private var byteCount = 0
-        private var isDropping = false
-        /// errno's code.
-        private(set) var fault: Int32?
-
-        var isEmpty: Bool { byteCount == 0 }
-
-        /// False: dropped. After a fault everything is as good as written.
-        mutating func add(_ text: [UInt8], bytesMax: Int) -> Bool {
-            guard fault == nil else { return true }
-            guard !isDropping, isEmpty || byteCount + text.count <= bytesMax else {
-                isDropping = true
-                return false
-            }
-            waiting.append(text)
-            byteCount += text.count
-            return true
-        }
-
-        mutating func replaceWaiting(with text: [UInt8]) {
-            guard fault == nil else { return }
-            while let older = waiting.popFirst() { byteCount -= older.count }
-            waiting.append(text)
-            byteCount += text.count
-        }
-
-        /// What is to be written next. It counts until it is written.
-        mutating func next() -> [UInt8]? { waiting.popFirst() }
-
-        /// Returns whether there is room again after texts were dropped.
-        mutating func wrote(_ text: [UInt8]) -> Bool {
-            byteCount -= text.count
-            guard isEmpty, isDropping else { return false }
-            isDropping = false
-            return true
-        }
-
-        mutating func fail(_ code: Int32) {
-            fault = code
-            waiting.removeAll()
-            byteCount = 0
-        }
-    }
-
     let news: Mailbox<News>
     /// Whether standard error goes there too: nothing can be said there while the reader stands
     /// still.
     let isStandardError: Bool
     private let descriptor: Int32
     private let bytesMax: Int
-    private let queue = Mutex(Queue())
+    private let queue = Mutex(PrintQueue())
     private let worker = WorkerPool(threads: 1, most: 1)
 
     /// - Parameter descriptor: stays the caller's.
