@@ -35,4 +35,19 @@ public struct CollectOptions {
 
     /// Tables are drawn over each other.
     var hasScreen: Bool { format == .table && Terminal.takesSequences }
+
+    /// How tables fit the terminal.
+    var tableSettings: TablePrinter.Settings {
+        let size = Terminal.size
+        var settings = TablePrinter.Settings(
+            isLive: hasScreen, lines: hasScreen ? size.lines : 0)
+        if hasScreen, size.columns > 0 { settings.width = size.columns }
+        settings.hasColours =
+            switch colour {
+            case .auto: Terminal.takesColours
+            case .always: true
+            case .never: false
+            }
+        return settings
+    }
 }

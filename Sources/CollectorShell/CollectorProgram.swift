@@ -1,7 +1,5 @@
-import Collector
 import CollectorComposition
 import CollectorConfiguration
-import Configuration
 import Fleet
 import NearbyCore
 import NearbyEngine
@@ -22,15 +20,9 @@ public final class CollectorProgram: NodeOwner {
     private var turns = OutputTurns<CollectorNode.Output>()
     let output: WindowOutput
     let fleet: FleetWatch
-    /// Nil without a store.
-    private let recall: FleetRecall?
     let page: PageHost
     let alarms: AlarmWatch
     let screen: ScreenEvents
-    /// The time by which windows are shown.
-    private var clock: ShownClock
-    /// The one window that was asked for is printed.
-    private var isDone = false
 
     public init(
         _ configuration: CollectorSettings, _ options: CollectOptions
@@ -50,42 +42,22 @@ public final class CollectorProgram: NodeOwner {
         screen = try ScreenEvents(options)
         log = screen.log
         let path = settings.role == .collector ? settings.store : nil
-        program = try NodeProgram(settings, role: path == nil ? .viewer : .collector, log: log)
-        let board = FleetBoard()
+        let role = path == nil ? Role.viewer : .collector
+        program = try NodeProgram(settings, role: role, log: log)
+        let (board, words) = (FleetBoard(), FleetWords(configuration.agents))
         do throws(SystemError) {
-            if let path {
-                storage = try CollectorStorage(path: path, configuration, program, board)
-            } else {
-                storage = nil
+            storage = try path.map { [program] path throws(SystemError) in
+                try CollectorStorage(path: path, configuration, program, board)
             }
-        } catch {
-            throw StartError(error)
-        }
-        let now = WallClock.read()
-        let offset = Duration.nanoseconds(
-            now.unixNanoseconds.subtractingSaturating(now.monotonic.nanoseconds))
-        clock = ShownClock(unixOffset: offset)
-        var composed = CollectorNode.Settings(
-            isDurable: path != nil, boot: ThisMachine.bootID, seed: systemRandom())
-        composed.quotas = CollectorQuotas(settings)
-        composed.clockSources = Set(settings.collectors)
-        composed.windows.width = options.every ?? settings.window
-        composed.windows.phase = offset
-        composed.windows.seriesPerPeerMax = settings.seriesPerAgent
-        collector = CollectorNode(node: program.runner.makeNode(), settings: composed)
-        let role = path == nil ? "viewer" : "collector"
-        fleet = FleetWatch(
-            program, collector, board, words: FleetWords(configuration.agents), storePath: path)
-        page = PageHost(
-            program, configuration.web, board: board, store: path,
-            words: FleetWords(configuration.agents))
-        do throws(SystemError) {
+            let composed = CollectorNode.Settings(
+                settings, width: options.every, isDurable: path != nil)
+            collector = CollectorNode(node: program.runner.makeNode(), settings: composed)
+            fleet = try FleetWatch(program, collector, board, words: words, storePath: path)
+            page = PageHost(program, configuration.web, board: board, store: path, words: words)
             output = WindowOutput(
-                options, words: FleetWords(configuration.agents),
-                title: "\(role) in network \(settings.network)", width: composed.windows.width,
-                writer: try PrintThread(), log: log)
+                options, words: words, title: "\(role) in network \(settings.network)",
+                width: composed.windows.width, writer: try PrintThread(), log: log)
             alarms = try AlarmWatch(program, collector, configuration)
-            recall = try path.map { path throws(SystemError) in try FleetRecall(path: path) }
         } catch {
             throw StartError(error)
         }
@@ -94,49 +66,37 @@ public final class CollectorProgram: NodeOwner {
 
     /// Serves until SIGTERM, SIGINT, or as the options say; the last window is printed at the end.
     public func run() throws(StartError) {
-        program.onStop = { [unowned self] in stop() }
-        program.onReload = { [unowned self] in reload() }
-        program.onClock = { [unowned self] in give(.clock($0), $1) }
+        connect()
         tellStatus()
+        let start = MonotonicClock.now()
         do throws(SystemError) {
             try storage?.open(program.loop) { [unowned self] in stored($0) }
-            if let recall {
-                try program.loop.register(recall.answers) { [unowned self] in fleet.recall($0) }
-            }
             try screen.open(output, program.loop)
-        } catch {
-            throw StartError(error)
-        }
-        let start = MonotonicClock.now()
-        fleet.onLinks = { [unowned self] in storage?.record(mesh: $0, utc: $1) }
-        fleet.outputs = { [unowned self] in outputStatuses }
-        fleet.start(start)
-        page.start()
-        defer { page.stop() }
-        fleet.alarms = { [unowned self] in alarms.shown }
-        fleet.drops = { [unowned self] in drops }
-        do throws(SystemError) {
+            try fleet.start(start)
             try alarms.start(start)
         } catch {
             throw StartError(error)
         }
+        page.start()
+        defer { page.stop() }
         give(.start, start)
         let end = options.limit.map { MonotonicClock.now() + $0 } ?? .distantFuture
-        try serve(until: end)
+        do {
+            // Whatever ends it, what was printed is seen before anything is said of the end.
+            defer { screen.close(output, isInterrupted: program.isInterrupted) }
+            try program.serve(until: end)
+        }
         if let fault = output.fault { throw fault }
     }
 
-    /// Whatever ends it, what was printed is seen before anything is said of the end.
-    private func serve(until end: Instant) throws(StartError) {
-        defer {
-            // A terminal that stands still would hold up these lines too.
-            if output.finish(isInterrupted: program.isInterrupted) {
-                screen.tellLast()
-            } else {
-                screen.forgetLast()
-            }
-        }
-        try program.serve(until: end)
+    private func connect() {
+        program.onStop = { [unowned self] in stop() }
+        program.onReload = { [unowned self] in reload() }
+        program.onClock = { [unowned self] in give(.clock($0), $1) }
+        fleet.onLinks = { [unowned self] in storage?.record(mesh: $0, utc: $1) }
+        fleet.outputs = { [unowned self] in outputStatuses }
+        fleet.alarms = { [unowned self] in alarms.shown }
+        fleet.drops = { [unowned self] in drops }
     }
 
     // MARK: The collector
@@ -164,7 +124,10 @@ public final class CollectorProgram: NodeOwner {
             program.record(event, now)
             fleet.note(event, now)
             tell(event, now)
-        case .event(.window(let window)): show(window, now)
+        case .event(.window(let window)):
+            let offset = collector.shownOffset
+            let shown = self.output.show(window, unixOffset: offset, now: now)
+            if shown != nil, self.output.isDone { program.loop.stop() }
         case .event(let event):
             fleet.note(event, now)
             alarms.note(event, now)
@@ -172,20 +135,10 @@ public final class CollectorProgram: NodeOwner {
         }
     }
 
-    private func show(_ window: Window, _ now: Instant) {
-        guard !isDone else { return }
-        clock.unixOffset = collector.shownOffset
-        if !options.utc { clock.zone = .local(at: window.start + clock.unixOffset) }
-        let shown = output.show(window, clock: clock, now: now)
-        guard options.once, shown?.hasReadings == true else { return }
-        isDone = true
-        program.loop.stop()
-    }
-
     // MARK: The store, and the end
 
     private func stored(_ result: CollectorNode.StoreResult) {
-        if case .opened = result { recall?.begin() }
+        if case .opened = result { fleet.storeOpened() }
         give(.store(result), MonotonicClock.now())
         if isStopping, collector.isSettled { program.loop.stop() }
     }

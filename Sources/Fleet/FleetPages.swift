@@ -12,6 +12,18 @@ public struct FleetPages: Sendable {
 
     public init() {}
 
+    /// Answers a request of the control socket, `fleet [NODES TO SKIP]`; nil: it is another one.
+    ///
+    /// - Parameter take: makes a snapshot.
+    public mutating func answer(_ request: String, take: () -> FleetSnapshot) -> [String]? {
+        let words = request.split(separator: " ")
+        guard words.first == "fleet", words.count <= 2 else { return nil }
+        guard let place = words.count == 1 ? 0 : Int(words[1]), place >= 0 else {
+            return ["error fleet [NODES TO SKIP]"]
+        }
+        return [page(from: place, take: take)]
+    }
+
     /// One JSON object: what `FleetJSON.snapshot` has, with as many nodes as fit, and `next`: how
     /// many nodes to skip for the rest, null at the end. Links, outputs and alarms come with the
     /// first.

@@ -9,7 +9,7 @@ import Testing
 
 /// On a pipe that nobody reads.
 struct WindowOutputTests {
-    private let clock = ShownClock(unixOffset: .seconds(1_795_239_900))
+    private let unixOffset = Duration.seconds(1_795_239_900)
     private let pipe: TestPipe
     private let lines: Mailbox<String>
     private let output: WindowOutput
@@ -28,7 +28,7 @@ struct WindowOutputTests {
     }
 
     private func show(_ window: Window) -> Bool {
-        output.show(window, clock: clock, now: .zero) != nil
+        output.show(window, unixOffset: unixOffset, now: .zero) != nil
     }
 
     /// What is printed, read to its end; nil if it was not written.
@@ -61,7 +61,7 @@ struct WindowOutputTests {
             writer: try PrintThread(pipe.writer, bytesMax: 100_000),
             log: StandardErrorLog(threshold: .information, prefix: .none, screen: lines))
         for _ in 0..<3 {
-            let shown = output.show(try window(channelCount: 7), clock: clock, now: .zero)
+            let shown = output.show(try window(channelCount: 7), unixOffset: unixOffset, now: .zero)
             #expect(shown == nil)
         }
         #expect(lines.take() == ["nothing is shown: " + expected])
@@ -133,5 +133,20 @@ struct WindowOutputTests {
         #expect(!output.finish(patience: .milliseconds(20)) { true })
         #expect(lines.take() == ["nobody reads standard output: what was waiting for it is lost"])
         #expect(printed() != nil)
+    }
+
+    @Test func whereOneWindowIsAskedForTheFirstWithReadingsIsTheLast() throws {
+        var options = CollectOptions()
+        options.format = .csv
+        options.once = true
+        let output = WindowOutput(
+            options, words: .none, title: "", width: .seconds(10),
+            writer: try PrintThread(pipe.writer), log: StandardErrorLog(threshold: .error))
+        let window = try window(channelCount: 1)
+        #expect(!output.isDone)
+        for isFirst in [true, false] {
+            let shown = output.show(window, unixOffset: unixOffset, now: .zero)
+            #expect(output.isDone && (shown != nil) == isFirst)
+        }
     }
 }

@@ -51,11 +51,14 @@ final class ScreenEvents {
         tick(MonotonicClock.now(), output, loop)
     }
 
-    /// What the log said since the loop ended, below the screen.
-    func tellLast() { for line in lines.take() { Self.write(line) } }
+    /// Waits until what was printed is seen, and tells what the log said since the loop ended. A
+    /// terminal that stands still would hold up these lines too.
+    func close(_ output: WindowOutput, isInterrupted: () -> Bool) {
+        if output.finish(isInterrupted: isInterrupted) { tellLast() } else { _ = lines.take() }
+    }
 
-    /// Nobody reads what the log said last.
-    func forgetLast() { _ = lines.take() }
+    /// Below the screen.
+    private func tellLast() { for line in lines.take() { Self.write(line) } }
 
     /// A line that the log has no part in.
     func trace(_ line: String) {

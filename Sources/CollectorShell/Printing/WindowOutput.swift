@@ -24,6 +24,8 @@ final class WindowOutput {
     /// How many of them the log was told of.
     private var toldCount: UInt64 = 0
     private var filter: WindowFilter
+    /// The one window that was asked for is printed.
+    private(set) var isDone = false
 
     /// - Parameters:
     ///   - title: of the screen: who this is.
@@ -37,16 +39,7 @@ final class WindowOutput {
         self.writer = writer
         self.log = log
         windows = ShownWindows(words: options.raw ? .none : words)
-        let size = Terminal.size
-        var settings = TablePrinter.Settings(
-            isLive: options.hasScreen, lines: options.hasScreen ? size.lines : 0)
-        if options.hasScreen, size.columns > 0 { settings.width = size.columns }
-        settings.hasColours =
-            switch options.colour {
-            case .auto: Terminal.takesColours
-            case .always: true
-            case .never: false
-            }
+        let settings = options.tableSettings
         table = TablePrinter(settings: settings)
         if options.hasScreen {
             screen = CollectorScreen(title: title, width: width, settings: settings)
@@ -67,7 +60,18 @@ final class WindowOutput {
     }
 
     /// Returns what there was to show; nil also where it was left out.
-    func show(_ window: Window, clock: ShownClock, now: Instant) -> Window? {
+    ///
+    /// - Parameter unixOffset: added to our clock gives UTC.
+    func show(_ window: Window, unixOffset: Duration, now: Instant) -> Window? {
+        guard !isDone else { return nil }
+        var clock = ShownClock(unixOffset: unixOffset)
+        if !options.utc { clock.zone = .local(at: window.start + unixOffset) }
+        let shown = shown(window, clock, now)
+        isDone = options.once && shown?.hasReadings == true
+        return shown
+    }
+
+    private func shown(_ window: Window, _ clock: ShownClock, _ now: Instant) -> Window? {
         let whole = windows.shown(window)
         let window = filter.shown(whole)
         if let warning = filter.warning(on: whole, shown: window) { log.write(.warning, warning) }
