@@ -160,7 +160,7 @@ struct NeighbourWishTests: NeighbourScene {
         #expect(Self.answer(&machine, request, reaches) == .accepted)
     }
 
-    /// Those who are never heard have one place among them.
+    /// Those who are never heard have one place on a link among them.
     @Test func notAllWhoAreNotHeardAreTaken() {
         var machine = Self.connected(8, cost: 96)
         let reaches = Self.reaches(8, leadsToCollector: false)
@@ -177,8 +177,8 @@ struct NeighbourWishTests: NeighbourScene {
             accepted += 1
             _ = machine.handle(
                 .admitted(
-                    token, peer: peer, run: RunID(value: 1), attempt: 1, weAreClient: false),
-                now: now)
+                    token, peer: peer, run: RunID(value: 1), attempt: 1, weAreClient: false,
+                    link: Self.wifi), now: now)
         }
         #expect(accepted == 1 && machine.connectedCount == 9)
     }

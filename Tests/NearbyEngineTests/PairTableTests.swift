@@ -40,10 +40,11 @@ struct PairTableTests {
             let candidates = pairs.filter {
                 $0.value.channel == nil && $0.value.isAvailable && onLink(link)($0.value)
             }.map { PairTable.Candidate(cost: $0.value.cost, peer: $0.key) }.sorted()
-            let count = connected.values.count(where: onLink(link))
-            let isOneUnheard = connected.values.contains { $0.sighting == nil }
+            let count = connected.values.count {
+                onLink(link)($0) || $0.sighting == nil && $0.channel?.link == link
+            }
             for (peer, pair) in pairs {
-                let mayAsk = pair.sighting == nil ? !isOneUnheard : onLink(link)(pair)
+                let mayAsk = pair.sighting == nil || onLink(link)(pair)
                 #expect(table.isBare(link, for: peer) == (count == 0 && mayAsk))
             }
             if count == 0, let first = candidates.first { best.insert(first.peer) }
@@ -84,7 +85,7 @@ struct PairTableTests {
         if Bool.random(using: &random) {
             pair.channel = .init(
                 token: ChannelToken(value: UInt32(step)), run: RunID(value: 1), attempt: 1,
-                weAreClient: true)
+                weAreClient: true, link: LinkID(value: UInt32.random(in: 0...3, using: &random)))
             pair.suspicion.begin(now)
             if Bool.random(using: &random) { pair.suspicion.confirm() }
         }

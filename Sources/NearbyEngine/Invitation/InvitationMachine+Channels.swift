@@ -6,7 +6,7 @@ extension InvitationMachine.Input {
     static func admitted(_ channel: PeerChannel, _ terms: AdmitFrame, by peer: PeerID) -> Self {
         .admitted(
             channel.token, peer: peer, run: terms.run, attempt: channel.attemptNumber,
-            weAreClient: channel.isClient)
+            weAreClient: channel.isClient, link: channel.path.endpoint?.link)
     }
 
     /// And of one that came to nothing.

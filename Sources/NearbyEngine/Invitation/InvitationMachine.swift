@@ -22,7 +22,8 @@ struct InvitationMachine: Sendable, Hashable {
         /// Our handshake with the peer moved.
         case progress(PeerID, UInt16)
         case admitted(
-            ChannelToken, peer: PeerID, run: RunID, attempt: UInt16, weAreClient: Bool)
+            ChannelToken, peer: PeerID, run: RunID, attempt: UInt16, weAreClient: Bool,
+            link: LinkID? = nil)
         case failed(PeerID, UInt16)
         /// The peer answered our handshake and then no more, before there were keys: it evicted us
         /// among many, or started anew. Who is silent after that has failed.
@@ -111,9 +112,9 @@ struct InvitationMachine: Sendable, Hashable {
         case .nudgeHeldBack(let peer): heldBack(peer, now)
         case .handshakeSeen(let peer, _, _): pairs[peer]?.inboundSeen(now)
         case .progress(let peer, let attempt): pairs[peer]?.progressed(attempt)
-        case .admitted(let token, let peer, let run, let attempt, let weAreClient):
+        case .admitted(let token, let peer, let run, let attempt, let weAreClient, let link):
             let channel = InvitationPair.KnownChannel(
-                token: token, run: run, attempt: attempt, weAreClient: weAreClient)
+                token: token, run: run, attempt: attempt, weAreClient: weAreClient, link: link)
             outputs = admitted(channel, with: peer, now)
         case .failed(let peer, let attempt): failed(peer, attempt, now)
         case .fellSilent(let peer, let attempt): fellSilent(peer, attempt, now)

@@ -22,6 +22,8 @@ struct InvitationPair: Sendable, Hashable {
         /// The client's number.
         var attempt: UInt16
         var weAreClient: Bool
+        /// Over which it was opened.
+        var link: LinkID?
 
         /// Whether this channel stays in use beside another of the same two runs: by rules that
         /// both sides compute alike, in whatever order the channels were admitted. The lower
@@ -103,6 +105,9 @@ struct InvitationPair: Sendable, Hashable {
 
     /// Whether one of us was full for the other.
     var isRefused: Bool { sighting != nil && (isDeclined || isDropped) }
+
+    /// On which it was heard; of one that was not, that of its channel.
+    var links: [LinkID] { sighting?.links ?? channel?.link.map { [$0] } ?? [] }
 
     /// Known, and not just found unwilling or silent.
     var isAvailable: Bool {

@@ -27,11 +27,9 @@ struct PairTable: Sendable, Hashable {
     private(set) var invitingCount = 0
     private(set) var unansweredCount = 0
     private(set) var connectedCollectorCount = 0
-    /// Connected ones whose beacons were not heard.
-    private var unheardCount = 0
     /// The cheapest first.
     private(set) var candidates: [Candidate] = []
-    /// The same by the links that they were heard on, with how many connected ones were.
+    /// The same by the links that they were heard on, with how many connected ones are there.
     private var sides: [LinkID: Side] = [:]
     /// Those that asked us and that it is on us to invite, in order.
     private(set) var callers: [PeerID] = []
@@ -82,19 +80,18 @@ struct PairTable: Sendable, Hashable {
 
     private mutating func count(_ pair: InvitationPair?, _ step: Int) {
         guard let pair else { return }
-        if pair.channel != nil {
-            if pair.sighting == nil { unheardCount += step }
-            if pair.sighting?.role == .collector { connectedCollectorCount += step }
+        if pair.channel != nil, pair.sighting?.role == .collector {
+            connectedCollectorCount += step
         }
         guard pair.isInviting else { return }
         if pair.isUnanswered { unansweredCount += step } else { invitingCount += step }
     }
 
-    /// Adds a pair to the links that it was heard on, or takes it away.
+    /// Adds a pair to its links, or takes it away.
     private mutating func place(_ pair: InvitationPair?, _ peer: PeerID, _ step: Int) {
-        guard let pair, let links = pair.sighting?.links else { return }
+        guard let pair else { return }
         let candidate = candidate(peer, pair)
-        for link in links {
+        for link in pair.links {
             var side = sides.removeValue(forKey: link) ?? Side()
             if pair.channel != nil { side.connectedCount += step }
             Self.move(
@@ -112,15 +109,15 @@ struct PairTable: Sendable, Hashable {
     }
 
     /// Whether we have nobody on the link over which this peer asks. It was heard there, or, after
-    /// our start, not yet at all: then nobody else may be connected of whom that is so.
+    /// our start, not yet at all.
     func isBare(_ link: LinkID, for peer: PeerID) -> Bool {
-        let isKnown = pairs[peer]?.sighting.map { $0.links.contains(link) } ?? (unheardCount == 0)
-        return isKnown && sides[link]?.connectedCount ?? 0 == 0
+        guard pairs[peer]?.sighting?.links.contains(link) ?? true else { return false }
+        return sides[link]?.connectedCount ?? 0 == 0
     }
 
     /// Whether a connected peer is the only one on one of its links.
     func isAloneOnLink(_ peer: PeerID) -> Bool {
-        pairs[peer]?.sighting?.links.contains { sides[$0]?.connectedCount == 1 } ?? false
+        pairs[peer]?.links.contains { sides[$0]?.connectedCount == 1 } ?? false
     }
 
     /// For each link on which nobody is connected the cheapest that was heard there.
