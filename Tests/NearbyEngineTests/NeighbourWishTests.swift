@@ -183,6 +183,39 @@ struct NeighbourWishTests: NeighbourScene {
         #expect(accepted == 1 && machine.connectedCount == 9)
     }
 
+    /// Who is let go asks again at once, and would be taken and let go every two seconds.
+    @Test func whoIsNotHeardAndWasLetGoIsNotTakenAgainAtOnce() throws {
+        var machine = Self.connected(8, cost: 96)
+        let request = PlaceRequest(
+            link: Self.wifi, hasRoute: true, seeksShortcut: false, neighbourCount: 5)
+        let reaches = Self.reaches(8, leadsToCollector: false)
+        let first = Self.answer(&machine, request, reaches)
+        #expect(first == .accepted)
+        _ = machine.handle(
+            .admitted(
+                ChannelToken(value: 99), peer: Self.candidate, run: RunID(value: 1), attempt: 1,
+                weAreClient: false), now: .zero)
+        let due = try #require(machine.nextDeadline)
+        let tooMany = machine.handle(.deadlineReached, now: due)
+        #expect(due == Instant.zero + Limits.trimPatience && tooMany == [.tooMany])
+        let spare = NeighbourReach(Self.candidate, others: 5, leadsToCollector: true)
+        _ = machine.handle(.weighed(reaches + [spare]), now: due)
+        #expect(machine.connectedCount == 8)
+        func answer(_ now: Instant) -> DecisionFrame.Verdict? {
+            let outputs = machine.handle(
+                .asked(ChannelToken(value: 100), by: Self.candidate, request, reaches: reaches),
+                now: now)
+            for case .decided(_, let decision) in outputs { return decision.verdict }
+            return nil
+        }
+        let again = answer(due + .milliseconds(100))
+        #expect(again == .full)
+        let end = due + Limits.fullRetry
+        _ = machine.handle(.deadlineReached, now: end)
+        let later = answer(end)
+        #expect(later == .accepted)
+    }
+
     /// It had no place for us; now it asks for one itself.
     @Test func whoDeclinedAndCallsIsInvitedAtOnce() throws {
         var machine = Self.connected(3, cost: 96)

@@ -44,7 +44,7 @@ struct PairTableTests {
                 onLink(link)($0) || $0.sighting == nil && $0.channel?.link == link
             }
             for (peer, pair) in pairs {
-                let mayAsk = pair.sighting == nil || onLink(link)(pair)
+                let mayAsk = pair.sighting == nil ? !pair.isDropped : onLink(link)(pair)
                 #expect(table.isBare(link, for: peer) == (count == 0 && mayAsk))
             }
             if count == 0, let first = candidates.first { best.insert(first.peer) }

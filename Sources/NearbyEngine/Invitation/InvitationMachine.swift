@@ -200,8 +200,9 @@ struct InvitationMachine: Sendable, Hashable {
 
     private mutating func drop(_ peer: PeerID, _ now: Instant) -> Output? {
         guard let channel = pairs[peer]?.channel else { return nil }
-        pairs[peer]?.channel = nil
+        // First, or one that was never heard would be forgotten with its channel.
         pairs[peer]?.state = .backingOff(until: now + Limits.fullRetry, after: .dropped)
+        pairs[peer]?.channel = nil
         return .close(channel.token, .dropped)
     }
 

@@ -109,10 +109,12 @@ struct PairTable: Sendable, Hashable {
     }
 
     /// Whether we have nobody on the link over which this peer asks. It was heard there, or, after
-    /// our start, not yet at all.
+    /// our start, not yet at all; then it may not have been let go just now, or that would go on for
+    /// ever.
     func isBare(_ link: LinkID, for peer: PeerID) -> Bool {
-        guard pairs[peer]?.sighting?.links.contains(link) ?? true else { return false }
-        return sides[link]?.connectedCount ?? 0 == 0
+        let pair = pairs[peer]
+        let isKnown = pair?.sighting.map { $0.links.contains(link) } ?? (pair?.isDropped != true)
+        return isKnown && sides[link]?.connectedCount ?? 0 == 0
     }
 
     /// Whether a connected peer is the only one on one of its links.
