@@ -40,6 +40,22 @@ struct PeerMachineTests {
         }
     }
 
+    /// The channel is kept for the answer only; what else comes on it is nobody's.
+    @Test func whatADeclinedPeerSendsIsDroppedAndCounted() {
+        var world = self
+        let channel = PeerChannel.fresh(with: peer)
+        channel.stage = .closing(at: .zero + Limits.declinedChannelTime)
+        let arrival = Arrival(path: channel.path)
+        let hop = world.machine.handle(
+            .hopFrame(.empty, on: channel, arrival), seeing: view, now: .zero)
+        #expect(world.drops(hop) == [.frameNotAdmitted] && hop.count == 1)
+        let segment = SegmentFrame(number: 0, offset: 0, data: [1, 2])
+        let endToEnd = world.machine.handle(
+            .endToEndFrame(.segment(segment), on: channel, arrival), seeing: view, now: .zero)
+        #expect(world.drops(endToEnd) == [.frameNotAdmitted] && endToEnd.count == 1)
+        #expect(world.machine.peers.neighbourCount == 0)
+    }
+
     @Test func aChannelOverTheMeshMakesNone() {
         var world = self
         let outputs = world.use(.fresh(with: peer, over: .mesh(peer.short)))
@@ -152,6 +168,10 @@ struct PeerMachineTests {
                 outputs.contains { if case .close(_, .dropped) = $0 { true } else { false } }
                     == isFull)
         }
+    }
+
+    private func drops(_ outputs: [PeerMachine.Output]) -> [DropReason] {
+        outputs.compactMap { if case .drop(let reason) = $0 { reason } else { nil } }
     }
 
     private func frames(_ outputs: [PeerMachine.Output]) -> [[UInt8]] {

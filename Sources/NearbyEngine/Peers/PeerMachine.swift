@@ -231,6 +231,8 @@ struct PeerMachine {
             return outputs.append(.drop(.frameWrongLink))
         }
         guard let neighbour = peers.neighbour(peer) else {
+            // Declined, or replaced.
+            guard channel.stage == .open else { return outputs.append(.drop(.frameNotAdmitted)) }
             return challenge(channel, at: endpoint, now, &outputs)
         }
         let path = view.links.path(to: endpoint)
