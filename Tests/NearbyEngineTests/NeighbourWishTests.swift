@@ -216,6 +216,32 @@ struct NeighbourWishTests: NeighbourScene {
         #expect(later == .accepted)
     }
 
+    /// Where the one collector is gone, all that lost a place would push out the next one.
+    @Test func whoWasLetGoPushesOutNobody() {
+        var machine = Self.connected(8, cost: 96)
+        let request = PlaceRequest(
+            link: Self.ethernet, hasRoute: false, seeksShortcut: false, neighbourCount: 3)
+        func verdict(_ peer: PeerID, at now: Instant) -> DecisionFrame.Verdict? {
+            let reaches = Self.reaches(8).filter { machine.channel(with: $0.neighbour) != nil }
+            let outputs = machine.handle(
+                .asked(ChannelToken(value: 99), by: peer, request, reaches: reaches), now: now)
+            for case .decided(_, let decision) in outputs { return decision.verdict }
+            return nil
+        }
+        let first = verdict(Self.candidate, at: .zero)
+        #expect(first == .accepted && machine.channel(with: Self.neighbour(0)) == nil)
+        _ = machine.handle(
+            .admitted(
+                ChannelToken(value: 99), peer: Self.candidate, run: RunID(value: 1), attempt: 1,
+                weAreClient: false), now: .zero)
+        let again = verdict(Self.neighbour(0), at: .zero + .seconds(1))
+        #expect(again == .full)
+        let end = Instant.zero + Limits.fullRetry
+        _ = machine.handle(.deadlineReached, now: end)
+        let later = verdict(Self.neighbour(0), at: end)
+        #expect(later == .accepted)
+    }
+
     /// It had no place for us; now it asks for one itself.
     @Test func whoDeclinedAndCallsIsInvitedAtOnce() throws {
         var machine = Self.connected(3, cost: 96)

@@ -60,9 +60,10 @@ struct PlacePauses: Sendable, Hashable {
         return true
     }
 
-    /// Whoever has a route asks for a better one: ever more rarely, and not who was just dropped.
+    /// Whoever has a route asks for a better one: ever more rarely. Who was just dropped pushes out
+    /// nobody: while no collector is there, all would take turns without end.
     func mayEvict(for request: PlaceRequest, isDropped: Bool?, _ now: Instant) -> Bool {
-        !request.hasRoute || isDropped != true && eviction.isOver(now)
+        isDropped != true && (!request.hasRoute || eviction.isOver(now))
     }
 
     mutating func evicted(for request: PlaceRequest, _ now: Instant) {
