@@ -281,7 +281,8 @@ struct InvitationMachine: Sendable, Hashable {
             pairs[peer] = pair
             return [.close(channel.token, .dropped)]
         }
-        if case .inviting(let attempt, _) = pair.state, !channel.weAreClient, prefersInbound(peer) {
+        // One to which the lower PeerID invited is the one that would be used anyway.
+        if case .inviting(let attempt, _) = pair.state, !channel.weAreClient, peer < own {
             outputs.append(.abandon(peer, attempt: attempt))
         }
         if let current = pair.channel, current.token != channel.token,
@@ -302,9 +303,6 @@ struct InvitationMachine: Sendable, Hashable {
         pairs[peer] = pair
         return outputs
     }
-
-    /// Whether a channel that the peer invited to is the one that would be used anyway.
-    private func prefersInbound(_ peer: PeerID) -> Bool { peer < own }
 
     private mutating func failed(_ peer: PeerID, _ attempt: UInt16, _ now: Instant) {
         guard var pair = pairs[peer], case .inviting(attempt, _) = pair.state else { return }

@@ -109,8 +109,8 @@ struct PairTable: Sendable, Hashable {
     }
 
     /// Whether we have nobody on the link over which this peer asks. It was heard there, or, after
-    /// our start, not yet at all; then it may not have been let go just now, or that would go on for
-    /// ever.
+    /// our start, not yet at all; then it may not have been let go just now, or that would go on
+    /// for ever.
     func isBare(_ link: LinkID, for peer: PeerID) -> Bool {
         let pair = pairs[peer]
         let isKnown = pair?.sighting.map { $0.links.contains(link) } ?? (pair?.isDropped != true)
