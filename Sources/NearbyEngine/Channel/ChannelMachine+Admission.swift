@@ -135,8 +135,8 @@ extension DropReason {
 
 extension Limits {
     public static let invitationTimeout = Duration.seconds(30)
-    /// How long a channel is kept that was declined, so that the client may ask again; and how many
-    /// are, besides those that were replaced.
+    /// How long a declined channel is kept, so that the client may ask again; and while so many
+    /// channels are closing, none is.
     static let declinedChannelTime = Duration.seconds(1)
     static let declinedChannelsMax = 32
 }
