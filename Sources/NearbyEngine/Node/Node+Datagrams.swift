@@ -61,7 +61,7 @@ extension Node {
             work.add(.frame(payload, on: channel, arrival))
         case .hop(let frame):
             tell(.hopFrame(frame, on: channel, arrival), now)
-            // Not by way of an output, which would say the same at a tenth of a relay's cost.
+            // Not by way of an output: a twentieth of a relay's instructions.
             if case .packet(let packet) = frame, let hop = peers.hop(of: channel, arrival) {
                 packetReceived(packet, from: hop.peer, now)
             }

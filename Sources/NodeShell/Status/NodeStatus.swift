@@ -5,15 +5,11 @@ import NearbyLinux
 /// What `rivulet status --json` shows of a node at one moment.
 struct NodeStatus {
     private let program: NodeProgram
-    private let runner: NodeRunner
-    private let node: Node
     private let now = MonotonicClock.now()
+    private var runner: NodeRunner { program.runner }
+    private var node: Node { program.runner.node }
 
-    init(_ program: NodeProgram) {
-        self.program = program
-        runner = program.runner
-        node = runner.node
-    }
+    init(_ program: NodeProgram) { self.program = program }
 
     /// Everything.
     var json: JSONValue {

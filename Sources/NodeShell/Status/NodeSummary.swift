@@ -7,15 +7,11 @@ import NearbyLinux
 /// network's nodes.
 struct NodeSummary {
     private let program: NodeProgram
-    private let runner: NodeRunner
-    private let node: Node
     private let now = MonotonicClock.now()
+    private var runner: NodeRunner { program.runner }
+    private var node: Node { program.runner.node }
 
-    init(_ program: NodeProgram) {
-        self.program = program
-        runner = program.runner
-        node = runner.node
-    }
+    init(_ program: NodeProgram) { self.program = program }
 
     /// - Parameter isVerbose: with addresses and the counters of drops.
     func lines(isVerbose: Bool) -> [String] {
