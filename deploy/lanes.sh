@@ -312,7 +312,8 @@ EXHAUSTIVE='neighboursAgreeOnWhatWasTold|waysAreLoopFreeAlways|inTheEndOneChanne
 EXHAUSTIVE+='|twoHundredNodesStartingAtOnce|noiseNeverTraps|theTablesAgreeAfterEachStep|manyAgentsTogetherStayWithin'
 EXHAUSTIVE+='|theTableOfQuotasIsBounded|theTablesAreBounded|birthsThatAlternateWhileTheStore|itRemembersSoManyNodes'
 EXHAUSTIVE+='|whatIsMeasuredIsStoredOnceOrKnown|eachCallThatFailsLosesNothing|losingPowerAtAnyCall|flippedBytesNeverTrap'
-EXHAUSTIVE+='|damagedSegmentsNeverYield|^FuzzTests'
+EXHAUSTIVE+='|damagedSegmentsNeverYield|whomOnlyAFullNodeReachesIsNotShutOut|whoComesLateIsNotShutOut'
+EXHAUSTIVE+='|everythingArrivesOrAnErrorIsTold|manyAtOnceArriveWhole|PartAttackTests/alwaysAsADictionary|^FuzzTests'
 
 # The inner loop: not among the lanes that run without a name, which do all of it and more.
 lane_quick() {
