@@ -26,12 +26,7 @@ struct AddresseeMachineTests {
         for (peer, role) in admitted {
             peers.add(Association.fresh(with: peer, as: role))
         }
-        let configuration = NodeConfiguration(
-            name: "", role: .agent, networkTag: NetworkTag(value: 1), run: RunID(value: 1), seed: 1)
-        let own = RoutingNetwork.peer(2)
-        return .init(
-            routing: routing, peers: peers,
-            discovery: configuration.makeDiscovery(own: own, seed: 1))
+        return .init(routing: routing, peers: peers, isHeard: { _ in false })
     }
 
     @Test func aCollectorIsCalledAtOnceAndThenEverMoreRarely() throws {

@@ -11,7 +11,6 @@ struct MeshMachineTests {
 
     private var neighbour = RoutingMachine(own: Self.collector, kind: .collector)
     private var mesh: MeshMachine
-    private let discovery: DiscoveryMachine
     private var said: [MeshMachine.Output] = []
 
     init() {
@@ -19,7 +18,6 @@ struct MeshMachineTests {
             name: "", role: .agent, networkTag: NetworkTag(value: 1), run: RunID(value: 1), seed: 1)
         var random = SeededGenerator(seed: 1)
         mesh = MeshMachine(configuration, own: Self.own, random: &random)
-        discovery = configuration.makeDiscovery(own: Self.own, seed: 1)
     }
 
     /// Both have each other, and what one says the other hears at once.
@@ -37,7 +35,7 @@ struct MeshMachineTests {
     }
 
     private mutating func tell(_ input: MeshMachine.Input, _ now: Instant) {
-        let outputs = mesh.handle(input, peers: Peers(), discovery: discovery, now: now)
+        let outputs = mesh.handle(input, peers: Peers(), isHeard: { _ in false }, now: now)
         for output in outputs {
             said.append(output)
             guard case .send(let message, _) = output else { continue }

@@ -8,10 +8,10 @@ struct RouteChangesTests {
 
     private func order(_ changes: RouteChanges, after place: UInt64 = 0) -> [PeerID] {
         var order: [PeerID] = []
-        var place = place
-        while let change = changes.first(after: place, upTo: changes.last) {
+        var position = changes.position(after: place)
+        while let change = changes.next(from: &position, upTo: changes.last) {
+            #expect(changes.position(after: change.place) == position)
             order.append(change.id)
-            place = change.place
         }
         return order
     }
@@ -21,8 +21,10 @@ struct RouteChangesTests {
         for number in [0, 1, 2, 0, 3, 1] { changes.append(peers[number]) }
         #expect(order(changes) == [2, 0, 3, 1].map { peers[$0] })
         #expect(order(changes, after: 4) == [3, 1].map { peers[$0] })
-        #expect(changes.first(after: 0, upTo: 2) == nil)
-        #expect(changes.first(after: 6, upTo: 6) == nil)
+        for (place, end) in [(0, 2), (6, 6)] as [(UInt64, UInt64)] {
+            var position = changes.position(after: place)
+            #expect(changes.next(from: &position, upTo: end) == nil)
+        }
     }
 
     @Test func theListStaysShortWhateverChanges() {

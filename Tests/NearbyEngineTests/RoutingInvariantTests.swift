@@ -53,7 +53,7 @@ struct RoutingInvariantTests {
                 }
             } else {
                 #expect(table.known(as: id) == id)
-                table.add(Destination(id, kind: .node, introducer: id))
+                table.add(Destination(id, kind: .node, introducer: PeerID(high: high % 3, low: 0)))
                 named[high] = id
             }
             try #require(table.brokenInvariants == [], "step \(step)")
@@ -75,6 +75,8 @@ extension DestinationTable {
         {
             broken.append("hops to \(hops.keys.sorted()), not to \(routed.map(\.peer).sorted())")
         }
+        let introduced = Dictionary(grouping: all.values, by: \.introducer).mapValues(\.count)
+        if shares != introduced { broken.append("shares \(shares), not \(introduced)") }
         return broken
     }
 }

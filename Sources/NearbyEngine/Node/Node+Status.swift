@@ -17,8 +17,8 @@ extension Node {
 
     public var routes: [Route] { mesh.routing.routes }
 
-    /// Each destination with the next hop to it, in no order.
-    public func eachRoute(_ body: (PeerID, PeerID) -> Void) { mesh.routing.eachRoute(body) }
+    /// Each destination to which packets go with the next hop to it, in no order.
+    public func eachHop(_ body: (ShortID, PeerID) -> Void) { mesh.routing.eachHop(body) }
 
     /// In the order of their PeerIDs.
     public var neighbourStatus: [NeighbourStatus] { peers.neighbourStatus }

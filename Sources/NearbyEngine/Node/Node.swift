@@ -162,8 +162,8 @@ public final class Node {
     }
 
     @inline(never) func tellMesh(_ input: MeshMachine.Input, _ now: Instant) {
-        let discovery = rendezvous.discovery
-        work.add(mesh.handle(input, peers: peers, discovery: discovery, now: now), as: Work.mesh)
+        let isHeard = { self.rendezvous.discovery.sighting(of: $0) != nil }
+        work.add(mesh.handle(input, peers: peers, isHeard: isHeard, now: now), as: Work.mesh)
     }
 
     @inline(never) func tell(_ input: PeerMachine.Input, _ now: Instant) {

@@ -41,7 +41,8 @@ struct AddresseeMachine {
     struct View {
         let routing: RoutingMachine
         let peers: Peers
-        let discovery: DiscoveryMachine
+        /// Whether discovery hears it on a link.
+        let isHeard: (PeerID) -> Bool
     }
 
     /// Our attempts to open a channel over the mesh with one of them.
@@ -138,6 +139,11 @@ struct AddresseeMachine {
         kind == .collector && (collectors.isEmpty || collectors.contains(peer))
     }
 
+    /// Whether anything follows from a change of the route to it.
+    func heed(_ peer: PeerID, _ kind: DestinationKind) -> Bool {
+        kind != .node || peer == collector || dials[peer] != nil || choice.knows(peer)
+    }
+
     private mutating func routeChanged(
         _ peer: PeerID, _ kind: DestinationKind, _ metric: UInt16?, _ view: View, _ now: Instant
     ) -> [Output] {
@@ -194,8 +200,7 @@ struct AddresseeMachine {
         dials = dials.filter { addressees.contains($0.key) }
         for peer in addressees where dials[peer] == nil {
             // One that is heard on a link is about to be a neighbour.
-            let isHeard = view.discovery.sighting(of: peer) != nil
-            let delay = isHeard ? Limits.dialDelay : .zero
+            let delay = view.isHeard(peer) ? Limits.dialDelay : .zero
             dials[peer] = Dial(nextAttempt: now + delay + spread(of: peer))
         }
         return announce(view, now) + dialIfDue(view, now)

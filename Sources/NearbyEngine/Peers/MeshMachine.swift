@@ -50,13 +50,15 @@ struct MeshMachine {
         return earliest == .distantFuture ? nil : earliest
     }
 
+    /// - Parameter isHeard: whether discovery hears a node on a link. Asked of few: as a value
+    ///   discovery would be copied for each routing message.
     mutating func handle(
-        _ input: Input, peers: Peers, discovery: DiscoveryMachine, now: Instant
+        _ input: Input, peers: Peers, isHeard: @escaping (PeerID) -> Bool, now: Instant
     ) -> [Output] {
         defer { nextDeadline = earliest }
         switch input {
-        case .routing(let input): return tell(input, peers, discovery, now)
-        case .addressees(let input): return tell(input, peers, discovery, now)
+        case .routing(let input): return tell(input, peers, isHeard, now)
+        case .addressees(let input): return tell(input, peers, isHeard, now)
         case .admitted(let peer, let terms):
             book.record(peer, terms, now: now)
             return []
@@ -66,10 +68,10 @@ struct MeshMachine {
         case .deadlineReached:
             var outputs: [Output] = []
             if routing.nextDeadline ?? .distantFuture <= now {
-                outputs += tell(RoutingMachine.Input.deadlineReached, peers, discovery, now)
+                outputs += tell(RoutingMachine.Input.deadlineReached, peers, isHeard, now)
             }
             if addressees.nextDeadline ?? .distantFuture <= now {
-                outputs += tell(AddresseeMachine.Input.deadlineReached, peers, discovery, now)
+                outputs += tell(AddresseeMachine.Input.deadlineReached, peers, isHeard, now)
             }
             return outputs + book.deadlineReached(now: now).map { diagnostic($0) }
         }
@@ -81,25 +83,25 @@ struct MeshMachine {
 
     @inline(never)
     private mutating func tell(
-        _ input: RoutingMachine.Input, _ peers: Peers, _ discovery: DiscoveryMachine,
-        _ now: Instant
+        _ input: RoutingMachine.Input, _ peers: Peers,
+        _ isHeard: @escaping (PeerID) -> Bool, _ now: Instant
     ) -> [Output] {
-        routing.handle(input, now: now).flatMap { perform($0, peers, discovery, now) }
+        routing.handle(input, now: now).flatMap { perform($0, peers, isHeard, now) }
     }
 
     @inline(never)
     private mutating func tell(
-        _ input: AddresseeMachine.Input, _ peers: Peers, _ discovery: DiscoveryMachine,
-        _ now: Instant
+        _ input: AddresseeMachine.Input, _ peers: Peers,
+        _ isHeard: @escaping (PeerID) -> Bool, _ now: Instant
     ) -> [Output] {
         let seen = AddresseeMachine.View(
-            routing: routing, peers: peers, discovery: discovery)
+            routing: routing, peers: peers, isHeard: isHeard)
         return addressees.handle(input, seeing: seen, now: now).compactMap { perform($0, peers) }
     }
 
     private mutating func perform(
-        _ output: RoutingMachine.Output, _ peers: Peers, _ discovery: DiscoveryMachine,
-        _ now: Instant
+        _ output: RoutingMachine.Output, _ peers: Peers,
+        _ isHeard: @escaping (PeerID) -> Bool, _ now: Instant
     ) -> [Output] {
         switch output {
         case .send(let message, let peer): return [.send(message, to: peer)]
@@ -108,14 +110,16 @@ struct MeshMachine {
             var outputs = book.routeChanged(peer, nextHop: hop, kind, now: now).map {
                 diagnostic($0)
             }
-            if peers[peer] != nil {
-                outputs.append(.nextHop(peer, hop))
-            } else if hop != nil {
-                outputs += tell(.reachable(peer), peers, discovery, now)
+            let hasChannel = peers[peer] != nil
+            if hasChannel { outputs.append(.nextHop(peer, hop)) }
+            // Of nearly all routes nothing follows: what addressees see is not copied for them.
+            guard addressees.heed(peer, kind) else { return outputs }
+            if !hasChannel, hop != nil {
+                outputs += tell(.reachable(peer), peers, isHeard, now)
             }
             let input = AddresseeMachine.Input.routeChanged(
                 peer, kind, metric: hop == nil ? nil : metric)
-            return outputs + tell(input, peers, discovery, now)
+            return outputs + tell(input, peers, isHeard, now)
         }
     }
 

@@ -119,11 +119,9 @@ public struct RoutingMachine: Sendable {
         return routes.sorted { $0.destination < $1.destination }
     }
 
-    /// Each destination with the next hop to it, in no order.
-    func eachRoute(_ body: (PeerID, PeerID) -> Void) {
-        for destination in destinations.all.values {
-            if let hop = destination.selected.hop { body(destination.peer, hop) }
-        }
+    /// Each destination to which there is a next hop with that hop, in no order.
+    func eachHop(_ body: (ShortID, PeerID) -> Void) {
+        for (destination, hop) in destinations.hops { body(destination, hop) }
     }
 
     /// Of the routes to these; nil: there is none.
@@ -248,16 +246,15 @@ public struct RoutingMachine: Sendable {
             destinations.change(id) { $0.candidates[peer] = nil }
             return select(id, now)
         }
-        if destinations[id] == nil, let reason = add(id, update.kind, by: peer, now) {
-            return [.drop(reason)]
-        }
-        destinations.change(id) {
-            $0.candidates[peer] = .init(
-                peer: update.destination, seqno: update.seqno, metric: update.metric,
-                kind: update.kind)
+        let offer = Destination.Candidate(
+            peer: update.destination, seqno: update.seqno, metric: update.metric, kind: update.kind)
+        if !destinations.change(id, { $0.candidates[peer] = offer }) {
+            if let reason = add(id, update.kind, by: peer, now) { return [.drop(reason)] }
+            destinations.change(id) { $0.candidates[peer] = offer }
         }
         let renamed = update.destination == peer ? rename(id, peer) : []
-        let changes = offered(destinations.known(as: id), by: peer, update.seqno, now)
+        let name = update.destination == peer ? destinations.known(as: id) : id
+        let changes = offered(name, by: peer, update.seqno, now)
         return renamed.isEmpty ? changes : renamed + changes
     }
 
@@ -303,7 +300,7 @@ public struct RoutingMachine: Sendable {
     /// be told waits in `neighbours` for `sendDue`.
     mutating func select(_ id: PeerID, _ now: Instant) -> [Output] {
         guard var destination = destinations[id] else { return [] }
-        let before = destination
+        let (before, wasRouteless) = (destination.selected, destination.routelessSince != nil)
         if isBelievedByNobody(destination, now) { destination.loosen() }
         let selection = destination.selection(now: now) { cost(of: $0) }
         if let name = selection?.candidate.peer, name != id {
@@ -315,13 +312,13 @@ public struct RoutingMachine: Sendable {
         destination.constrain(isConstrained, now: now)
         if isConstrained { collect(by: now + destination.cheaperRoutePatience) }
         destinations.change(id) { $0 = destination }
-        planExpiry(of: destination, wasRouteless: before.routelessSince != nil)
+        planExpiry(of: destination, wasRouteless: wasRouteless)
         if let seqno = destination.seqnoToRequest(cost: { cost(of: $0) }),
             mayRequest(destination, now)
         {
             request(id, seqno, now)
         }
-        return announce(destination.selected, instead: before.selected, of: id, now)
+        return announce(destination.selected, instead: before, of: id, now)
     }
 
     /// Nobody has a route to it through us, so that we are no part of what is offered: our only
@@ -391,7 +388,7 @@ public struct RoutingMachine: Sendable {
 
     /// Sends each neighbour what it has still to be told (RFC 8966 §3.7).
     private mutating func sendDue(_ now: Instant) -> [Output] {
-        neighbours.compactChanges { $0 == own || destinations[$0] != nil }
+        neighbours.compactChanges { $0 == own || destinations.contains($0) }
         let facts = RoutingFacts(
             own: own, seqno: ownSeqno.value, kind: kind, destinations: destinations)
         return neighbours.sendDue(facts, now: now)

@@ -17,10 +17,16 @@ struct DestinationTable: Sendable {
     private(set) var constrained: Set<PeerID> = []
     /// Asked for each packet: one look, and no copy of all that is known of the destination.
     private(set) var hops: [ShortID: PeerID] = [:]
+    /// How many each neighbour told of first, of those in `all`. It is asked for each that is new:
+    /// counted then, a thousand destinations would be looked at a million times.
+    private(set) var shares: [PeerID: Int] = [:]
 
     subscript(id: PeerID) -> Destination? { all[id] }
 
     subscript(short: ShortID) -> Destination? { byShortID[short].flatMap { all[$0] } }
+
+    /// Without a copy of what is known of it.
+    func contains(_ id: PeerID) -> Bool { all.index(forKey: id) != nil }
 
     /// The destination under this short ID, whatever it was called first.
     func known(as id: PeerID) -> PeerID { byShortID[id.short] ?? id }
@@ -35,9 +41,7 @@ struct DestinationTable: Sendable {
     }
 
     /// How many this neighbour told of first.
-    func share(of neighbour: PeerID) -> Int {
-        all.values.reduce(0) { $0 + ($1.introducer == neighbour ? 1 : 0) }
-    }
+    func share(of neighbour: PeerID) -> Int { shares[neighbour] ?? 0 }
 
     // MARK: Changing
 
@@ -47,24 +51,45 @@ struct DestinationTable: Sendable {
         precondition(byShortID[peer.short] == nil, "\(peer) is there already")
         byShortID[peer.short] = peer
         all[peer] = destination
+        shares[destination.introducer, default: 0] += 1
     }
 
-    /// Nothing where it is not known. It keeps its name.
-    mutating func change(_ id: PeerID, _ body: (inout Destination) -> Void) {
-        guard let index = all.index(forKey: id) else { return }
-        let wasRouteless = all.values[index].routelessSince != nil
-        let wasConstrained = all.values[index].constrainedSince != nil
-        let hop = all.values[index].selected.hop
-        body(&all.values[index])
-        let selected = all.values[index].selected
-        if selected.hop != hop { hops[id.short] = selected.hop }
-        let isRouteless = all.values[index].routelessSince != nil
-        if wasRouteless != isRouteless {
-            if isRouteless { routeless.insert(id) } else { routeless.remove(id) }
+    /// It keeps its name.
+    ///
+    /// - Returns: whether it is known.
+    @discardableResult
+    mutating func change(_ id: PeerID, _ body: (inout Destination) -> Void) -> Bool {
+        guard let index = all.index(forKey: id) else { return false }
+        let (before, after) = Self.change(&all.values[index], body)
+        if after.hop != before.hop { hops[id.short] = after.hop }
+        if after.isRouteless != before.isRouteless {
+            if after.isRouteless { routeless.insert(id) } else { routeless.remove(id) }
         }
-        let isConstrained = all.values[index].constrainedSince != nil
-        guard wasConstrained != isConstrained else { return }
-        if isConstrained { constrained.insert(id) } else { constrained.remove(id) }
+        guard after.isConstrained != before.isConstrained else { return true }
+        if after.isConstrained { constrained.insert(id) } else { constrained.remove(id) }
+        return true
+    }
+
+    /// What the other tables have of a destination.
+    private struct Listing {
+        let hop: PeerID?
+        let isRouteless: Bool
+        let isConstrained: Bool
+
+        init(_ destination: borrowing Destination) {
+            hop = destination.selected.hop
+            isRouteless = destination.routelessSince != nil
+            isConstrained = destination.constrainedSince != nil
+        }
+    }
+
+    /// In place: each field that is read through the dictionary would copy the whole destination.
+    private static func change(
+        _ destination: inout Destination, _ body: (inout Destination) -> Void
+    ) -> (before: Listing, after: Listing) {
+        let before = Listing(destination)
+        body(&destination)
+        return (before, Listing(destination))
     }
 
     /// The routes to them stay as they are.
@@ -89,7 +114,9 @@ struct DestinationTable: Sendable {
     }
 
     mutating func remove(_ id: PeerID) {
-        guard all.removeValue(forKey: id) != nil else { return }
+        guard let removed = all.removeValue(forKey: id) else { return }
+        let share = share(of: removed.introducer) - 1
+        shares[removed.introducer] = share > 0 ? share : nil
         routeless.remove(id)
         constrained.remove(id)
         byShortID[id.short] = nil

@@ -32,7 +32,7 @@ extension Destination {
             let metric = candidate.metric.adding(cost(hop))
             guard metric != RoutingMessage.metricInfinite else { continue }
             var offer = RouteSelection(hop: hop, metric: metric, candidate: candidate)
-            switch feasibility(of: hop, directSeqno: directSeqno) {
+            switch feasibility(of: candidate, from: hop, directSeqno: directSeqno) {
             case .infeasible: break
             case .leap:
                 offer.isLeap = true
@@ -63,13 +63,13 @@ extension Destination {
     /// cheaper route (RFC 8966 §3.8.2.2). An offer with an older seqno is about to be renewed.
     func seqnoForCheaper(cost: (PeerID) -> UInt16) -> SeqnoWish? {
         guard let distance = source.distance, selected.hop != nil else { return nil }
-        let directSeqno = directSeqno(cost: cost)
         var best: (metric: UInt16, hop: PeerID)?
         for (hop, candidate) in candidates where candidate.seqno == distance.seqno {
             let metric = candidate.metric.adding(cost(hop))
             guard metric.isWorthSeqno(insteadOf: selected.metric),
                 best.map({ (metric, hop) < ($0.metric, $0.hop) }) ?? true,
-                feasibility(of: hop, directSeqno: directSeqno) == .infeasible
+                feasibility(of: candidate, from: hop, directSeqno: directSeqno(cost: cost))
+                    == .infeasible
             else { continue }
             best = (metric, hop)
         }
@@ -78,13 +78,14 @@ extension Destination {
 
     /// Whether the neighbour's offer may be used (RFC 8966 §3.5.1).
     func feasibility(of neighbour: PeerID, cost: (PeerID) -> UInt16) -> SourceEntry.Feasibility {
-        feasibility(of: neighbour, directSeqno: directSeqno(cost: cost))
+        guard let candidate = candidates[neighbour] else { return .infeasible }
+        return feasibility(of: candidate, from: neighbour, directSeqno: directSeqno(cost: cost))
     }
 
     /// - Parameter directSeqno: beside it nobody is believed to know a newer seqno.
-    private func feasibility(of neighbour: PeerID, directSeqno: UInt32?) -> SourceEntry.Feasibility
-    {
-        guard let candidate = candidates[neighbour] else { return .infeasible }
+    private func feasibility(
+        of candidate: Candidate, from neighbour: PeerID, directSeqno: UInt32?
+    ) -> SourceEntry.Feasibility {
         if neighbour == candidate.peer { return .feasible }
         if let directSeqno, candidate.peer != peer || !directSeqno.isAtLeast(candidate.seqno) {
             return .infeasible

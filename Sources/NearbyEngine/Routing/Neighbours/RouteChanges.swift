@@ -26,17 +26,19 @@ struct RouteChanges: Sendable {
     /// Stale ones included: at most twice what there is, or 64.
     var entryCount: Int { order.count }
 
-    /// The first that changed after `place`, and at `end` at the latest.
-    func first(after place: UInt64, upTo end: UInt64) -> (place: UInt64, id: PeerID)? {
-        var index = position(after: place)
-        while index < order.count, listed[index] <= end {
-            if places[order[index]] == listed[index] { return (listed[index], order[index]) }
-            index += 1
+    /// The first from this position on that changed at `end` at the latest; the position is then
+    /// the one behind it.
+    func next(from position: inout Int, upTo end: UInt64) -> (place: UInt64, id: PeerID)? {
+        while position < order.count, listed[position] <= end {
+            let (place, id) = (listed[position], order[position])
+            position += 1
+            if places[id] == place { return (place, id) }
         }
         return nil
     }
 
-    private func position(after place: UInt64) -> Int {
+    /// Where those begin that changed after `place`; it holds until something changes.
+    func position(after place: UInt64) -> Int {
         var low = 0
         var high = listed.count
         while low < high {

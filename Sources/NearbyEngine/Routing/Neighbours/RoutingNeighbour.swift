@@ -236,8 +236,9 @@ struct RoutingNeighbour: Sendable {
         _ changes: RouteChanges, upTo end: UInt64, _ facts: RoutingFacts, _ peer: PeerID,
         into items: inout [RoutingMessage.Item]
     ) {
+        var position = changes.position(after: place)
         while items.count < Limits.routingItemsMax {
-            guard let change = changes.first(after: place, upTo: end) else {
+            guard let change = changes.next(from: &position, upTo: end) else {
                 place = max(place, end)
                 return
             }
