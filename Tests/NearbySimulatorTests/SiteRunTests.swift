@@ -66,5 +66,9 @@ struct SiteRunTests {
         #expect(watch.takeChanged() == [3])
         // Those that are gone have no next hop: nothing to follow.
         #expect(watch.takeMoved(host, simulator).isEmpty)
+        // Found again where they were before, and told all the same.
+        simulator.boot(host: 1)
+        simulator.run(for: .seconds(10))
+        #expect(watch.takeMoved(host, simulator) == [0, 1])
     }
 }
