@@ -4,6 +4,7 @@
 #     Tests/simulate.sh [readings|join|power|liar] FIRST LAST
 #     Tests/simulate.sh hash SEED
 #     Tests/simulate.sh site line|ring|grid|random|lan|sites NODES [SEED [LOSS [COLLECTORS]]]
+#     Tests/simulate.sh quiet … the same, but nobody dies and no link flaps
 #
 # Closes with `N passed, N failed`; a seed that fails prints the line that replays it.
 set -euo pipefail

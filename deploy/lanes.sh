@@ -275,8 +275,9 @@ lane_debian13() {
 }
 
 # Random worlds with random faults, without and with journals and stores; 200 nodes that join, 200 that
-# start at once; planned sites of each shape; on both cores. These run in the release build, which is a fifth faster
-# than the tests'. One seed runs in both builds, and a few worlds in the tests' build.
+# start at once; planned sites of each shape, two of them with a thousand nodes; on both cores. These run in the
+# release build, which is a fifth faster than the tests'. One seed runs in both builds, and a few worlds in the tests'
+# build.
 lane_simulate() {
     expect "release build for the simulator" build_release || return
     local simulate=$BIN/simulate half=$((SEEDS / 2)) first second checked
@@ -291,7 +292,7 @@ lane_simulate() {
     local log line
     for log in "$logs/simulate-1" "$logs/simulate-2"; do
         cat "$log"
-        [ "$(grep -cE "$SUMMARY" "$log")" = 7 ] || count 0 1
+        [ "$(grep -cE "$SUMMARY" "$log")" = 8 ] || count 0 1
         while read -r line; do count_line "$line"; done < <(grep -E "$SUMMARY" "$log")
     done
     local traced again
@@ -327,7 +328,7 @@ lane_quick() {
     expect "a few random journals" "$(simulator 2>/dev/null)" readings 1 8
 }
 
-# simulate_part FIRST LAST PART: seven summaries. What a planned site is known to miss (deploy/simulate.md) is shown
+# simulate_part FIRST LAST PART: eight summaries. What a planned site is known to miss (deploy/simulate.md) is shown
 # all the same.
 simulate_part() {
     "$simulate" "$1" "$2"
@@ -338,10 +339,12 @@ simulate_part() {
         "$simulate" site line 20
         "$simulate" site ring 8
         "$simulate" site random 60 except paths link
+        "$simulate" quiet line 1000 1 0 16
     else
         "$simulate" site lan 60
         "$simulate" site grid 49
         "$simulate" site sites 100 except paths death link
+        "$simulate" quiet ring 1000 1 0 16
     fi
 }
 

@@ -11,6 +11,7 @@ import NearbySimulator
 // simulate site SHAPE NODES [SEED [LOSS [COLLECTORS]]] [except NAME…]: a planned site, as `rivulet
 // simulate` runs it, with the routes checked after every step; each promise that is not kept is one
 // failed, but for those named (`paths`), which are known to be missed and only shown.
+// simulate quiet SHAPE NODES …: the same, but nobody dies and no link flaps.
 let arguments = Array(CommandLine.arguments.dropFirst())
 let mode = arguments.first.flatMap { UInt64($0) == nil ? $0 : nil }
 let seeds = arguments.dropFirst(mode == nil ? 0 : 1).compactMap { UInt64($0) }
@@ -42,9 +43,9 @@ func site(_ words: [String]) -> SiteRun? {
 }
 
 let words = arguments.dropFirst().split(separator: "except", maxSplits: 1).map(Array.init)
-if mode == "site", let run = words.first.flatMap(site) {
+if mode == "site" || mode == "quiet", let run = words.first.flatMap(site) {
     let excepted = words.dropFirst().first ?? []
-    let report = run.run {
+    let report = run.run(hasDeaths: mode == "site") {
         print(SiteReport.line($0))
         fflush(nil)
     }
@@ -73,6 +74,6 @@ if mode == "site", let run = words.first.flatMap(site) {
 } else {
     print("usage: simulate [readings|join|power|liar] FIRST LAST")
     print("       simulate hash SEED")
-    print("       simulate site SHAPE NODES [SEED [LOSS [COLLECTORS]]] [except NAME…]")
+    print("       simulate site|quiet SHAPE NODES [SEED [LOSS [COLLECTORS]]] [except NAME…]")
     exit(64)
 }

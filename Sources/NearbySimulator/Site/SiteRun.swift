@@ -34,11 +34,15 @@ public final class SiteRun {
     var isStill: Bool { motion.isStill }
 
     /// Runs all parts; `progress` is told of each line of the report when it is known.
-    public func run(progress: (SiteReport.Fact) -> Void = { _ in }) -> SiteReport {
-        let parts: [() -> Void] = [
-            start, rest, carry, countWakes, idle, countChannels, measurePaths, killRelays,
-            killCollector, flap,
+    ///
+    /// - Parameter hasDeaths: without, nobody dies and no link flaps.
+    public func run(
+        hasDeaths: Bool = true, progress: (SiteReport.Fact) -> Void = { _ in }
+    ) -> SiteReport {
+        let quiet: [() -> Void] = [
+            start, rest, carry, countWakes, idle, countChannels, measurePaths,
         ]
+        let parts = hasDeaths ? quiet + [killRelays, killCollector, flap] : quiet
         var told = 0
         for part in parts where simulator.invariants.failures.isEmpty {
             part()
