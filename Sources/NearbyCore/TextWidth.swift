@@ -39,3 +39,18 @@ extension Unicode.Scalar {
         }
     }
 }
+
+extension Unicode.Scalar {
+    /// C0, DEL and C1: what Unicode calls controls (general category Cc, which is never extended),
+    /// without a look into its tables.
+    public var isControl: Bool { value < 0x20 || (0x7f...0x9f).contains(value) }
+}
+
+extension String {
+    /// Nothing but printable ASCII, and none of these two.
+    public func isPrintableASCII(except one: Unicode.Scalar, _ other: Unicode.Scalar) -> Bool {
+        utf8.allSatisfy {
+            (0x20...0x7e).contains($0) && UInt32($0) != one.value && UInt32($0) != other.value
+        }
+    }
+}

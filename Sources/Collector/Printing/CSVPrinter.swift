@@ -33,6 +33,8 @@ public struct CSVPrinter: Sendable {
     /// Quoted when it holds a comma, a quote or a line break; other control characters are taken
     /// out.
     static func quoted(_ field: String) -> String {
+        // Most fields, and of a long answer every one: nothing to look up, nothing to copy.
+        if field.isPrintableASCII(except: "\"", ",") { return field }
         var scalars = String.UnicodeScalarView()
         var needsQuotes = false
         for scalar in field.unicodeScalars {
@@ -41,7 +43,7 @@ public struct CSVPrinter: Sendable {
                 scalars.append("\"")
                 needsQuotes = true
             case ",", "\n", "\r": needsQuotes = true
-            default: if scalar.properties.generalCategory == .control { continue }
+            default: if scalar.isControl { continue }
             }
             scalars.append(scalar)
         }

@@ -67,6 +67,7 @@ package struct JSONObjectWriter {
     }
 
     static func quoted(_ text: String) -> String {
+        if text.isPrintableASCII(except: "\"", "\\") { return "\"\(text)\"" }
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -78,8 +79,7 @@ package struct JSONObjectWriter {
             default:
                 // Also DEL, C1 and the line separators: terminals and older parsers take them for
                 // controls.
-                let isControl = scalar.properties.generalCategory == .control
-                if isControl || scalar.value == 0x2028 || scalar.value == 0x2029 {
+                if scalar.isControl || scalar.value == 0x2028 || scalar.value == 0x2029 {
                     let digits = String(scalar.value, radix: 16)
                     result += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
                 } else {

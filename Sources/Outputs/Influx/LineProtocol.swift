@@ -93,8 +93,7 @@ public struct LineProtocol: Sendable {
             case "=" where equals: text += "\\"
             default: break
             }
-            let isControl = scalar.properties.generalCategory == .control
-            text.unicodeScalars.append(isControl ? "\u{fffd}" : scalar)
+            text.unicodeScalars.append(scalar.isControl ? "\u{fffd}" : scalar)
         }
         if text.unicodeScalars.last == "\\" {
             text.unicodeScalars.removeLast()
@@ -108,8 +107,7 @@ public struct LineProtocol: Sendable {
         var text = "\""
         for scalar in foreign.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { text += "\\" }
-            let isControl = scalar.properties.generalCategory == .control
-            text.unicodeScalars.append(isControl ? "\u{fffd}" : scalar)
+            text.unicodeScalars.append(scalar.isControl ? "\u{fffd}" : scalar)
         }
         return text + "\""
     }
