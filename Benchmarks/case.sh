@@ -146,6 +146,40 @@ recovery)
     wait "$receive"
     awk '{ printf "%.1f\n", $3 / 1000 }' "$LAB/receive.out"
     ;;
+load)
+    # A relay that valgrind slows down, so that one sender brings many times what it can carry. Behind it one node
+    # sends a message each 10 ms, 1,500 in all, another one PRIORITY messages (fresh or bulk) without end; with none,
+    # nobody does. Prints what the receiver does, and how many times what the relay took came to it.
+    host c r a b
+    lan 1 c r
+    lan 2 r a b
+    config c collector
+    config r relay
+    for name in a b; do config $name agent; done
+    last=$(($(nproc) - 1))
+    start agent_r r taskset -c 0 valgrind -q --tool=none "$BIN/rivulet-agent" --config "$LAB/r.yaml"
+    until_true 60 status r >/dev/null 2>&1
+    start receive c taskset -c "$last" "$BIN/latency" receive "$LAB/c.yaml" 1600 60
+    # What it meets for the first time costs it milliseconds: a flood of each kind before what is measured.
+    for priority in bulk fresh; do
+        start flood b taskset -c "$last" "$BIN/latency" flood "$LAB/b.yaml" 1000000000 6 $priority
+        wait "$flood"
+    done
+    [ "$2" = none ] ||
+        start flood b taskset -c "$last" nice -n 5 "$BIN/latency" flood "$LAB/b.yaml" 1000000000 40 "$2"
+    sleep 3
+    start send a taskset -c "$last" "$BIN/latency" seldom "$LAB/a.yaml" 1500 40
+    sleep 6
+    before=$(status r)
+    sleep 5
+    after=$(status r)
+    wait "$receive"
+    came() { jq '.received.datagrams, ([.drops | to_entries[] | select(.key | test("^(arrivals|socket-receive)")).value] | add)'; }
+    came <<<"$before" >"$LAB/before"
+    came <<<"$after" >"$LAB/after"
+    awk -v numbers="$(cat "$LAB/receive.out")" '{ more[NR] = $2 - $1 } END { print numbers, (more[1] + more[2]) / more[1] }' \
+        <(paste "$LAB/before" "$LAB/after")
+    ;;
 alarms)
     # Two relays side by side, SECONDS long, at 1 kHz or with all that the sender can send, with a share of LOSS in
     # a hundred on each link: how often a neighbour was given up that was there. One that is stays so for 450 ms.

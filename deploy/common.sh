@@ -83,7 +83,7 @@ BUILD_PACKAGES=(git g++ libc6-dev pkgconf libssl-dev libyaml-dev libsqlite3-dev 
     libcurl4-openssl-dev libpq-dev libnats-dev libmosquitto-dev libmicrohttpd-dev)
 # What namespaces and their tests need.
 NETWORK_PACKAGES=(mount e2fsprogs iproute2 nftables procps openssl sqlite3 qrencode avahi-daemon
-    avahi-utils dbus)
+    avahi-utils dbus valgrind)
 
 # Lines for a debugger cost a tenth of a build's time, and nobody looks at them. Writing a module's interface before its
 # objects costs up to a sixth: the module is checked twice so that those that import it can start sooner, and two cores

@@ -5,24 +5,41 @@ import NearbyCore
 import NearbyEngine
 import NearbyLinux
 
-// latency send|flood|receive CONFIG COUNT [SECONDS]: a node that sends COUNT messages of 100 bytes
-// to its collector, one a millisecond or as many as it can; or one that receives them and prints
+// latency send|seldom|flood|receive CONFIG COUNT [SECONDS [PRIORITY]]: a node that sends COUNT
+// messages of 100 bytes to its collector, one a millisecond, one each ten milliseconds, or as many
+// as it can; or one that receives them and prints
 //
-//     p50 p99 gap rate
+//     p50 p99 gap rate count
 //
 // the one-way times and the longest gap between two that came in microseconds, and how many came a
-// second. It ends after SECONDS, or 30. All must run on one machine: they share its clock.
+// second and in all. It ends after SECONDS, or 30. All must run on one machine: they share its
+// clock.
+//
+// With a PRIORITY (fresh, reliable or bulk) the messages are load, of 101 bytes and in no figures.
+
+/// How often a sender sends how many messages.
+struct Pace {
+    let burst: Int
+    let pause: Duration
+
+    static let named: [String: Pace] = [
+        "send": Pace(burst: 1, pause: .milliseconds(1)),
+        "seldom": Pace(burst: 1, pause: .milliseconds(10)),
+        "flood": Pace(burst: 64, pause: .zero),
+    ]
+}
 
 /// Sends or receives stamped messages over a node of its own.
 final class Probe {
     private let node: BenchNode
-    private let isSender: Bool
-    /// Messages a turn; turns of one are a millisecond apart.
-    private let burst: Int
+    /// Nil: it receives.
+    private let pace: Pace?
     private let count: Int
     private var collector: PeerID?
     private var sent = 0
     private let limit: Duration
+    /// Nil: they are measured.
+    private let loadPriority: Priority?
     /// Of the first two million.
     private var times: [Int64] = []
     private var received = 0
@@ -31,50 +48,53 @@ final class Probe {
     private var timer: EventLoop.TimerID?
 
     init(
-        _ settings: Settings, isSender: Bool, burst: Int, count: Int, limit: Duration
+        _ settings: Settings, pace: Pace?, count: Int, limit: Duration,
+        loadPriority: Priority?
     ) throws {
-        node = try BenchNode(settings, role: isSender ? .agent : .collector)
-        self.isSender = isSender
-        self.burst = burst
+        node = try BenchNode(settings, role: pace == nil ? .collector : .agent)
+        self.pace = pace
         self.count = count
         self.limit = limit
+        self.loadPriority = loadPriority
         node.onEvent = { [unowned self] in interpret($0, $1) }
         timer = node.loop.addTimer { [unowned self] in
-            if isSender { send($0) } else { node.loop.stop() }
+            if let pace { send(pace, $0) } else { node.loop.stop() }
         }
     }
 
     func run() throws {
         try node.serve(for: limit)
-        guard !isSender, let arrivals, arrivals.last > arrivals.first else { return }
+        guard pace == nil, let arrivals, arrivals.last > arrivals.first else { return }
         let sorted = times.sorted()
         print(
             sorted[sorted.count / 2] / 1_000, sorted[sorted.count * 99 / 100] / 1_000,
             longestGap / 1_000,
-            Int64(received) * 1_000_000_000 / (arrivals.last - arrivals.first))
+            Int64(received) * 1_000_000_000 / (arrivals.last - arrivals.first), received)
     }
 
     private func interpret(_ event: Node.Event, _ now: Instant) {
         switch event {
         case .collector(let peer):
             collector = peer
-            if let timer, isSender, peer != nil { node.loop.set(timer, to: now + .seconds(1)) }
-        case .message(let bytes, _, _, _) where !isSender: receive(bytes)
+            if let timer, pace != nil, peer != nil { node.loop.set(timer, to: now + .seconds(1)) }
+        case .message(let bytes, _, _, _) where pace == nil: receive(bytes)
         default: break
         }
     }
 
-    private func send(_ now: Instant) {
+    private func send(_ pace: Pace, _ now: Instant) {
         guard let collector, let timer, sent < count else { return }
-        sent += burst
-        let inputs = (0..<burst).map { _ in
+        sent += pace.burst
+        let inputs = (0..<pace.burst).map { _ in
             var writer = ByteWriter(reserving: 100)
             writer.write(UInt64(bitPattern: MonotonicClock.now().nanoseconds))
-            writer.write(contentsOf: [UInt8](repeating: 0x55, count: 92))
-            return Node.Input.sendUnreliable(writer.bytes, to: collector, .fresh)
+            let rest = loadPriority == nil ? 92 : 93
+            writer.write(contentsOf: [UInt8](repeating: 0x55, count: rest))
+            return Node.Input.sendUnreliable(
+                writer.bytes, to: collector, loadPriority ?? .fresh)
         }
         node.handle(inputs, now: now)
-        node.loop.set(timer, to: burst == 1 ? now + .milliseconds(1) : now)
+        node.loop.set(timer, to: now + pace.pause)
     }
 
     private func receive(_ bytes: [UInt8]) {
@@ -92,18 +112,20 @@ final class Probe {
 }
 
 let arguments = CommandLine.arguments
-guard 4...5 ~= arguments.count, let count = Int(arguments[3]),
-    let seconds = arguments.count == 5 ? Int(arguments[4]) : 30,
+let priorities: [String: Priority] = ["fresh": .fresh, "reliable": .reliable, "bulk": .bulk]
+guard 4...6 ~= arguments.count, let count = Int(arguments[3]),
+    let seconds = arguments.count >= 5 ? Int(arguments[4]) : 30,
+    arguments.count < 6 || priorities[arguments[5]] != nil,
+    arguments[1] == "receive" || Pace.named[arguments[1]] != nil,
     case .good(let settings) = Settings.load(arguments[2])
 else {
-    print("usage: latency send|flood|receive CONFIG COUNT [SECONDS]")
+    print("usage: latency send|seldom|flood|receive CONFIG COUNT [SECONDS [PRIORITY]]")
     exit(64)
 }
 do {
-    let isFlood = arguments[1] == "flood"
     try Probe(
-        settings, isSender: isFlood || arguments[1] == "send", burst: isFlood ? 64 : 1,
-        count: count, limit: .seconds(seconds)
+        settings, pace: Pace.named[arguments[1]], count: count, limit: .seconds(seconds),
+        loadPriority: arguments.count == 6 ? priorities[arguments[5]] : nil
     ).run()
 } catch {
     print(error)

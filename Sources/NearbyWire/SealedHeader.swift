@@ -49,8 +49,11 @@ public struct SealedHeader: Equatable, Sendable {
 
     /// The priority of a sealed datagram, told by its first byte; nil: it is another one.
     public static func priority(of datagram: [UInt8]) -> Priority? {
-        guard let type = datagram.first, type & 0b1100_0111 == 0b1000_0000 else { return nil }
-        return Priority(rawValue: type >> 3 & 0b11)
+        datagram.first.flatMap(priority(ofFirstByte:))
+    }
+
+    public static func priority(ofFirstByte type: UInt8) -> Priority? {
+        type & 0b1100_0111 == 0b1000_0000 ? Priority(rawValue: type >> 3 & 0b11) : nil
     }
 
     public func emit(into writer: inout ByteWriter) {

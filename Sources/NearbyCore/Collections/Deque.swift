@@ -67,6 +67,13 @@ public struct Deque<Element: Sendable>: Sendable {
         }
     }
 
+    /// Nothing, where there is none.
+    @inlinable public mutating func removeLast() {
+        guard elementCount > 0 else { return }
+        elementCount -= 1
+        storage[place(elementCount)] = nil
+    }
+
     @inlinable public mutating func removeAll() { self = Deque() }
 
     /// The first position whose element passes a test that all later ones pass too; the count if

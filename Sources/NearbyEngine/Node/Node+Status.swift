@@ -4,8 +4,9 @@ import NearbyWire
 /// What a node tells about itself: for `rivulet status`, and for the simulator's invariants.
 extension Node {
     public var ownPeer: PeerID { own }
-
     public var dropCounters: DropCounters { outbox.drops }
+    /// Whether sealed frames with this index are of a peer that was let in.
+    public func hasOpenChannel(_ index: UInt32) -> Bool { channels.isOpen(index) }
 
     /// Grows with every change of a next hop.
     public var routesVersion: UInt64 { mesh.routing.version }
@@ -16,7 +17,6 @@ extension Node {
     }
 
     public var routes: [Route] { mesh.routing.routes }
-
     /// Each destination to which packets go with the next hop to it, in no order.
     public func eachHop(_ body: (ShortID, PeerID) -> Void) { mesh.routing.eachHop(body) }
 

@@ -68,7 +68,9 @@ public final class BeaconSocket {
     /// Hands over what has arrived, at most `Limits.datagramsPerPassMax` from each socket. Our own
     /// beacons are among it.
     public func receive(_ body: (ReceivedDatagram) -> Void) {
-        for receiver in receivers { receiver.receive(hasErrors: false, body, returned: { _ in }) }
+        for receiver in receivers {
+            _ = receiver.receive(hasErrors: false, body, returned: { _ in })
+        }
     }
 
     private static func member(_ file: FileDescriptor, _ option: Int32, ipv4 link: LinkID) -> Bool {

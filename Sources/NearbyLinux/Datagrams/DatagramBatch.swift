@@ -86,6 +86,13 @@ final class DatagramBatch {
         messages[index].msg_hdr.msg_flags & Int32(MSG_TRUNC) != 0
     }
 
+    /// What is in a datagram of the last `fill`, until the next.
+    func payload(at index: Int) -> UnsafeRawBufferPointer {
+        let count = min(Int(messages[index].msg_len), Self.payloadBytes)
+        return UnsafeRawBufferPointer(
+            start: payloads + index * Self.payloadBytes, count: count)
+    }
+
     /// A datagram of the last `fill`; nil if the kernel did not say where it came from. `overflow`
     /// is raised to the number of datagrams that the socket's full buffer has cost so far
     /// (SO_RXQ_OVFL).
@@ -95,11 +102,8 @@ final class DatagramBatch {
         guard let sender = SocketAddress.transportAddress(name),
             let arrival = arrival(of: &messages[index].msg_hdr, &overflow)
         else { return nil }
-        let count = min(Int(messages[index].msg_len), Self.payloadBytes)
-        let bytes = UnsafeRawBufferPointer(
-            start: payloads + index * Self.payloadBytes, count: count)
         return ReceivedDatagram(
-            bytes: Array(bytes),
+            bytes: Array(payload(at: index)),
             source: Endpoint(link: LinkID(value: arrival.interface), address: sender),
             destination: arrival.destination,
             isMulticast: arrival.isMulticast)

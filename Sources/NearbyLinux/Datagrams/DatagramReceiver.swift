@@ -20,24 +20,29 @@ final class DatagramReceiver {
 
     /// - Parameters:
     ///   - hasErrors: the event loop says so.
+    ///   - limit: so many datagrams at most.
+    ///   - wanted: asked with the payload of each; one that is not goes no further.
     ///   - returned: told of datagrams of ours that could not be delivered.
+    /// - Returns: whether more may wait.
     func receive(
-        hasErrors: Bool, _ body: (ReceivedDatagram) -> Void,
-        returned: (ReturnedDatagram) -> Void
-    ) {
+        hasErrors: Bool, atMost limit: Int = Limits.datagramsPerPassMax,
+        wanted: (UnsafeRawBufferPointer) -> Bool = { _ in true },
+        _ body: (ReceivedDatagram) -> Void, returned: (ReturnedDatagram) -> Void
+    ) -> Bool {
         // After the datagrams: a flood of errors stops none of them.
         var mayHaveErrors = hasErrors
         defer { if mayHaveErrors { file.takeReturned(returned) } }
-        var rest = Limits.datagramsPerPassMax
+        var rest = limit
         while rest > 0 {
             guard let count = batch.fill(from: file, rest) else {
                 mayHaveErrors = true
-                return
+                return false
             }
-            for index in 0..<count { deliver(index, body) }
-            guard count == batch.capacity else { return }
+            for index in 0..<count where wanted(batch.payload(at: index)) { deliver(index, body) }
+            guard count == batch.capacity else { return false }
             rest -= count
         }
+        return true
     }
 
     private func deliver(_ index: Int, _ body: (ReceivedDatagram) -> Void) {

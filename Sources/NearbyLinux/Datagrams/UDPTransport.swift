@@ -83,20 +83,32 @@ public final class UDPTransport {
     /// Hands over what has arrived, at most `Limits.datagramsPerPassMax` from each socket. `body`
     /// may send, but not receive.
     public func receive(_ body: (ReceivedDatagram) -> Void) {
-        for receiver in receivers { receiver.receive(hasErrors: false, body, returned: { _ in }) }
+        for receiver in receivers {
+            _ = receiver.receive(hasErrors: false, body, returned: { _ in })
+        }
     }
 
     /// The same from one of `descriptors`, with what could not be delivered of what was sent by it.
     ///
-    /// - Parameter readiness: as the event loop told it: `.hangup` means such errors.
+    /// - Parameters:
+    ///   - readiness: as the event loop told it: `.hangup` means such errors.
+    ///   - limit: so many datagrams at most.
+    ///   - wanted: asked with the payload of each, before it is copied; `body` is not told of one
+    ///     that is not.
+    /// - Returns: whether more may wait.
+    @discardableResult
     public func receive(
         from descriptor: Int32, readiness: EventLoop.Readiness = .readable,
+        atMost limit: Int = Limits.datagramsPerPassMax,
+        wanted: (UnsafeRawBufferPointer) -> Bool = { _ in true },
         _ body: (ReceivedDatagram) -> Void, returned: (ReturnedDatagram) -> Void = { _ in }
-    ) {
+    ) -> Bool {
         for receiver in receivers where receiver.file.raw == descriptor {
-            receiver.receive(
-                hasErrors: readiness.contains(.hangup), body, returned: returned)
+            return receiver.receive(
+                hasErrors: readiness.contains(.hangup), atMost: limit, wanted: wanted, body,
+                returned: returned)
         }
+        return false
     }
 
     /// Sends from the data port, out of the endpoint's link, with that link's address as source.

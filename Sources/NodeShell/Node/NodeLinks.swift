@@ -6,6 +6,7 @@ import NearbyLinux
 /// becomes inputs of the node, and transmissions leave through the sockets.
 final class NodeLinks {
     let transport: UDPTransport
+    private let arrivals: DataArrivals
     /// Nil: beacons are off.
     private let beaconSocket: BeaconSocket?
     private let monitor: InterfaceMonitor
@@ -16,6 +17,7 @@ final class NodeLinks {
         do {
             transport =
                 options.usesUDP ? try UDPTransport(port: options.port) : UDPTransport(off: ())
+            arrivals = DataArrivals(transport)
             beaconSocket = options.usesUDP && options.beacon ? try BeaconSocket() : nil
             monitor = try InterfaceMonitor(
                 selection: InterfaceSelection(names: Set(options.interfaces)))
@@ -28,11 +30,7 @@ final class NodeLinks {
     /// the node hears of both.
     func open(for runner: NodeRunner) throws(SystemError) {
         let loop = runner.loop
-        for descriptor in transport.descriptors {
-            try loop.register(descriptor) { [unowned self, unowned runner] readiness in
-                receiveData(from: descriptor, readiness, for: runner)
-            }
-        }
+        try arrivals.open(for: runner)
         for descriptor in beaconSocket?.descriptors ?? [] {
             try loop.register(descriptor) { [unowned self, unowned runner] _ in
                 receiveBeacons(for: runner)
@@ -93,22 +91,12 @@ final class NodeLinks {
 
     var drops: DropCounters {
         var drops = transport.drops
+        drops.add(arrivals.drops)
         if let beaconSocket { drops.add(beaconSocket.drops) }
         return drops
     }
 
     // MARK: Inputs
-
-    private func receiveData(
-        from descriptor: Int32, _ readiness: EventLoop.Readiness, for runner: NodeRunner
-    ) {
-        let now = MonotonicClock.now()
-        var inputs: [Node.Input] = []
-        transport.receive(
-            from: descriptor, readiness: readiness, { inputs.append(.init($0)) },
-            returned: { inputs.append(.returned($0.quote, of: $0.endpoint)) })
-        runner.owner?.handle(inputs, now: now)
-    }
 
     private func receiveBeacons(for runner: NodeRunner) {
         let now = MonotonicClock.now()
@@ -141,7 +129,7 @@ final class NodeLinks {
 }
 
 extension Node.Input {
-    fileprivate init(_ datagram: ReceivedDatagram) {
+    init(_ datagram: ReceivedDatagram) {
         self = .datagram(
             datagram.bytes, from: datagram.source, isMulticast: datagram.isMulticast)
     }
