@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Benchmarks/run.sh [--peers] [connect|first-reading|footprint|wire|latency|relay|recovery|alarms|idle|start|ingest|store|
-# journal|session|scale|pages|join …]: measures on this machine, in network namespaces, and prints a line each: `name:
+# Benchmarks/run.sh [--peers] [connect|first-reading|footprint|wire|latency|relay|load|recovery|alarms|idle|start|ingest|
+# store|journal|session|scale|pages|join …]: measures on this machine, in network namespaces, and prints a line each: `name:
 # value unit` (median of RUNS runs, the worst in brackets). Where there is a floor, such as plain UDP in C, it is measured in
-# the same run, and so is the ratio. With --peers, so is another program of Debian's that does the same: babeld for
-# recovery. As root. Builds in release first, unless BIN names a folder with a build. RESULTS.md has a full run.
+# the same run, and so is the ratio. With --peers, so are other programs of Debian's that do the same (Peers/): babeld for
+# recovery; mosquitto, libcoap and Cyclone DDS for latency; mosquitto for relay, start and join; collectd for footprint,
+# idle and ingest; InfluxDB, PostgreSQL and rows of SQLite for store. One that this Debian lacks is skipped. As root. Builds in release first, unless BIN names a folder with a build. RESULTS.md has a full run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . deploy/common.sh
@@ -35,6 +36,28 @@ ratio() {
         if (floor + 0 > 0) printf "%s: %.2f times\n", name, ours / floor }'
 }
 
+# peer WHAT SCRIPT…: its lines of so many runs, with --peers; nothing where Debian lacks it. A peer that fails is said,
+# and keeps nothing else from being measured.
+peer() {
+    [ -n "$peers" ] || return 0
+    local run status
+    for run in $(seq "$RUNS"); do
+        status=0
+        bash "$@" || status=$?
+        [ "$status" != 77 ] || return 0
+        [ "$status" = 0 ] || echo "${*##*/}: failed in run $run" >&2
+    done
+}
+
+# beside NAME UNIT FIELD LINES OURS [fastest]: a figure of a peer, and the ratio of ours to it.
+beside() {
+    [ -n "$4" ] || return 0
+    local theirs
+    theirs=$(awk -v field="$3" '{ print $field }' <<<"$4" | "${6:-median}" "$1" "$2")
+    echo "$theirs"
+    [ -z "$5" ] || ratio "ours to $1" "$5" "$theirs"
+}
+
 peers=
 [ "${1:-}" != --peers ] || { peers=1; shift; need babeld nftables python3 iputils-ping; }
 for what in "${@:-connect}"; do
@@ -44,8 +67,12 @@ for what in "${@:-connect}"; do
     wire) measure wire | median "a lone reading on the wire, one hop, Ethernet and IPv4" bytes ;;
     footprint)
         results=$(for _ in $(seq "$RUNS"); do bash Benchmarks/footprint.sh; done)
-        awk '{ print $1 }' <<<"$results" | median "agent with 20 channels at 1 Hz, resident" kB
-        awk '{ print $2 }' <<<"$results" | median "agent with 20 channels at 1 Hz, private dirty" kB
+        resident=$(awk '{ print $1 }' <<<"$results" | median "agent with 20 channels at 1 Hz, resident" kB)
+        private=$(awk '{ print $2 }' <<<"$results" | median "agent with 20 channels at 1 Hz, private dirty" kB)
+        printf '%s\n' "$resident" "$private"
+        theirs=$(peer Benchmarks/Peers/collectd.sh)
+        beside "collectd, resident" kB 1 "$theirs" "$resident"
+        beside "collectd, private dirty" kB 2 "$theirs" "$private"
         strip -o "$scratch" "$BIN/rivulet-agent"
         echo "agent, stripped: $(($(stat -c %s "$scratch") / 1000)) kB"
         ;;
@@ -65,8 +92,14 @@ for what in "${@:-connect}"; do
                 printf '%s\n' "$ours" "$floor"
                 ratio "one way over $relays relays, $part, to plain UDP" "$ours" "$floor"
             done
-            rm "$scratch.$relays"
         done
+        p50s() { cut -d ' ' -f 1 "$scratch.$1" | median "" µs; }
+        direct=$(p50s 0) relayed=$(p50s 1)
+        beside "one way, p50, CoAP over DTLS" µs 1 "$(peer Benchmarks/Peers/coap.sh latency)" "$direct"
+        beside "one way, p50, Cyclone DDS, not encrypted" µs 1 "$(peer Benchmarks/Peers/cyclone.sh latency)" "$direct"
+        beside "one way over its broker, p50, mosquitto with TLS" µs 1 \
+            "$(peer Benchmarks/Peers/mosquitto.sh latency)" "$relayed"
+        rm "$scratch".*
         unset FIFO
         ;;
     relay)
@@ -77,7 +110,21 @@ for what in "${@:-connect}"; do
             median "a forwarder in C at 1 kHz, its CPU for a datagram" µs)
         printf '%s\n' "$ours" "$floor"
         ratio "a relay's CPU to the forwarder's" "$ours" "$floor"
-        awk '{ print $2 }' <<<"$results" | fastest "a relay with more than it can carry, delivered" datagrams/s
+        most=$(awk '{ print $2 }' <<<"$results" | fastest "a relay with more than it can carry, delivered" messages/s)
+        echo "$most"
+        theirs=$(peer Benchmarks/Peers/mosquitto.sh relay)
+        beside "mosquitto with TLS at 1 kHz, its CPU for a message" µs 1 "$theirs" "$ours"
+        beside "mosquitto with more than it can carry, delivered" messages/s 2 "$theirs" "$most" fastest
+        ;;
+    load)
+        need valgrind jq
+        for load in none bulk fresh; do
+            results=$(measure load $load)
+            awk '{ print $1 }' <<<"$results" | median "a message over a slow relay, load $load, p50" µs
+            awk '{ print $2 }' <<<"$results" | median "a message over a slow relay, load $load, p99" µs
+            awk '{ print $5 / 15 }' <<<"$results" | fastest "of these messages, load $load, delivered" %
+            awk '{ print $6 }' <<<"$results" | fastest "what came to it of what it could carry, load $load" times
+        done
         ;;
     ingest)
         for side in viewer store; do
@@ -85,17 +132,27 @@ for what in "${@:-connect}"; do
             awk '{ print $2 / 20 }' <<<"$results" | fastest "into a $side on one processor" reports/s
             awk '{ print $2 }' <<<"$results" | fastest "into a $side on one processor, 20 a report" readings/s
             awk '{ print $3 }' <<<"$results" | median "of what was sent to a $side, not taken" %
+            [ $side = store ] || viewed=$(awk '{ print $2 }' <<<"$results" | fastest "" readings/s)
         done
+        beside "collectd on one processor, without an output" readings/s 2 \
+            "$(peer Benchmarks/Peers/collectd.sh flood)" "$viewed" fastest
         ;;
     start)
         results=$(measure start)
         awk '{ print $1 }' <<<"$results" | median "start to connected, fresh identity" ms
-        awk '{ print $2 }' <<<"$results" | median "start to connected, kept identity" ms
+        kept=$(awk '{ print $2 }' <<<"$results" | median "start to connected, kept identity" ms)
+        echo "$kept"
+        beside "a client of mosquitto, which knows its address, start to connected" ms 1 \
+            "$(peer Benchmarks/Peers/mosquitto.sh start)" "$kept"
         ;;
     idle)
         results=$(for _ in $(seq "$RUNS"); do bash Benchmarks/footprint.sh idle; done)
-        awk '{ print $1 }' <<<"$results" | median "agent with 20 channels at 1 Hz, CPU a second" ms
-        awk '{ print $2 }' <<<"$results" | median "agent with 20 channels at 1 Hz, wakeups a second" times
+        cpu=$(awk '{ print $1 }' <<<"$results" | median "agent with 20 channels at 1 Hz, CPU a second" ms)
+        wakeups=$(awk '{ print $2 }' <<<"$results" | median "agent with 20 channels at 1 Hz, wakeups a second" times)
+        printf '%s\n' "$cpu" "$wakeups"
+        theirs=$(peer Benchmarks/Peers/collectd.sh idle)
+        beside "collectd, CPU a second" ms 1 "$theirs" "$cpu"
+        beside "collectd, wakeups a second" times 2 "$theirs" "$wakeups"
         ;;
     recovery)
         need nftables
@@ -103,10 +160,10 @@ for what in "${@:-connect}"; do
             ours=$(measure recovery $how | median "relay $how: longest gap" ms)
             echo "$ours"
             [ -n "$peers" ] || continue
-            peer=$(for _ in $(seq "$RUNS"); do bash Benchmarks/babeld.sh $how 2>/dev/null; done |
+            theirs=$(for _ in $(seq "$RUNS"); do bash Benchmarks/Peers/babeld.sh $how 2>/dev/null; done |
                 median "relay $how: longest gap, babeld" ms)
-            echo "$peer"
-            ratio "relay $how: longest gap, to babeld" "$ours" "$peer"
+            echo "$theirs"
+            ratio "relay $how: longest gap, to babeld" "$ours" "$theirs"
         done
         ;;
     alarms)
@@ -127,6 +184,11 @@ for what in "${@:-connect}"; do
         # What stays for long: of one agent so many readings are days, and narrow windows are kept for one.
         "$BIN/store-bench" "$folder/days.sqlite" "${READINGS:-10000000}" 1 |
             sed -n 's/^bytes a reading, blocks, narrow.*: /bytes a reading, one agent alone: /p'
+        # The same days of the same agent. PostgreSQL's own user must get there.
+        chmod a+x "$folder"
+        for other in sqlite_rows postgres influx; do
+            RUNS=1 TMPDIR=$folder peer "Benchmarks/Peers/$other.sh" "${READINGS:-10000000}" 1 | sed "s/^/$other: /"
+        done
         rm -rf "$folder"
         ;;
     journal)
@@ -189,8 +251,12 @@ for what in "${@:-connect}"; do
         ;;
     join)
         need nftables
-        for agents in ${JOIN:-200 1000}; do bash Benchmarks/join.sh "$agents"; done
+        for agents in ${JOIN:-200 1000}; do
+            bash Benchmarks/join.sh "$agents"
+            beside "$agents clients of mosquitto, all connected" ms 3 \
+                "$(RUNS=1 peer Benchmarks/Peers/mosquitto.sh join "$agents")" ""
+        done
         ;;
-    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|relay|recovery|alarms|idle|start|ingest|store|journal|session|scale|pages|join …]" ;;
+    *) die "Benchmarks/run.sh [connect|first-reading|footprint|wire|latency|relay|load|recovery|alarms|idle|start|ingest|store|journal|session|scale|pages|join …]" ;;
     esac
 done

@@ -3,7 +3,7 @@
 # relays side by side, one of which goes away, where babeld routes (hellos each 0.1 s, updates each 0.4 s, link-detect):
 # the yardstick for `recovery`, on the same network. Started by run.sh --peers.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 . Tests/Network/lab.sh
 . Benchmarks/diamond.sh
 trap lab_down EXIT
