@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Rivulet against the real kernel and real daemons, with emulated hardware: run.sh [GROUP…]
-# A group is what the cases' file names begin with (Tests/Lab/cases/GROUP-*.sh); without
-# names, all. `avahi` are the network cases of that name: daemons need namespaces, and no virtual
+# Rivulet against the real kernel and real daemons, with emulated hardware: run.sh [GROUP|CASE…]
+# A group is what the cases' file names begin with (Tests/Lab/cases/GROUP-*.sh), a case a whole
+# file name without .sh; without names, all. `avahi` are the network cases of that name: daemons need namespaces, and no virtual
 # machine. Installs what it needs, boots a throwaway virtual machine for each group, closes with
 # `N passed, N failed`. What cannot be run here is said, with the reason; with LAB_REQUIRED=1 that
 # is a failure.
@@ -74,8 +74,8 @@ run_in_guest() {
     for attempt in 1 2 3; do
         echo "a machine is started for ${#left[@]} cases"
         [ "$attempt" = 1 ] || echo "again, in a fresh machine: $(basename -s .sh -a "${left[@]}" | paste -sd ' ')"
-        as_root env "BIN=$BIN" bash Tests/Lab/boot.sh ${BOOT:-} -t $((60 + 600 * ${#left[@]})) -- \
-            env "BIN=$BIN" "LAB_CACHE=$CACHE" bash Tests/Lab/cases.sh "${left[@]}" 2>&1 |
+        as_root env "BIN=$BIN" bash Tests/Lab/boot.sh ${BOOT:-} -t $((60 + 600 * ${#left[@]} + ${ALARM_SECONDS:-0})) -- \
+            env "BIN=$BIN" ${ALARM_SECONDS:+"ALARM_SECONDS=$ALARM_SECONDS"} "LAB_CACHE=$CACHE" bash Tests/Lab/cases.sh "${left[@]}" 2>&1 |
             tee -a "$log" | sed -u 's/^FAILED /missed: /'
         again=() crashed=()
         for file in "${left[@]}"; do
@@ -102,11 +102,12 @@ run_in_guest() {
     count_cases "$log" "$@"
 }
 
-# run_group GROUP
+# run_group GROUP|CASE
 run_group() {
-    local group=$1 file in_guest=() in_memory=() on_host=() last=()
-    for file in Tests/Lab/cases/"$group"-*.sh; do
-        [ -e "$file" ] || { not_run "$group" "there are no cases"; return; }
+    local group=${1%%-*} files=(Tests/Lab/cases/"$1"-*.sh) file in_guest=() in_memory=() on_host=() last=()
+    [ ! -e "Tests/Lab/cases/$1.sh" ] || files=("Tests/Lab/cases/$1.sh")
+    for file in "${files[@]}"; do
+        [ -e "$file" ] || { not_run "$1" "there are no cases"; return; }
         case $(head -n 3 "$file") in
             *'# on the host'*) on_host+=("$file") ;;
             *'# in memory'*) in_memory+=("$file") ;;
