@@ -40,4 +40,19 @@ struct LineTests {
         #expect(line.isEmpty)
         #expect(line.first == nil)
     }
+
+    @Test func theLastGoesToo() {
+        var line = Deque<Int>()
+        for number in 0..<100 { line.append(number) }
+        line.removeFirst(30)
+        for _ in 0..<60 { line.removeLast() }
+        line.shrink()
+        #expect(Array(line.elements) == Array(30..<40))
+        #expect(line.storage.count == 16)
+        line.append(7)
+        #expect(line.last == 7)
+        line.removeFirst(11)
+        line.removeLast()
+        #expect(line.isEmpty)
+    }
 }

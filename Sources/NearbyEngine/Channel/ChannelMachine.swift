@@ -190,7 +190,8 @@ struct ChannelMachine {
 
     // MARK: Sealed frames
 
-    func isOpen(_ index: UInt32) -> Bool { table[index: index]?.stage == .open }
+    /// Also while it closes, and until its invitation is decided.
+    func isAdmitted(_ index: UInt32) -> Bool { table[index: index]?.peerTerms != nil }
 
     /// Opens a sealed datagram. The first shows that the other side has the keys. Beside `handle`,
     /// as it lends what it opens, which for each frame costs less than an output.

@@ -26,15 +26,15 @@ public struct ArrivalRank: Hashable, Sendable {
     /// The channel; 0 for what is not of one.
     let sender: UInt32
 
-    /// What is not of an open channel.
+    /// What is not of an admitted channel.
     public static let stranger = ArrivalRank(firstByte: 0, index: 0) { _ in false }
 
     /// - Parameters:
     ///   - firstByte: of the datagram.
     ///   - index: the four bytes behind it, where a sealed frame names the channel.
-    ///   - isOpen: whether there is such a channel.
-    public init(firstByte: UInt8, index: UInt32, isOpen: (UInt32) -> Bool) {
-        guard let priority = SealedHeader.priority(ofFirstByte: firstByte), isOpen(index) else {
+    ///   - isAdmitted: whether such a channel is of a peer that was let in.
+    public init(firstByte: UInt8, index: UInt32, isAdmitted: (UInt32) -> Bool) {
+        guard let priority = SealedHeader.priority(ofFirstByte: firstByte), isAdmitted(index) else {
             (lane, sender) = (.unsealed, 0)
             return
         }
@@ -65,17 +65,16 @@ public struct ArrivalQueue: Sendable {
     }
 
     fileprivate struct Line: Sendable {
-        let sender: UInt32
         var entries = Deque<Entry>()
         /// About what the entries take in memory.
         var byteCount = 0
     }
 
     fileprivate struct Lane: Sendable {
-        /// Those with something in them, at most `Limits.arrivalLinesMax`.
-        var lines: [Line] = []
-        /// Whose turn it is.
-        var turn = 0
+        /// By channel; those with something in them.
+        var lines: [UInt32: Line] = [:]
+        /// Their channels, in the order of their turns.
+        var turns = Deque<UInt32>()
         var byteCount = 0
         /// Datagrams of other lanes that were taken in a row while one of these waited.
         var skips = 0
@@ -142,67 +141,64 @@ public struct ArrivalQueue: Sendable {
     }
 
     /// What an empty datagram takes in memory, about.
-    private static var entryByteCount: Int { 128 }
+    static var entryByteCount: Int { 128 }
+
+    /// About what the datagrams of each lane take in memory.
+    var laneByteCounts: [Int] { lanes.map(\.byteCount) }
 }
 
 extension ArrivalQueue.Lane {
-    /// Channels beyond the number of lines share one.
-    private func line(of sender: UInt32) -> Int? {
-        if let line = lines.firstIndex(where: { $0.sender == sender }) { return line }
-        return lines.count < Limits.arrivalLinesMax ? nil : Int(sender) % lines.count
-    }
-
     fileprivate mutating func append(_ entry: ArrivalQueue.Entry, of sender: UInt32) {
-        let position = line(of: sender) ?? lines.count
-        if position == lines.count { lines.append(.init(sender: sender)) }
-        lines[position].entries.append(entry)
-        lines[position].byteCount += entry.byteCount
+        if lines[sender] == nil { turns.append(sender) }
+        lines[sender, default: .init()].entries.append(entry)
+        lines[sender]?.byteCount += entry.byteCount
         byteCount += entry.byteCount
     }
 
     fileprivate mutating func popFirst() -> ArrivalQueue.Entry? {
-        if turn >= lines.count { turn = 0 }
-        guard turn < lines.count, let entry = lines[turn].entries.first else { return nil }
-        let taken = turn
-        turn += 1
-        remove(fromFront: true, ofLine: taken)
+        guard let sender = turns.popFirst(), let entry = lines[sender]?.entries.first else {
+            return nil
+        }
+        lines[sender]?.entries.removeFirst()
+        took(entry, of: sender)
+        if lines[sender]?.entries.isEmpty == true {
+            lines[sender] = nil
+        } else {
+            turns.append(sender)
+        }
         return entry
     }
 
-    /// - Parameter sender: if the longest line is this one's, nothing is removed.
+    /// - Parameter sender: if the longest line is this one's, nothing is removed; nor if nobody has
+    ///   more than one datagram in his.
     fileprivate mutating func shortenLongest(unlessOf sender: UInt32) -> Bool {
-        var longest = 0
-        for line in lines.indices where lines[line].byteCount > lines[longest].byteCount {
-            longest = line
-        }
-        guard !lines.isEmpty, line(of: sender) != longest else { return false }
-        remove(fromFront: false, ofLine: longest)
+        // Channels with as much in line as each other come in no order: it is nobody's right.
+        guard let longest = lines.max(by: { $0.value.byteCount < $1.value.byteCount }),
+            longest.key != sender, longest.value.entries.count > 1,
+            let entry = longest.value.entries.last
+        else { return false }
+        let loser = longest.key
+        lines[loser]?.entries.removeLast()
+        took(entry, of: loser)
         return true
     }
 
-    private mutating func remove(fromFront: Bool, ofLine position: Int) {
-        let gone = fromFront ? lines[position].entries.first : lines[position].entries.last
-        guard let entry = gone else { return }
-        if fromFront {
-            lines[position].entries.removeFirst()
-        } else {
-            lines[position].entries.removeLast()
-        }
-        lines[position].byteCount -= entry.byteCount
+    private mutating func took(_ entry: ArrivalQueue.Entry, of sender: UInt32) {
         byteCount -= entry.byteCount
-        guard lines[position].entries.isEmpty else { return }
-        lines.remove(at: position)
-        if position < turn { turn -= 1 }
+        lines[sender]?.byteCount -= entry.byteCount
+        // A line that was long and is short does not keep its places.
+        lines[sender]?.entries.shrink()
     }
 }
 
 extension Limits {
     /// Bytes of memory for datagrams that wait to be opened, in each lane.
     public static let arrivalLaneBytesMax = 256 * 1_024
-    /// Channels that have a line of their own in a lane.
-    public static let arrivalLinesMax = 16
-    /// Datagrams that are opened before the sockets are looked at again.
+    /// Datagrams that are opened at least before the sockets are looked at again.
     public static let arrivalsPerTurn = 4
+    /// One more is opened for so many that were taken from a socket, so that taking does not take
+    /// all the time there is.
+    public static let arrivalsTakenPerOpened = 32
     /// Datagrams that are taken from a socket at once while others wait.
     public static let arrivalsTakenMax = 1_024
 }

@@ -6,7 +6,7 @@ extension Node {
     public var ownPeer: PeerID { own }
     public var dropCounters: DropCounters { outbox.drops }
     /// Whether sealed frames with this index are of a peer that was let in.
-    public func hasOpenChannel(_ index: UInt32) -> Bool { channels.isOpen(index) }
+    public func hasAdmitted(_ index: UInt32) -> Bool { channels.isAdmitted(index) }
 
     /// Grows with every change of a next hop.
     public var routesVersion: UInt64 { mesh.routing.version }

@@ -6,7 +6,7 @@ import NearbyLinux
 /// becomes inputs of the node, and transmissions leave through the sockets.
 final class NodeLinks {
     let transport: UDPTransport
-    private let arrivals: DataArrivals
+    private var arrivals: DataArrivals?
     /// Nil: beacons are off.
     private let beaconSocket: BeaconSocket?
     private let monitor: InterfaceMonitor
@@ -17,7 +17,6 @@ final class NodeLinks {
         do {
             transport =
                 options.usesUDP ? try UDPTransport(port: options.port) : UDPTransport(off: ())
-            arrivals = DataArrivals(transport)
             beaconSocket = options.usesUDP && options.beacon ? try BeaconSocket() : nil
             monitor = try InterfaceMonitor(
                 selection: InterfaceSelection(names: Set(options.interfaces)))
@@ -30,7 +29,11 @@ final class NodeLinks {
     /// the node hears of both.
     func open(for runner: NodeRunner) throws(SystemError) {
         let loop = runner.loop
-        try arrivals.open(for: runner)
+        let arrivals = DataArrivals(
+            transport, loop, isAdmitted: { [unowned runner] in runner.node.hasAdmitted($0) },
+            handle: { [unowned runner] in runner.owner?.handle($0, now: $1) })
+        try arrivals.open()
+        self.arrivals = arrivals
         for descriptor in beaconSocket?.descriptors ?? [] {
             try loop.register(descriptor) { [unowned self, unowned runner] _ in
                 receiveBeacons(for: runner)
@@ -91,7 +94,7 @@ final class NodeLinks {
 
     var drops: DropCounters {
         var drops = transport.drops
-        drops.add(arrivals.drops)
+        if let arrivals { drops.add(arrivals.drops) }
         if let beaconSocket { drops.add(beaconSocket.drops) }
         return drops
     }
