@@ -174,6 +174,7 @@ load)
     sleep 5
     after=$(status r)
     wait "$receive"
+    [ -s "$LAB/receive.out" ] || { echo "the relay delivered nothing" >&2; exit 1; }
     came() { jq '.received.datagrams, ([.drops | to_entries[] | select(.key | test("^(arrivals|socket-receive)")).value] | add)'; }
     came <<<"$before" >"$LAB/before"
     came <<<"$after" >"$LAB/after"

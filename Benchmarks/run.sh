@@ -59,7 +59,7 @@ beside() {
 }
 
 peers=
-[ "${1:-}" != --peers ] || { peers=1; shift; need babeld nftables python3 iputils-ping; }
+[ "${1:-}" != --peers ] || { peers=1; shift; }
 for what in "${@:-connect}"; do
     case $what in
     connect) measure connect | median "start to connected" ms ;;
@@ -159,11 +159,7 @@ for what in "${@:-connect}"; do
         for how in killed silent carrier; do
             ours=$(measure recovery $how | median "relay $how: longest gap" ms)
             echo "$ours"
-            [ -n "$peers" ] || continue
-            theirs=$(for _ in $(seq "$RUNS"); do bash Benchmarks/Peers/babeld.sh $how 2>/dev/null; done |
-                median "relay $how: longest gap, babeld" ms)
-            echo "$theirs"
-            ratio "relay $how: longest gap, to babeld" "$ours" "$theirs"
+            beside "relay $how: longest gap, babeld" ms 1 "$(peer Benchmarks/Peers/babeld.sh $how)" "$ours"
         done
         ;;
     alarms)

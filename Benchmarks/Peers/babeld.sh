@@ -7,6 +7,8 @@ cd "$(dirname "$0")/../.."
 . Tests/Network/lab.sh
 . Benchmarks/diamond.sh
 trap lab_down EXIT
+. Benchmarks/Peers/packages.sh
+packages babeld nftables python3 iputils-ping
 diamond
 number=0
 for name in c r1 r2 a; do

@@ -10,12 +10,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . Benchmarks/Peers/store_peer.sh
-trap peer_down EXIT
-packages postgresql postgresql-client python3
-PG_BIN=$(find /usr/lib/postgresql/*/bin -maxdepth 0 | sort -V | tail -1)
-as_postgres=(setpriv --reuid=postgres --regid=postgres --init-groups env HOME=/nonexistent)
-expectations
-
 # Its processes end with it only when it is told to.
 peer_down() {
     local status=$?
@@ -24,6 +18,12 @@ peer_down() {
     (exit $status)
     lab_down
 }
+
+trap peer_down EXIT
+packages postgresql postgresql-client python3
+PG_BIN=$(find /usr/lib/postgresql/*/bin -maxdepth 0 | sort -V | tail -1)
+as_postgres=(setpriv --reuid=postgres --regid=postgres --init-groups env HOME=/nonexistent)
+expectations
 
 server_processes() { echo "$server" "$(pgrep -P "$server" | tr '\n' ' ')"; }
 

@@ -107,7 +107,7 @@ run_group() {
     local group=${1%%-*} files=(Tests/Lab/cases/"$1"-*.sh) file in_guest=() in_memory=() on_host=() last=()
     [ ! -e "Tests/Lab/cases/$1.sh" ] || files=("Tests/Lab/cases/$1.sh")
     for file in "${files[@]}"; do
-        [ -e "$file" ] || { not_run "$1" "there are no cases"; return; }
+        [ -e "$file" ] || { echo "FAILED $1: there is no such case" && failed=$((failed + 1)); return; }
         case $(head -n 3 "$file") in
             *'# on the host'*) on_host+=("$file") ;;
             *'# in memory'*) in_memory+=("$file") ;;
