@@ -16,6 +16,7 @@ ulimit -n "$(ulimit -Hn)"
 config c collector 'links: {udp: {port: 4577, beacon: false}, avahi: off}'
 config a agent 'links: {udp: {beacon: false, peers: ["10.77.1.1:4577"]}, avahi: off}'
 . Benchmarks/addresses.sh
+. Benchmarks/crowd.sh
 own_addresses a "$agents"
 in_host c ip route add 10.88.0.0/16 via 10.77.1.2
 start collect c "$BIN/rivulet" collect --config "$LAB/c.yaml" --format json
@@ -26,17 +27,6 @@ cpu() {
     local id
     for id; do cat /proc/"$id"/task/*/schedstat; done | awk '{ sum += $1 } END { printf "%d", sum / 1000000 }'
 }
-all_stopped() {
-    local id
-    for id in "${crowds[@]}"; do [ "$(awk '{ print $3 }' "/proc/$id/stat")" = T ] || return 1; done
-}
-
-# The lines "connected N of M after T ms" of all processes, as lines "T N" of all agents together.
-together() {
-    awk '$1 == "connected" { print $6, FILENAME, $2 }' "$LAB"/crowd_*.out | sort -n |
-        awk '{ sum += $3 - now[$2]; now[$2] = $3; print $1, sum }'
-}
-all_connected() { [ "$(together | tail -1 | cut -d' ' -f2)" = "$agents" ]; }
 
 # One loop carries the timers of 240 agents.
 cost=$("$BIN/crowd" handshakes 500)
@@ -50,7 +40,8 @@ done
 until_true 60 all_stopped
 collector_before=$(cpu "$collect") crowds_before=$(cpu "${crowds[@]}")
 kill -CONT "${crowds[@]}"
-until_true "${JOIN_SECONDS:-90}" all_connected || true
+# Seldom: whoever looks takes time from those who join.
+POLL=0.5 until_true "${JOIN_SECONDS:-90}" all_connected "$agents" || true
 collector_after=$(cpu "$collect") crowds_after=$(cpu "${crowds[@]}")
 awk -v agents="$agents" -v cost="$cost" -v cores="$(nproc)" 'BEGIN {
     printf "%d agents, floor: %.0f ms (a handshake costs both sides %.2f ms, %d processors)\n",

@@ -12,6 +12,7 @@ cd "$(dirname "$0")/../.."
 . Tests/Network/lab.sh
 trap lab_down EXIT
 . Benchmarks/Peers/peer.sh
+. Benchmarks/crowd.sh
 # As ours are measured: in the others no process comes before those of the machine.
 [ "${1:-}" = latency ] || unset FIFO
 packages mosquitto libmosquitto-dev libssl-dev gcc libc6-dev
@@ -121,24 +122,14 @@ join)
         for id in "${crowds[@]}"; do kill -0 "$id" 2>/dev/null || return 0; done
         return 1
     }
-    all_stopped() {
-        local id
-        for id in "${crowds[@]}"; do [ "$(awk '{ print $3 }' "/proc/$id/stat" 2>/dev/null)" = T ] || return 1; done
-    }
-    # The lines "connected N of M after T ms" of all processes, as lines "T N" of all clients together.
-    together() {
-        awk '$1 == "connected" { print $6, FILENAME, $2 }' "$LAB"/crowd_*.out | sort -n |
-            awk '{ sum += $3 - now[$2]; now[$2] = $3; print $1, sum }'
-    }
-    all_connected() { [ "$(together | tail -1 | cut -d' ' -f2)" = "$clients" ]; }
-    settled() { all_connected || any_ended; }
+    settled() { all_connected "$clients" || any_ended; }
     stopped() { all_stopped || any_ended; }
     until_true 60 stopped || true
     all_stopped || fail "the clients do not begin"
     kill -CONT "${crowds[@]}"
     # Seldom: whoever looks takes time from those who join.
     POLL=0.5 until_true "${JOIN_SECONDS:-90}" settled || true
-    all_connected || fail "not all were connected"
+    all_connected "$clients" || fail "not all were connected"
     together | awk -v clients="$clients" '
         $2 * 2 >= clients && !half { half = $1 }
         $2 * 10 >= clients * 9 && !most { most = $1 }

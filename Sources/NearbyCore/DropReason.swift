@@ -88,12 +88,12 @@ public enum DropReason: String, CaseIterable, Sendable {
     case echoRate = "echo-rate"
     /// An echo answer that nobody waits for, or not any more.
     case echoUnsolicited = "echo-unsolicited"
-    /// More came in than could be worked off, and that of this priority was too much.
+    /// More came in than could be opened, and of this priority there was too much.
     case arrivalsFullControl = "arrivals-full-control"
     case arrivalsFullFresh = "arrivals-full-fresh"
     case arrivalsFullReliable = "arrivals-full-reliable"
     case arrivalsFullBulk = "arrivals-full-bulk"
-    /// The same of handshakes, and of whatever else is not of an open channel.
+    /// The same of handshakes, and of whatever else is not of an admitted channel.
     case arrivalsFullUnsealed = "arrivals-full-unsealed"
     case queueFullControl = "queue-full-control"
     case queueFullFresh = "queue-full-fresh"

@@ -47,7 +47,6 @@ public struct ArrivalRank: Hashable, Sendable {
             case .bulk: .bulk
             }
     }
-
 }
 
 /// Datagrams of which more come in than can be opened: what matters most has its turn first, and
@@ -76,13 +75,12 @@ public struct ArrivalQueue: Sendable {
         /// Their channels, in the order of their turns.
         var turns = Deque<UInt32>()
         var byteCount = 0
-        /// Datagrams of other lanes that were taken in a row while one of these waited.
-        var skips = 0
         /// Datagrams for which there was no room.
         var dropCount: UInt64 = 0
     }
 
     private var lanes = [Lane](repeating: Lane(), count: ArrivalRank.Lane.allCases.count)
+    private var turns = LaneTurns(laneCount: ArrivalRank.Lane.allCases.count)
     public private(set) var count = 0
 
     public init() {}
@@ -119,25 +117,16 @@ public struct ArrivalQueue: Sendable {
 
     /// The next one to be opened.
     public mutating func popFirst() -> NodeInput? {
-        guard let slot = nextSlot, let entry = lanes[slot].popFirst() else { return nil }
-        count -= 1
-        for other in lanes.indices {
-            let waits = other != slot && !lanes[other].lines.isEmpty
-            lanes[other].skips = waits ? lanes[other].skips + 1 : 0
+        guard let slot = turns.next(of: waiting), let entry = lanes[slot].popFirst() else {
+            return nil
         }
+        count -= 1
+        turns.took(1 << slot, waiting: waiting)
         return entry.datagram
     }
 
-    /// The lane passed over most often if that is too often, else the first in which one waits.
-    private var nextSlot: Int? {
-        var overdue: Int?
-        var highest: Int?
-        for slot in lanes.indices where !lanes[slot].lines.isEmpty {
-            highest = highest ?? slot
-            guard lanes[slot].skips >= Limits.queueSkipsMax else { continue }
-            if lanes[slot].skips > overdue.map({ lanes[$0].skips }) ?? 0 { overdue = slot }
-        }
-        return overdue ?? highest
+    private var waiting: UInt8 {
+        lanes.indices.reduce(0) { lanes[$1].lines.isEmpty ? $0 : $0 | 1 << $1 }
     }
 
     /// What an empty datagram takes in memory, about.
@@ -172,12 +161,14 @@ extension ArrivalQueue.Lane {
     /// - Parameter sender: if the longest line is this one's, nothing is removed; nor if nobody has
     ///   more than one datagram in his.
     fileprivate mutating func shortenLongest(unlessOf sender: UInt32) -> Bool {
-        // Channels with as much in line as each other come in no order: it is nobody's right.
-        guard let longest = lines.max(by: { $0.value.byteCount < $1.value.byteCount }),
-            longest.key != sender, longest.value.entries.count > 1,
-            let entry = longest.value.entries.last
+        var longest: (channel: UInt32, byteCount: Int)?
+        // Of channels with as much in line as each other any may lose.
+        for (channel, line) in lines where line.byteCount > longest?.byteCount ?? 0 {
+            longest = (channel, line.byteCount)
+        }
+        guard let loser = longest?.channel, loser != sender, lines[loser]?.entries.count ?? 0 > 1,
+            let entry = lines[loser]?.entries.last
         else { return false }
-        let loser = longest.key
         lines[loser]?.entries.removeLast()
         took(entry, of: loser)
         return true

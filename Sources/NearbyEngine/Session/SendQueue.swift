@@ -17,8 +17,6 @@ public struct SendQueue: Sendable {
     private struct Lane: Sendable {
         var frames = Deque<[UInt8]>()
         var byteCount = 0
-        /// Frames and bundles that left in a row without one of these, while one waited.
-        var skips = 0
 
         func isFull(adding count: Int) -> Bool {
             frames.count >= Limits.queueFramesMax || byteCount + count > Limits.queueBytesMax
@@ -39,6 +37,7 @@ public struct SendQueue: Sendable {
 
     /// One for each priority, in order.
     private var lanes = [Lane](repeating: Lane(), count: Priority.allCases.count)
+    private var turns = LaneTurns(laneCount: Priority.allCases.count)
 
     public init() {}
 
@@ -59,7 +58,9 @@ public struct SendQueue: Sendable {
     /// The next frame to seal: several as a bundle of at most `byteBudget` bytes where they fit.
     /// One that is larger leaves alone.
     public mutating func popFrame(byteBudget: Int) -> QueuedFrame? {
-        guard let slot = nextSlot, let first = lanes[slot].takeFirst() else { return nil }
+        guard let slot = turns.next(of: waiting), let first = lanes[slot].takeFirst() else {
+            return nil
+        }
         var highest = slot
         var taken: UInt8 = 1 << slot
         var frames: [ArraySlice<UInt8>] = []
@@ -76,7 +77,7 @@ public struct SendQueue: Sendable {
                 taken |= 1 << slot
             }
         }
-        countSkips(taken: taken)
+        turns.took(taken, waiting: waiting)
         return QueuedFrame(
             payload: frames.isEmpty ? first : FrameBundle(frames: frames).bytes,
             priority: Priority.allCases[highest])
@@ -87,23 +88,8 @@ public struct SendQueue: Sendable {
     /// Frames waiting at a priority.
     public func count(at priority: Priority) -> Int { lanes[Int(priority.rawValue)].frames.count }
 
-    /// The one passed over most often if that is too often, else the highest that waits.
-    private var nextSlot: Int? {
-        var overdue: Int?
-        var highest: Int?
-        for slot in lanes.indices where !lanes[slot].frames.isEmpty {
-            highest = highest ?? slot
-            guard lanes[slot].skips >= Limits.queueSkipsMax else { continue }
-            if lanes[slot].skips > overdue.map({ lanes[$0].skips }) ?? 0 { overdue = slot }
-        }
-        return overdue ?? highest
-    }
-
-    private mutating func countSkips(taken: UInt8) {
-        for slot in lanes.indices {
-            let waits = !lanes[slot].frames.isEmpty && taken & 1 << slot == 0
-            lanes[slot].skips = waits ? lanes[slot].skips + 1 : 0
-        }
+    private var waiting: UInt8 {
+        lanes.indices.reduce(0) { lanes[$1].frames.isEmpty ? $0 : $0 | 1 << $1 }
     }
 
     /// Kind and count.
