@@ -148,5 +148,7 @@ struct WindowOutputTests {
             let shown = output.show(window, unixOffset: unixOffset, now: .zero)
             #expect(output.isDone && (shown != nil) == isFirst)
         }
+        // Nothing is written any more when the pipe's number is another one's.
+        #expect(output.finish { false })
     }
 }

@@ -37,6 +37,8 @@ public struct SendQueue: Sendable {
 
     /// One for each priority, in order.
     private var lanes = [Lane](repeating: Lane(), count: Priority.allCases.count)
+    /// The lanes in which something waits, as bits.
+    private var waiting: UInt8 = 0
     private var turns = LaneTurns(laneCount: Priority.allCases.count)
 
     public init() {}
@@ -50,15 +52,16 @@ public struct SendQueue: Sendable {
         let slot = Int(priority.rawValue)
         while lanes[slot].isFull(adding: frame.count) {
             drops.count(Self.fullReason(priority))
-            guard priority == .fresh, lanes[slot].takeFirst() != nil else { return }
+            guard priority == .fresh, takeFirst(of: slot) != nil else { return }
         }
         lanes[slot].append(frame)
+        waiting |= 1 << slot
     }
 
     /// The next frame to seal: several as a bundle of at most `byteBudget` bytes where they fit.
     /// One that is larger leaves alone.
     public mutating func popFrame(byteBudget: Int) -> QueuedFrame? {
-        guard let slot = turns.next(of: waiting), let first = lanes[slot].takeFirst() else {
+        guard let slot = turns.next(of: waiting), let first = takeFirst(of: slot) else {
             return nil
         }
         var highest = slot
@@ -71,7 +74,7 @@ public struct SendQueue: Sendable {
             {
                 if frames.isEmpty { frames.append(first[...]) }
                 frames.append(next[...])
-                _ = lanes[slot].takeFirst()
+                _ = takeFirst(of: slot)
                 size += Self.bundledByteCount(next)
                 highest = min(highest, slot)
                 taken |= 1 << slot
@@ -83,13 +86,15 @@ public struct SendQueue: Sendable {
             priority: Priority.allCases[highest])
     }
 
-    public var isEmpty: Bool { !lanes.indices.contains { !lanes[$0].frames.isEmpty } }
+    public var isEmpty: Bool { waiting == 0 }
 
     /// Frames waiting at a priority.
     public func count(at priority: Priority) -> Int { lanes[Int(priority.rawValue)].frames.count }
 
-    private var waiting: UInt8 {
-        lanes.indices.reduce(0) { lanes[$1].frames.isEmpty ? $0 : $0 | 1 << $1 }
+    private mutating func takeFirst(of slot: Int) -> [UInt8]? {
+        let frame = lanes[slot].takeFirst()
+        if lanes[slot].frames.isEmpty { waiting &= ~(1 << slot) }
+        return frame
     }
 
     /// Kind and count.
