@@ -292,7 +292,7 @@ lane_simulate() {
     local log line
     for log in "$logs/simulate-1" "$logs/simulate-2"; do
         cat "$log"
-        [ "$(grep -cE "$SUMMARY" "$log")" = 8 ] || count 0 1
+        [ "$(grep -cE "$SUMMARY" "$log")" = 9 ] || count 0 1
         while read -r line; do count_line "$line"; done < <(grep -E "$SUMMARY" "$log")
     done
     local traced again
@@ -328,7 +328,7 @@ lane_quick() {
     expect "a few random journals" "$(simulator 2>/dev/null)" readings 1 8
 }
 
-# simulate_part FIRST LAST PART: eight summaries. What a planned site is known to miss (deploy/simulate.md) is shown
+# simulate_part FIRST LAST PART: nine summaries. What a planned site is known to miss (deploy/simulate.md) is shown
 # all the same.
 simulate_part() {
     "$simulate" "$1" "$2"
@@ -340,11 +340,13 @@ simulate_part() {
         "$simulate" site ring 8
         "$simulate" site random 60 except paths link
         "$simulate" quiet line 1000 1 0 16
+        "$simulate" quiet lan 200 1 0 16
     else
         "$simulate" site lan 60
         "$simulate" site grid 49
         "$simulate" site sites 100 except paths death link
         "$simulate" quiet ring 1000 1 0 16
+        "$simulate" quiet grid 1000 1 0 16
     fi
 }
 

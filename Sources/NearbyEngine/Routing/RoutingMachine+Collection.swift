@@ -8,7 +8,7 @@ extension RoutingMachine {
     mutating func add(
         _ id: PeerID, _ kind: DestinationKind, by peer: PeerID, _ now: Instant
     ) -> DropReason? {
-        if let reason = refusal(of: id, from: peer, now) {
+        if let reason = refusal(of: id, kind, from: peer, now) {
             neighbours.change(peer) { $0.hasRefused = true }
             collect(by: now + Limits.refusedRouteRetry)
             return reason
@@ -17,16 +17,28 @@ extension RoutingMachine {
         return nil
     }
 
+    /// Others may have offered it before, and better, when their share was full: updates are
+    /// deltas, so they are asked for it.
+    mutating func askThoseRefused(_ id: PeerID, _ seqno: UInt32, except introducer: PeerID) {
+        // Before, nobody's share can have been full.
+        guard destinations.count > Limits.routingShareMax else { return }
+        for peer in neighbours.sortedPeers
+        where peer != introducer && neighbours[peer]?.hasRefused == true {
+            neighbours.change(peer) { $0.request(id, .init(seqno: seqno, hopLimit: 1)) }
+        }
+    }
+
     /// Why there is no room for a destination that this neighbour announces; nil if there is.
     private mutating func refusal(
-        of id: PeerID, from peer: PeerID, _ now: Instant
+        of id: PeerID, _ kind: DestinationKind, from peer: PeerID, _ now: Instant
     ) -> DropReason? {
         if id == peer {
             return destinations.count < Self.destinationsMax ? nil : .routingTableFull
         }
-        if destinations.count >= Limits.routingShareMax {
-            if destinations.share(of: peer) >= Limits.routingShareMax { makeRoom(now) }
-            if destinations.share(of: peer) >= Limits.routingShareMax { return .routingShareFull }
+        let shareMax = Limits.routingShareMax + (kind == .node ? 0 : Limits.urgentShareMax)
+        if destinations.count >= shareMax {
+            if destinations.share(of: peer) >= shareMax { makeRoom(now) }
+            if destinations.share(of: peer) >= shareMax { return .routingShareFull }
         }
         guard destinations.count >= Limits.routesMax else { return nil }
         makeRoom(now)
@@ -171,6 +183,9 @@ extension PeerID {
 extension Limits {
     /// Destinations that one neighbour may have been the first to announce.
     public static let routingShareMax = 768
+    /// So many more of these if they are collectors or viewers: a node whose only neighbour is one
+    /// of a thousand must not lack the one that it is there for.
+    public static let urgentShareMax = 64
     /// How long a destination must have been without a route, and no neighbour been lost, until its
     /// feasibility distance may be forgotten (RFC 8966 §3.2.5).
     static let feasibilityHold = sourceTime

@@ -68,7 +68,7 @@ public struct RoutingMachine: Sendable {
         self.kind = kind
         self.forwards = forwards
         generator = SeededGenerator(seed: UInt64(firstSeqno))
-        neighbours.markChanged(own)
+        neighbours.markChanged(own, isUrgent: true)
     }
 
     public mutating func handle(_ input: Input, now: Instant) -> [Output] {
@@ -251,6 +251,7 @@ public struct RoutingMachine: Sendable {
         if !destinations.change(id, { $0.candidates[peer] = offer }) {
             if let reason = add(id, update.kind, by: peer, now) { return [.drop(reason)] }
             destinations.change(id) { $0.candidates[peer] = offer }
+            askThoseRefused(id, update.seqno, except: peer)
         }
         let renamed = update.destination == peer ? rename(id, peer) : []
         let name = update.destination == peer ? destinations.known(as: id) : id
@@ -289,7 +290,7 @@ public struct RoutingMachine: Sendable {
         switch raise {
         case .unchanged: break
         case .postponed(let until): collect(by: until)
-        case .raised: markChanged(own)
+        case .raised: neighbours.markChanged(own, isUrgent: true)
         }
     }
 
@@ -370,7 +371,7 @@ public struct RoutingMachine: Sendable {
         } else if isSuspectOnly(id, after) || after.differsInMetricOnly(from: before) {
             neighbours.markMinor(id, now)
         } else {
-            markChanged(id)
+            neighbours.markChanged(id, isUrgent: before.isUrgent || after.isUrgent)
         }
         guard !after.differsInSeqnoOnly(from: before) else { return [] }
         return [.routeChanged(id, nextHop: after.hop, metric: after.metric, kind: after.kind)]

@@ -15,7 +15,8 @@ struct RoutingNeighbour: Sendable {
     private(set) var place: UInt64 = 0
     var requests: [PeerID: Request] = [:]
     /// Changes of routes through it that others are told of at once.
-    var news = NewsAllowance()
+    var news = Allowance(
+        burst: Limits.routingNewsBurst, intervalNanoseconds: Limits.routingNewsNanoseconds)
     /// Seqnos of its own that are to be announced to it.
     var known: [UInt32] = []
     /// Some that it announced found no room: when there is some, everything is requested again.
@@ -35,6 +36,8 @@ struct RoutingNeighbour: Sendable {
     private var repeats: Set<PeerID> = []
     /// No message has left since the last resync.
     private var isResynced = false
+    /// Its last message had no room for all that it was to be told.
+    private(set) var hasMore = false
     /// What it was told. Of the PeerIDs with one short ID it holds the last that it was told for
     /// the only one.
     private(set) var told: [ShortID: RoutingMessage.RouteUpdate] = [:]
@@ -184,6 +187,7 @@ struct RoutingNeighbour: Sendable {
         if let end {
             takeRepeats(facts, peer, isLast: place >= end, into: &items)
             takeChanges(changes, upTo: end, facts, peer, into: &items)
+            hasMore = hasUpdates(upTo: end)
         }
         guard !items.isEmpty else { return acknowledgement() }
         number = Self.number(after: number)
@@ -273,6 +277,10 @@ extension Limits {
     static let routingResendMax = Duration.seconds(1)
     /// Numbers so far below the last are those of stragglers.
     static let routingReorderMax: UInt32 = 16
+    /// Changes that a neighbour may bring about and that others are told of at once: two full
+    /// tables, then 512 a second.
+    static let routingNewsBurst: Int64 = 2_048
+    static let routingNewsNanoseconds: Int64 = 1_000_000_000 / 512
     /// Items in a message: 38 of 25 bytes stay below 1,000.
     static let routingItemsMax = 38
 }

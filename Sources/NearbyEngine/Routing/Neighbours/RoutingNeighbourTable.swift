@@ -14,6 +14,8 @@ struct RoutingNeighbourTable: Sendable {
     private(set) var changes = RouteChanges()
     /// Used while the neighbours are many.
     private var turns = RoutingTurns()
+    /// Used while they are few.
+    private var pace = RoutingPace()
     /// Routes of which all are told from `minorFrom` on: those that are as they were but for what
     /// they cost, and those that change too often.
     private var minor: Set<PeerID> = []
@@ -22,8 +24,10 @@ struct RoutingNeighbourTable: Sendable {
     /// When there may be something to send.
     var nextDeadline: Instant {
         if all.isEmpty { return .distantFuture }
-        let next = min(minorFrom, turns.nextDeadline(changesUpTo: changes.last))
-        return min(next, resends.earliest ?? next)
+        let next = min(minorFrom, resends.earliest ?? minorFrom)
+        let turn = turns.nextDeadline(changesUpTo: changes.last)
+        if areMany { return min(next, turn) }
+        return pace.isHolding || turn != .distantFuture ? min(next, pace.nextOpening) : next
     }
 
     var count: Int { all.count }
@@ -98,7 +102,12 @@ struct RoutingNeighbourTable: Sendable {
     // MARK: Changes of routes
 
     /// All are told of it: at once, or when it is their turn.
-    mutating func markChanged(_ id: PeerID) { changes.append(id) }
+    ///
+    /// - Parameter isUrgent: they are told at once where they are few.
+    mutating func markChanged(_ id: PeerID, isUrgent: Bool = false) {
+        changes.append(id)
+        if isUrgent { pace.addUrgent(changes.last) }
+    }
 
     /// All are told of it; not soon where they are many, or a thousand links of which each is worse
     /// for a moment would be a million messages.
@@ -150,18 +159,31 @@ struct RoutingNeighbourTable: Sendable {
     /// that of their turns.
     mutating func sendDue(_ facts: RoutingFacts, now: Instant) -> [RoutingMachine.Output] {
         releaseMinor(now)
-        if !areMany, turns.nextDeadline(changesUpTo: changes.last) != .distantFuture {
-            turns.takeAll(changesUpTo: changes.last)
-            ready.formUnion(all.keys)
-        }
+        let isOpen = !areMany && pace.isOpen(now)
+        readyAll(isOpen: isOpen)
         ready.formUnion(resends.takeDue(now: now))
         var outputs: [RoutingMachine.Output] = []
         for peer in ready.sorted() {
-            send(facts, to: peer, isTurn: !areMany, now, into: &outputs)
+            send(facts, to: peer, isTurn: isOpen, now, into: &outputs)
         }
         ready.removeAll(keepingCapacity: true)
         if areMany { takeTurns(facts, now, into: &outputs) }
         return outputs
+    }
+
+    /// All are looked at, or given a turn, where some may have to be told of something.
+    ///
+    /// - Parameter isOpen: they are few, and may be told of any change.
+    private mutating func readyAll(isOpen: Bool) {
+        if areMany {
+            if pace.release() { for peer in sortedPeers { turns.append(peer) } }
+        } else if isOpen {
+            let arePending = turns.nextDeadline(changesUpTo: changes.last) != .distantFuture
+            turns.takeAll(changesUpTo: changes.last)
+            if pace.release() || arePending { ready.formUnion(all.keys) }
+        } else if pace.takeUrgent() {
+            ready.formUnion(all.keys)
+        }
     }
 
     private mutating func takeTurns(
@@ -178,20 +200,26 @@ struct RoutingNeighbourTable: Sendable {
         }
     }
 
-    /// - Parameter isTurn: it is told of changes.
+    /// - Parameter isTurn: it is told of all changes.
     private mutating func send(
         _ facts: RoutingFacts, to peer: PeerID, isTurn: Bool, _ now: Instant,
         into outputs: inout [RoutingMachine.Output]
     ) {
         guard let index = all.index(forKey: peer) else { return }
-        let end = isTurn || all.values[index].isPressing ? changes.last : nil
+        let isTold =
+            isTurn || all.values[index].isPressing
+            || !areMany
+                && (all.values[index].hasMore || pace.isUrgent(from: all.values[index].place))
+        let end = isTold ? changes.last : nil
         if all.values[index].hasMessage(now, changesUpTo: end) {
             let message = all.values[index].nextMessage(
                 facts, to: peer, now: now, patience: patience, changes: changes, upTo: end)
             if let message { outputs.append(.send(message, to: peer)) }
+            if isTold, !areMany, message?.items.isEmpty == false { pace.spend() }
         }
         resends[peer] = all.values[index].nextDeadline
-        if areMany, all.values[index].isBehind(changes.last) { turns.append(peer) }
+        guard all.values[index].isBehind(changes.last) else { return }
+        if areMany { turns.append(peer) } else { pace.hold() }
     }
 
     /// How long an acknowledgement may take: longer where a thousand are told at once, and all of

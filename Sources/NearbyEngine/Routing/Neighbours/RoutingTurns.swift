@@ -11,15 +11,13 @@ struct RoutingTurns: Sendable {
     private var queued: Set<PeerID> = []
     /// All that were behind this place have been given a turn.
     private var givenUpTo: UInt64 = 0
-    /// So many messages may leave at once, had at this time; what is spent comes back with time.
-    private var allowance: Int64 = Limits.routingBurst
-    private var allowedAt = Instant.zero
+    private var allowance = Allowance(
+        burst: Limits.routingBurst, intervalNanoseconds: Limits.routingIntervalNanoseconds)
 
     /// When the next message may leave, if one waits.
     func nextDeadline(changesUpTo end: UInt64) -> Instant {
         guard !queued.isEmpty || givenUpTo < end else { return .distantFuture }
-        guard allowance == 0 else { return allowedAt }
-        return Instant(nanoseconds: allowedAt.nanoseconds + Limits.routingIntervalNanoseconds)
+        return allowance.nextOpening
     }
 
     mutating func append(_ peer: PeerID) {
@@ -46,8 +44,7 @@ struct RoutingTurns: Sendable {
 
     /// The next whose turn it is, if one may be sent something now.
     mutating func next(now: Instant) -> PeerID? {
-        renew(now)
-        guard allowance > 0, doneCount < queue.count else { return nil }
+        guard allowance.isOpen(now), doneCount < queue.count else { return nil }
         let peer = queue[doneCount]
         doneCount += 1
         queued.remove(peer)
@@ -59,20 +56,7 @@ struct RoutingTurns: Sendable {
     }
 
     /// A message has left.
-    mutating func spend() { allowance -= 1 }
-
-    private mutating func renew(_ now: Instant) {
-        let interval = Limits.routingIntervalNanoseconds
-        let passed = (now.nanoseconds - allowedAt.nanoseconds) / interval
-        guard passed > 0 else { return }
-        if passed >= Limits.routingBurst - allowance {
-            allowance = Limits.routingBurst
-            allowedAt = now
-        } else {
-            allowance += passed
-            allowedAt = Instant(nanoseconds: allowedAt.nanoseconds + passed * interval)
-        }
-    }
+    mutating func spend() { allowance.spend() }
 }
 
 extension Limits {
