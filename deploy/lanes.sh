@@ -275,7 +275,7 @@ lane_debian13() {
 }
 
 # Random worlds with random faults, without and with journals and stores; 200 nodes that join, 200 that
-# start at once; planned sites of each shape, two of them with a thousand nodes; on both cores. These run in the
+# start at once; planned sites of each shape, three of them with a thousand nodes; on both cores. These run in the
 # release build, which is a fifth faster than the tests'. One seed runs in both builds, and a few worlds in the tests'
 # build.
 lane_simulate() {

@@ -16,6 +16,8 @@ struct RoutingPaceTests {
         var messageCounts: [PeerID: Int] = [:]
         /// Those that acknowledge nothing.
         var silent: Set<PeerID> = []
+        /// The last that each of them was sent.
+        private var unacknowledged: [PeerID: UInt32] = [:]
         private var number: UInt32 = 4
 
         init(neighbours: ClosedRange<Int>) {
@@ -38,10 +40,19 @@ struct RoutingPaceTests {
                     told[peer, default: [:]][update.destination] = first
                 }
                 messageCounts[peer, default: 0] += 1
-                guard !silent.contains(peer) else { continue }
+                guard !silent.contains(peer) else {
+                    unacknowledged[peer] = message.number
+                    continue
+                }
                 let answer = RoutingMessage(number: 0, acknowledged: message.number, items: [])
                 queue += machine.handle(.received(answer, from: peer), now: now)
             }
+        }
+
+        mutating func acknowledge(by peer: PeerID) {
+            guard let number = unacknowledged.removeValue(forKey: peer) else { return }
+            let answer = RoutingMessage(number: 0, acknowledged: number, items: [])
+            handle(.received(answer, from: peer))
         }
 
         mutating func tell(
@@ -144,17 +155,40 @@ struct RoutingPaceTests {
         }
     }
 
-    /// Who was held back while the neighbours were few is not forgotten where they become many.
-    @Test(arguments: [false, true]) func whoWaitsIsToldWhereTheyBecomeMany(_ isSilent: Bool) throws
-    {
+    /// Who was silent in its turn, and acknowledges when nobody is told anything, is told in the
+    /// next turn: where nothing else changes, where the neighbours become many, and where they
+    /// become few again.
+    @Test(arguments: [4, 30, 17])
+    func whoAcknowledgesLateIsTold(_ last: Int) throws {
+        var scene = Scene(neighbours: 1...4)
+        scene.silent = [Self.listener]
+        scene.tell(of: [RoutingNetwork.peer(90)], by: Self.teller)
+        Self.storm(&scene)
+        scene.pass(Limits.routingPaceInterval)
+        // The turn is over; all but one have been told.
+        let late = try #require(Self.newcomers.last)
+        #expect(scene.told[RoutingNetwork.peer(3)]?[late] != nil)
+        #expect(scene.told[Self.listener]?[late] == nil)
+        if last > 4 {
+            for number in 5...last {
+                scene.handle(.neighbourUp(RoutingNetwork.peer(number), cost: 96))
+            }
+        }
+        scene.silent = []
+        scene.acknowledge(by: Self.listener)
+        if last == 17 { scene.handle(.neighbourDown(RoutingNetwork.peer(17))) }
+        scene.pass(.milliseconds(100))
+        #expect(scene.told[Self.listener]?[late] != nil)
+    }
+
+    /// Who waits while they are few is told where they become many.
+    @Test func whoWaitsIsToldWhereTheyBecomeMany() {
         var scene = Scene(neighbours: 1...4)
         Self.storm(&scene, of: Self.newcomers.prefix(200))
-        if isSilent { scene.silent = [Self.listener] }
         for id in Self.newcomers.suffix(5) { scene.tell(of: [id], by: Self.teller) }
         for number in 30...50 {
             scene.handle(.neighbourUp(RoutingNetwork.peer(number), cost: 96))
         }
-        scene.silent = []
         scene.pass(.seconds(10))
         for number in Array(2...4) + Array(30...50) {
             let told = scene.told[RoutingNetwork.peer(number)] ?? [:]

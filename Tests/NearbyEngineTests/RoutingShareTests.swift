@@ -1,7 +1,8 @@
 import NearbyCore
-import NearbyEngine
 import NearbyWire
 import Testing
+
+@testable import NearbyEngine
 
 /// A node one of whose neighbours has told of as many destinations as it may.
 struct RoutingShareTests {
@@ -33,10 +34,12 @@ struct RoutingShareTests {
             return machine.handle(.received(message, from: peer), now: now)
         }
 
-        /// What is asked of a neighbour in the next second, each message acknowledged.
-        mutating func requests(to peer: PeerID) -> [PeerID] {
+        /// What is asked of a neighbour in that time, each message acknowledged.
+        mutating func requests(
+            to peer: PeerID, within time: Duration = .seconds(2)
+        ) -> [PeerID] {
             var asked: [PeerID] = []
-            let end = now + .seconds(1)
+            let end = now + time
             var outputs = machine.handle(.deadlineReached, now: now)
             while true {
                 for case .send(let message, let addressee) in outputs where message.number != 0 {
@@ -73,16 +76,45 @@ struct RoutingShareTests {
             scene.machine.destinationCount == Limits.routingShareMax + Limits.urgentShareMax)
     }
 
-    /// The way over the second may be long.
-    @Test func whoWasRefusedIsAskedWhenAnotherTellsOfIt() {
+    /// It announces everything again: the way over the second may be long.
+    @Test(arguments: [0, 10])
+    func whoWasRefusedIsAskedWhenAnotherTellsOfIt(_ retractedCount: Int) {
         var scene = Scene()
         let late = RoutingNetwork.peer(5_000)
         _ = scene.tell(of: late, by: Self.first, metric: 96)
         #expect(scene.machine.nextHop(to: late.short) == nil)
+        #expect(scene.requests(to: Self.first) == [])
+        for number in 10..<10 + retractedCount {
+            let id = RoutingNetwork.peer(number)
+            _ = scene.tell(of: id, by: Self.first, metric: RoutingMessage.metricInfinite)
+        }
+        _ = scene.requests(to: Self.first, within: .seconds(3))
         _ = scene.tell(of: late, by: Self.second, metric: 2_000)
         #expect(scene.machine.nextHop(to: late.short) == Self.second)
-        #expect(scene.requests(to: Self.first) == [late])
+        #expect(scene.requests(to: Self.first) == [.wildcard])
         _ = scene.tell(of: late, by: Self.first, metric: 96)
         #expect(scene.machine.nextHop(to: late.short) == Self.first)
+        #expect(scene.requests(to: Self.first, within: .seconds(10)) == [])
+    }
+
+    /// The collector that a liar's inventions kept out is asked for when they are gone.
+    @Test func aRefusedCollectorIsAskedForWhenThereIsRoom() {
+        var scene = Scene()
+        let invented = (6_000..<6_000 + Limits.urgentShareMax).map { RoutingNetwork.peer($0) }
+        for id in invented {
+            _ = scene.tell(of: id, by: Self.first, kind: .collector, metric: 96)
+        }
+        let real = RoutingNetwork.peer(5_000)
+        let refusal = scene.tell(of: real, by: Self.first, kind: .collector, metric: 96)
+        #expect(refusal.contains(.drop(.routingShareFull)))
+        #expect(scene.requests(to: Self.first, within: .seconds(5)) == [])
+        for id in invented {
+            _ = scene.tell(
+                of: id, by: Self.first, kind: .collector, metric: RoutingMessage.metricInfinite)
+        }
+        #expect(scene.requests(to: Self.first, within: .seconds(5)) == [.wildcard])
+        _ = scene.tell(of: real, by: Self.first, kind: .collector, metric: 96)
+        #expect(scene.machine.nextHop(to: real.short) == Self.first)
+        #expect(scene.requests(to: Self.first, within: .seconds(5)) == [])
     }
 }

@@ -9,23 +9,13 @@ extension RoutingMachine {
         _ id: PeerID, _ kind: DestinationKind, by peer: PeerID, _ now: Instant
     ) -> DropReason? {
         if let reason = refusal(of: id, kind, from: peer, now) {
-            neighbours.change(peer) { $0.hasRefused = true }
+            neighbours.refuse(kind, of: peer)
             collect(by: now + Limits.refusedRouteRetry)
             return reason
         }
         destinations.add(Destination(id, kind: kind, introducer: peer))
+        if id != peer { neighbours.remindRefused(except: peer) }
         return nil
-    }
-
-    /// Others may have offered it before, and better, when their share was full: updates are
-    /// deltas, so they are asked for it.
-    mutating func askThoseRefused(_ id: PeerID, _ seqno: UInt32, except introducer: PeerID) {
-        // Before, nobody's share can have been full.
-        guard destinations.count > Limits.routingShareMax else { return }
-        for peer in neighbours.sortedPeers
-        where peer != introducer && neighbours[peer]?.hasRefused == true {
-            neighbours.change(peer) { $0.request(id, .init(seqno: seqno, hopLimit: 1)) }
-        }
     }
 
     /// Why there is no room for a destination that this neighbour announces; nil if there is.
@@ -35,14 +25,15 @@ extension RoutingMachine {
         if id == peer {
             return destinations.count < Self.destinationsMax ? nil : .routingTableFull
         }
-        let shareMax = Limits.routingShareMax + (kind == .node ? 0 : Limits.urgentShareMax)
+        let more = kind == .node ? 0 : Limits.urgentShareMax
+        let shareMax = Limits.routingShareMax + more
         if destinations.count >= shareMax {
             if destinations.share(of: peer) >= shareMax { makeRoom(now) }
             if destinations.share(of: peer) >= shareMax { return .routingShareFull }
         }
-        guard destinations.count >= Limits.routesMax else { return nil }
+        guard destinations.count >= Limits.routesMax + more else { return nil }
         makeRoom(now)
-        return destinations.count < Limits.routesMax ? nil : .routingTableFull
+        return destinations.count < Limits.routesMax + more ? nil : .routingTableFull
     }
 
     /// Evicts the oldest destinations that nobody announces any more and that nobody believes to be
@@ -151,23 +142,31 @@ extension RoutingMachine {
         return Set(old.map(\.peer).filter { !neighbours.mayBelieve(in: $0.short) })
     }
 
-    /// Updates are deltas: what was refused is not announced again unless it is requested.
+    /// Asks those for everything again of whose offers some were refused and may find room now.
     private mutating func requestRefused(_ now: Instant) {
-        guard neighbours.values.contains(where: \.hasRefused) else { return }
+        guard !neighbours.refused.isEmpty else { return }
         collect(by: now + Limits.refusedRouteRetry)
-        if destinations.count + Limits.freeRoutesForRequest > Limits.routesMax { makeRoom(now) }
-        guard destinations.count + Limits.freeRoutesForRequest <= Limits.routesMax else { return }
-        for peer in neighbours.sortedPeers {
-            guard let neighbour = neighbours[peer], neighbour.hasRefused,
-                now >= neighbour.fullRequestFrom ?? now,
-                destinations.share(of: peer) + Limits.freeRoutesForRequest <= Limits.routingShareMax
-            else { continue }
-            neighbours.change(peer) {
-                $0.hasRefused = false
-                $0.fullRequestFrom = now + Limits.fullRequestInterval
-                $0.requests[.wildcard] = .init(seqno: 0, hopLimit: 1)
-            }
+        let isFull = neighbours.refused.keys.contains {
+            destinations.share(of: $0) >= Limits.routingShareMax
         }
+        if isFull || destinations.count + Limits.freeRoutesForRequest > Limits.routesMax {
+            makeRoom(now)
+        }
+        for (peer, offers) in neighbours.refused.sorted(by: { $0.key < $1.key })
+        where mayFindRoom(offers, of: peer) && now >= neighbours[peer]?.fullRequestFrom ?? now {
+            neighbours.requestAll(of: peer, now)
+        }
+    }
+
+    private func mayFindRoom(_ offers: RefusedOffers, of peer: PeerID) -> Bool {
+        if offers.isWorthRequest { return true }
+        let (share, free) = (destinations.share(of: peer), Limits.freeRoutesForRequest)
+        if destinations.count + free <= Limits.routesMax, share + free <= Limits.routingShareMax {
+            return true
+        }
+        let more = Limits.urgentShareMax - Limits.freeUrgentForRequest
+        return offers.hasUrgent && destinations.count <= Limits.routesMax + more
+            && share <= Limits.routingShareMax + more
     }
 
     mutating func collect(by time: Instant) {
@@ -183,8 +182,8 @@ extension PeerID {
 extension Limits {
     /// Destinations that one neighbour may have been the first to announce.
     public static let routingShareMax = 768
-    /// So many more of these if they are collectors or viewers: a node whose only neighbour is one
-    /// of a thousand must not lack the one that it is there for.
+    /// So many more of these, and in the whole table, if they are collectors or viewers: a node
+    /// whose only neighbour is one of a thousand must not lack the one that it is there for.
     public static let urgentShareMax = 64
     /// How long a destination must have been without a route, and no neighbour been lost, until its
     /// feasibility distance may be forgotten (RFC 8966 §3.2.5).
@@ -197,11 +196,14 @@ extension Limits {
     static let fullUpdateInterval = Duration.milliseconds(500)
     /// Places that must be free before what was refused is requested.
     static let freeRoutesForRequest = 64
+    /// The same, of those for collectors and viewers alone.
+    static let freeUrgentForRequest = 16
     /// Destinations evicted at once to make room.
     static let routesEvictedAtOnce = 256
     /// Between two searches for destinations to evict.
     static let evictionSearchInterval = Duration.milliseconds(200)
     /// How long a destination must have been without a route before it may be evicted: by then a
-    /// retraction has reached the whole mesh, and nobody announces what is gone.
+    /// retraction has crossed some fifty links even where each holds it back
+    /// (`routingPaceInterval`), and hardly anybody announces what is gone.
     static let retractionTime = Duration.seconds(1)
 }

@@ -168,7 +168,7 @@ public struct RoutingMachine: Sendable {
             if !changes.isEmpty { outputs += changes }
         }
         // It may have been suspect, and not told as that yet.
-        if neighbours.areMany { markChanged(destinations.known(as: peer)) }
+        markChanged(destinations.known(as: peer))
         return outputs
     }
 
@@ -251,7 +251,6 @@ public struct RoutingMachine: Sendable {
         if !destinations.change(id, { $0.candidates[peer] = offer }) {
             if let reason = add(id, update.kind, by: peer, now) { return [.drop(reason)] }
             destinations.change(id) { $0.candidates[peer] = offer }
-            askThoseRefused(id, update.seqno, except: peer)
         }
         let renamed = update.destination == peer ? rename(id, peer) : []
         let name = update.destination == peer ? destinations.known(as: id) : id

@@ -19,8 +19,6 @@ struct RoutingNeighbour: Sendable {
         burst: Limits.routingNewsBurst, intervalNanoseconds: Limits.routingNewsNanoseconds)
     /// Seqnos of its own that are to be announced to it.
     var known: [UInt32] = []
-    /// Some that it announced found no room: when there is some, everything is requested again.
-    var hasRefused = false
     /// Until then everything is not requested again.
     var fullRequestFrom: Instant?
     /// Until then it gets no other full update, however often it requests one.

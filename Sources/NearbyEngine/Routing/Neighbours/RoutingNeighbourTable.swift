@@ -1,6 +1,14 @@
 import NearbyCore
 import NearbyWire
 
+/// Some of what a neighbour announced found no room.
+struct RefusedOffers: Sendable {
+    /// Collectors or viewers are among them.
+    var hasUrgent = false
+    /// Another has told of a destination since for which there was room: perhaps of one of these.
+    var isWorthRequest = false
+}
+
 /// The neighbours, and to which of them something is still to be said.
 ///
 /// A collector has hundreds of them and hears from one at a time: only those are looked at to which
@@ -9,6 +17,9 @@ struct RoutingNeighbourTable: Sendable {
     private var all: [PeerID: RoutingNeighbour] = [:]
     /// At least those that have a word and wait for no acknowledgement.
     private var ready: Set<PeerID> = []
+    /// Those of whose offers some found no room. Updates are deltas: what was refused is announced
+    /// again only if everything is requested again.
+    private(set) var refused: [PeerID: RefusedOffers] = [:]
     /// When the message to each is repeated unless it is acknowledged.
     private var resends = DeadlineTable<PeerID>()
     private(set) var changes = RouteChanges()
@@ -61,6 +72,7 @@ struct RoutingNeighbourTable: Sendable {
 
     mutating func remove(_ peer: PeerID) -> RoutingNeighbour? {
         ready.remove(peer)
+        refused[peer] = nil
         resends[peer] = nil
         return all.removeValue(forKey: peer)
     }
@@ -73,6 +85,28 @@ struct RoutingNeighbourTable: Sendable {
         guard let index = all.index(forKey: peer) else { return nil }
         ready.insert(peer)
         return body(&all.values[index])
+    }
+
+    /// What it offered found no room.
+    mutating func refuse(_ kind: DestinationKind, of peer: PeerID) {
+        refused[peer, default: RefusedOffers()].hasUrgent =
+            kind != .node || refused[peer]?.hasUrgent == true
+    }
+
+    /// A destination was added for this one. Others may have offered it before, and better, when
+    /// there was no room for it. Where neighbours are many, most destinations are neighbours.
+    mutating func remindRefused(except introducer: PeerID) {
+        guard !refused.isEmpty, !areMany else { return }
+        for peer in refused.keys where peer != introducer { refused[peer]?.isWorthRequest = true }
+    }
+
+    /// It is asked to announce everything again.
+    mutating func requestAll(of peer: PeerID, _ now: Instant) {
+        refused[peer] = nil
+        change(peer) {
+            $0.fullRequestFrom = now + Limits.fullRequestInterval
+            $0.requests[.wildcard] = .init(seqno: 0, hopLimit: 1)
+        }
     }
 
     /// Asks for a newer seqno. For a plain node only the next hop is asked, if there is one and it
@@ -215,7 +249,7 @@ struct RoutingNeighbourTable: Sendable {
             let message = all.values[index].nextMessage(
                 facts, to: peer, now: now, patience: patience, changes: changes, upTo: end)
             if let message { outputs.append(.send(message, to: peer)) }
-            if isTold, !areMany, message?.items.isEmpty == false { pace.spend() }
+            if isTurn, !areMany, message?.items.isEmpty == false { pace.spend() }
         }
         resends[peer] = all.values[index].nextDeadline
         guard all.values[index].isBehind(changes.last) else { return }

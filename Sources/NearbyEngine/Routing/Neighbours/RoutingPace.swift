@@ -3,9 +3,10 @@ import NearbyCore
 /// When neighbours are told of changes, where they are few: at once after a quiet time, then all
 /// of them together once in each interval. Where a thousand nodes get power, each hears of all
 /// others from each neighbour, and a message for each change would be thousands a second; so it is
-/// some ten with what changed since the last.
+/// fifty, each with what changed since the last.
 ///
-/// Of what readings need everybody is told at once: collectors and viewers, and ourselves.
+/// All are told at once of what readings need: of collectors and viewers, but for what they cost,
+/// and of ourselves. Newcomers and requests do not wait either.
 struct RoutingPace: Sendable {
     private var allowance = Allowance(
         burst: Limits.routingPaceBurst,
@@ -46,7 +47,7 @@ struct RoutingPace: Sendable {
 extension Limits {
     /// Messages with changes that leave without a pause after a quiet time.
     static let routingPaceBurst: Int64 = 64
-    /// Then, between two times at which the neighbours are told; of a quiet time, what one message
-    /// more takes.
+    /// After that, the time between two rounds; in a quiet time, that in which one message is
+    /// regained.
     static let routingPaceInterval = Duration.milliseconds(20)
 }
