@@ -71,7 +71,7 @@ struct RoutingCrowdTests {
     // MARK: Many
 
     /// A collector whose neighbours have told of themselves and acknowledge at once.
-    private struct Hall {
+    private struct Hall: RoutingScene {
         var machine = RoutingMachine(own: RoutingNetwork.peer(0), kind: .collector)
         var now = Instant.zero
         /// What each neighbour holds, by destination.
@@ -131,15 +131,6 @@ struct RoutingCrowdTests {
                 .received(
                     RoutingMessage(number: 5, acknowledged: 0, items: [.update(update)]),
                     from: peer))
-        }
-
-        mutating func pass(_ time: Duration) {
-            let end = now + time
-            while let deadline = machine.nextDeadline, deadline <= end {
-                now = max(now, deadline)
-                handle(.deadlineReached)
-            }
-            now = end
         }
     }
 

@@ -312,3 +312,23 @@ extension RoutingNetwork {
         Int(links[Pair(one, other)]?.costs[one < other ? 0 : 1] ?? .max)
     }
 }
+
+/// One node in the midst of neighbours that a test stands for.
+protocol RoutingScene {
+    var machine: RoutingMachine { get }
+    var now: Instant { get set }
+
+    /// With all that follows from it at the same moment.
+    mutating func handle(_ input: RoutingMachine.Input)
+}
+
+extension RoutingScene {
+    mutating func pass(_ time: Duration) {
+        let end = now + time
+        while let deadline = machine.nextDeadline, deadline <= end {
+            now = max(now, deadline)
+            handle(.deadlineReached)
+        }
+        now = end
+    }
+}

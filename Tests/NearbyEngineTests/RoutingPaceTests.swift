@@ -7,7 +7,7 @@ import Testing
 /// A node with few neighbours, of which one tells of very many destinations, one after the other.
 struct RoutingPaceTests {
     /// Its neighbours acknowledge at once, or later.
-    private struct Scene {
+    private struct Scene: RoutingScene {
         var machine = RoutingMachine(own: RoutingNetwork.peer(0), kind: .node)
         var now = Instant.zero
         /// What each neighbour was told of, and when first.
@@ -66,15 +66,6 @@ struct RoutingPaceTests {
             handle(
                 .received(
                     RoutingMessage(number: number, acknowledged: 0, items: items), from: peer))
-        }
-
-        mutating func pass(_ time: Duration) {
-            let end = now + time
-            while let deadline = machine.nextDeadline, deadline <= end {
-                now = max(now, deadline)
-                handle(.deadlineReached)
-            }
-            now = end
         }
     }
 

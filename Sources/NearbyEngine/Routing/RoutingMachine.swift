@@ -369,6 +369,8 @@ public struct RoutingMachine: Sendable {
             neighbours.postpone(id, now)
         } else if isSuspectOnly(id, after) || after.differsInMetricOnly(from: before) {
             neighbours.markMinor(id, now)
+        } else if after.isNodeRenewed(since: before), !requests.isAwaited(id, now) {
+            neighbours.markRenewed(id, now)
         } else {
             neighbours.markChanged(id, isUrgent: before.isUrgent || after.isUrgent)
         }

@@ -51,6 +51,12 @@ struct SeqnoRequests: Sendable {
             : Self.add(pending, for: id, to: &passedOn, now)
     }
 
+    /// Whether a neighbour asked for it lately.
+    func isAwaited(_ id: PeerID, _ now: Instant) -> Bool {
+        guard let last = passedOn[id] ?? urgent[id] else { return false }
+        return last.until > now
+    }
+
     private static func add(
         _ new: Pending, for id: PeerID, to table: inout [PeerID: Pending], _ now: Instant
     ) -> Bool {

@@ -28,6 +28,11 @@ struct Destination: Sendable {
             (hop, metric, kind) == (other.hop, other.metric, other.kind)
         }
 
+        /// All that is new of a plain node is its seqno.
+        func isNodeRenewed(since other: Selected) -> Bool {
+            kind == .node && differsInSeqnoOnly(from: other)
+        }
+
         func differsInMetricOnly(from other: Selected) -> Bool {
             hop != nil && (hop, seqno, kind) == (other.hop, other.seqno, other.kind)
         }

@@ -28,7 +28,7 @@ struct RoutingNeighbourTable: Sendable {
     /// Used while they are few.
     private var pace = RoutingPace()
     /// Routes of which all are told from `minorFrom` on: those that are as they were but for what
-    /// they cost, and those that change too often.
+    /// they cost or for their seqno, and those that change too often.
     private var minor: Set<PeerID> = []
     private var minorFrom = Instant.distantFuture
 
@@ -148,6 +148,13 @@ struct RoutingNeighbourTable: Sendable {
     mutating func markMinor(_ id: PeerID, _ now: Instant) {
         guard areMany else { return markChanged(id) }
         hold(id, for: min(Limits.routingMinorPause * count, Limits.routingMinorPauseMax), now)
+    }
+
+    /// Where they are few, all are told of it a little later, together with others: its seqno is
+    /// newer, which every node tells to every node and nobody waits for. Whoever asks is answered.
+    mutating func markRenewed(_ id: PeerID, _ now: Instant) {
+        guard !areMany else { return markChanged(id) }
+        hold(id, for: Limits.routingRenewalPause, now)
     }
 
     /// Whether all are told at once of one more change that this neighbour brought about: not of
@@ -273,6 +280,8 @@ extension Limits {
     static let routingMinorPauseMax = Duration.seconds(10)
     /// For each neighbour, where they are many: so much later a message is repeated.
     static let routingResendOfMany = Duration.milliseconds(1)
+    /// How long a newer seqno of a plain node waits to be told, where neighbours are few.
+    static let routingRenewalPause = Duration.seconds(3)
     /// How long changes wait that are more than a neighbour's share.
     static let routingNewsPause = Duration.seconds(1)
 }
