@@ -315,14 +315,27 @@ extension RoutingNetwork {
 
 /// One node in the midst of neighbours that a test stands for.
 protocol RoutingScene {
-    var machine: RoutingMachine { get }
+    var machine: RoutingMachine { get set }
     var now: Instant { get set }
 
-    /// With all that follows from it at the same moment.
-    mutating func handle(_ input: RoutingMachine.Input)
+    /// Takes note of a numbered message. Returns whether the neighbour acknowledges it at once.
+    mutating func receives(_ message: RoutingMessage, _ peer: PeerID) -> Bool
 }
 
 extension RoutingScene {
+    /// With all that follows from it at the same moment.
+    mutating func handle(_ input: RoutingMachine.Input) {
+        var queue = machine.handle(input, now: now)
+        while let output = queue.first {
+            queue.removeFirst()
+            guard case .send(let message, let peer) = output, message.number != 0,
+                receives(message, peer)
+            else { continue }
+            let answer = RoutingMessage(number: 0, acknowledged: message.number, items: [])
+            queue += machine.handle(.received(answer, from: peer), now: now)
+        }
+    }
+
     mutating func pass(_ time: Duration) {
         let end = now + time
         while let deadline = machine.nextDeadline, deadline <= end {

@@ -28,25 +28,15 @@ struct RoutingPaceTests {
             messageCounts = [:]
         }
 
-        mutating func handle(_ input: RoutingMachine.Input) {
-            var queue = machine.handle(input, now: now)
-            while let output = queue.first {
-                queue.removeFirst()
-                guard case .send(let message, let peer) = output, message.number != 0 else {
-                    continue
-                }
-                for case .update(let update) in message.items {
-                    let first = told[peer]?[update.destination] ?? now
-                    told[peer, default: [:]][update.destination] = first
-                }
-                messageCounts[peer, default: 0] += 1
-                guard !silent.contains(peer) else {
-                    unacknowledged[peer] = message.number
-                    continue
-                }
-                let answer = RoutingMessage(number: 0, acknowledged: message.number, items: [])
-                queue += machine.handle(.received(answer, from: peer), now: now)
+        mutating func receives(_ message: RoutingMessage, _ peer: PeerID) -> Bool {
+            for case .update(let update) in message.items {
+                let first = told[peer]?[update.destination] ?? now
+                told[peer, default: [:]][update.destination] = first
             }
+            messageCounts[peer, default: 0] += 1
+            guard silent.contains(peer) else { return true }
+            unacknowledged[peer] = message.number
+            return false
         }
 
         mutating func acknowledge(by peer: PeerID) {
