@@ -65,7 +65,8 @@ public struct Settings: Sendable {
                     + "know the secret too where `secret` or `secret-file` is given."),
             Key(
                 "role", .choice(ConfiguredRole.allCases.map(\.rawValue)), .value("agent"),
-                "What this node is for. A viewer looks in and takes nothing."),
+                "What this node is for. A viewer receives copies of readings, and stores and "
+                    + "confirms nothing."),
             Key(
                 "collectors", .list(element: "a PeerID as `rivulet status` shows it", most: 32),
                 .described("all that call themselves so"),
@@ -85,7 +86,7 @@ public struct Settings: Sendable {
             Key(
                 "labels", .pairs(most: 16), .described("none"),
                 "Sent to the collector when the agent starts. At most 63 bytes each."),
-            Key("links", .section, .described(""), "The ways to other nodes."),
+            Key("links", .section, .described(""), "Links to other nodes."),
             Key("sensors", .sections(most: 64), .described("none"), "What is read here."),
             Key(
                 "status-led", .section, .described("none"),
@@ -94,7 +95,7 @@ public struct Settings: Sendable {
             Key("report", .section, .described(""), "How readings are put together."),
             Key(
                 "journal", .section, .described(""),
-                "Where readings wait until a collector has them safe."),
+                "Where readings wait until a collector has stored them."),
             Key("collector", .section, .described(""), "How a collector stores and aggregates."),
             Key(
                 "alarms", .sections(most: 64), .described("none"),
@@ -106,7 +107,7 @@ public struct Settings: Sendable {
                     + "Reloaded with SIGHUP."),
             Key(
                 "web", .section, .described("none"),
-                "A web page with the nodes, their readings and the mesh, served by the collector. "
+                "At a collector or viewer: a web page with the nodes, their readings and the mesh. "
                     + "Reloaded with SIGHUP."),
             Key(
                 "agents", .sections(most: 512), .described("as they say"),
@@ -126,8 +127,8 @@ public struct Settings: Sendable {
                     + "`_<network>._udp`) while it runs."),
             Key(
                 "bluetooth", .sectionOrWord(["auto", "off"]), .value("auto"),
-                "Bluetooth LE; auto uses it where there is a controller and the permission "
-                    + "(CAP_NET_ADMIN)."),
+                "Bluetooth LE; auto uses it where there is a controller and the permissions "
+                    + "(CAP_NET_ADMIN and CAP_NET_RAW)."),
         ])
 
     package static let report = KeyTable(
@@ -167,7 +168,7 @@ public struct Settings: Sendable {
                 "The database; `off` stores nothing, and then agents keep their readings."),
             Key(
                 "keep", .duration(.seconds(3_600) ... .seconds(36_500 * 86_400)), .value("90d"),
-                "What is older is deleted, while the clock is known to be right."),
+                "Older readings are deleted, but only while the clock is known to be right."),
             Key(
                 "window", .duration(.seconds(1) ... .seconds(3_600)), .value("10s"),
                 "The span that one row of the table covers."),
@@ -207,7 +208,7 @@ public struct UDPSettings: Sendable {
             Key(
                 "interfaces", .list(element: "an interface's name such as wlan0", most: 16),
                 .described("all that lead to neighbours"),
-                "The only interfaces to use: nothing is taken or sent over others."),
+                "The only interfaces to use: nothing is received or sent over others."),
             Key("beacon", .flag, .value("true"), "Whether to look for others by multicast."),
             Key(
                 "peers",

@@ -10,8 +10,8 @@ extension AdapterMachine.Diagnostic {
         case .poweredOff: "the controller was switched off; it is switched on again soon"
         case .rfkilled: "the controller is blocked by rfkill; `rfkill unblock bluetooth` frees it"
         case .permissionDenied:
-            "not permitted; it needs CAP_NET_ADMIN, which `rivulet init --devices` gives the "
-                + "service"
+            "not permitted; it needs CAP_NET_ADMIN and CAP_NET_RAW, which "
+                + "`rivulet init --devices` gives the service"
         case .failed(let code, let status): "\(code): \(status)"
         case .cannotMonitor:
             "this kernel or controller cannot monitor advertisements; sensors are heard in scans "

@@ -213,6 +213,7 @@ struct NeighbourAttackTests: NeighbourScene {
             return (0..<40).count {
                 requests.add(
                     PeerID(high: UInt64($0), low: 9), seqno: 1, hopLimit: 63, isUrgent: isUrgent,
+                    isToHopAlone: false,
                     by: Self.own, now: .zero)
             }
         }

@@ -15,12 +15,15 @@ struct RoutingRenewalTests {
         var told: [PeerID: [PeerID: RoutingMessage.RouteUpdate]] = [:]
         /// Messages with changes, by neighbour.
         var messageCounts: [PeerID: Int] = [:]
-        private var number: UInt32 = 4
+        /// Of the last message of each neighbour.
+        private var numbers: [PeerID: UInt32] = [:]
 
-        /// There is a route to each of the nodes, with seqno 1.
+        /// There is a route to each of the nodes, with seqno 1. All neighbours have said something,
+        /// so that nothing later is taken for a resync.
         init(neighbours: ClosedRange<Int>, to ids: [PeerID], kind: DestinationKind = .node) {
             for number in neighbours {
                 handle(.neighbourUp(RoutingNetwork.peer(number), cost: 96))
+                receive([], from: RoutingNetwork.peer(number))
             }
             tell(of: ids, seqno: 1, kind: kind)
             pass(.seconds(20))
@@ -51,7 +54,8 @@ struct RoutingRenewalTests {
         }
 
         private mutating func receive(_ items: [RoutingMessage.Item], from peer: PeerID) {
-            number += 1
+            let number = (numbers[peer] ?? 0) + 1
+            numbers[peer] = number
             let message = RoutingMessage(number: number, acknowledged: 0, items: items)
             handle(.received(message, from: peer))
         }
@@ -105,6 +109,56 @@ struct RoutingRenewalTests {
         scene.ask(for: Self.far[3], seqno: 2, by: Self.listener)
         #expect(scene.seqno(of: Self.far[3], toldTo: Self.listener) == 2)
         #expect(scene.seqno(of: Self.far[3], toldTo: RoutingNetwork.peer(3)) == 1)
+    }
+
+    /// Who asks for more than there is gets what there is: it may be feasible for it.
+    @Test func whoAsksForMoreIsToldWhatIsHeld() {
+        var scene = Scene(neighbours: 1...4, to: Self.far)
+        scene.tell(of: Self.far, seqno: 2)
+        scene.pass(.milliseconds(200))
+        scene.ask(for: Self.far[3], seqno: 3, by: Self.listener)
+        #expect(scene.seqno(of: Self.far[3], toldTo: Self.listener) == 2)
+        #expect(scene.seqno(of: Self.far[3], toldTo: RoutingNetwork.peer(3)) == 1)
+    }
+
+    /// Some of the requests are not passed on, and others' are answered.
+    @Test func whoseRequestFoundNoRoomIsTold() {
+        let ids = (100..<200).map { RoutingNetwork.peer($0) }
+        var scene = Scene(neighbours: 1...4, to: ids)
+        for id in ids { scene.ask(for: id, seqno: 2, by: Self.listener) }
+        scene.pass(.milliseconds(200))
+        scene.tell(of: ids, seqno: 2)
+        scene.pass(.milliseconds(200))
+        #expect(ids.allSatisfy { scene.seqno(of: $0, toldTo: Self.listener) == 2 })
+        // That is over some seconds later.
+        scene.pass(Limits.requestTime + Limits.awaitedTime)
+        scene.tell(of: ids, seqno: 3)
+        #expect(ids.allSatisfy { scene.seqno(of: $0, toldTo: Self.listener) == 2 })
+    }
+
+    @Test func whoAskedIsToldWhenTheAnswerTookLong() {
+        var scene = Scene(neighbours: 1...4, to: Self.far)
+        scene.ask(for: Self.far[3], seqno: 2, by: Self.listener)
+        scene.pass(Limits.requestTime + .milliseconds(100))
+        scene.tell(of: Self.far, seqno: 2)
+        #expect(scene.seqno(of: Self.far[3], toldTo: Self.listener) == 2)
+        // It has what it asked for.
+        scene.tell(of: [Self.far[3]], seqno: 3)
+        #expect(scene.seqno(of: Self.far[3], toldTo: Self.listener) == 2)
+    }
+
+    /// Until its seqno is above those of its earlier run, its neighbours alone can use it.
+    @Test func whatMakesARestartedNodeUsableIsToldAtOnce() {
+        var scene = Scene(neighbours: 1...4, to: [])
+        scene.tell(of: [Self.teller], seqno: 100, metric: 0)
+        scene.pass(.seconds(5))
+        scene.handle(.neighbourDown(Self.teller))
+        scene.pass(.seconds(1))
+        scene.handle(.neighbourUp(Self.teller, cost: 96))
+        scene.tell(of: [Self.teller], seqno: 7, metric: 0)
+        scene.pass(.milliseconds(20))
+        scene.tell(of: [Self.teller], seqno: 101, metric: 0)
+        #expect(scene.seqno(of: Self.teller, toldTo: Self.listener) == 101)
     }
 
     /// What else becomes of it meanwhile does not wait, and is not undone when the pause is over.

@@ -10,19 +10,24 @@ struct SeqnoRequestsTests {
 
     @Test func aRequestIsSentOnceWhileItIsPending() {
         var requests = SeqnoRequests()
-        let sent = [7, 7, 6, 8].map { requests.add(peer, seqno: $0, now: .zero) }
+        let sent = [7, 7, 6, 8].map { requests.add(peer, seqno: $0, isRouteless: true, now: .zero) }
         #expect(sent == [true, false, false, true])
-        let ofAnother = requests.add(RoutingNetwork.peer(2), seqno: 7, now: .zero)
+        let ofAnother = requests.add(
+            RoutingNetwork.peer(2), seqno: 7, isRouteless: true, now: .zero)
         #expect(ofAnother)
         let end = Instant.zero + Limits.requestTime
-        let later = [end - .nanoseconds(1), end].map { requests.add(peer, seqno: 7, now: $0) }
+        let later = [end - .nanoseconds(1), end].map {
+            requests.add(peer, seqno: 7, isRouteless: true, now: $0)
+        }
         #expect(later == [false, true])
     }
 
     @Test func aRequestIsPassedOnOnceUnlessItGoesFurther() {
         var requests = SeqnoRequests()
         let sent = [(7, 60), (7, 59), (6, 60), (7, 61), (8, 10)].map { seqno, hops in
-            requests.add(peer, seqno: seqno, hopLimit: hops, isUrgent: false, by: asker, now: .zero)
+            requests.add(
+                peer, seqno: seqno, hopLimit: hops, isUrgent: false, isToHopAlone: false, by: asker,
+                now: .zero)
         }
         #expect(sent == [true, false, false, true, true])
     }
@@ -31,30 +36,48 @@ struct SeqnoRequestsTests {
     @Test func requestsOfOthersDoNotKeepOurOwnBack() {
         var requests = SeqnoRequests()
         let isPassedOn = requests.add(
-            peer, seqno: 900, hopLimit: 1, isUrgent: false, by: asker, now: .zero)
-        let isSent = requests.add(peer, seqno: 7, now: .zero)
+            peer, seqno: 900, hopLimit: 1, isUrgent: false, isToHopAlone: false, by: asker,
+            now: .zero)
+        let isSent = requests.add(peer, seqno: 7, isRouteless: true, now: .zero)
         let isOthersPassedOn = requests.add(
-            peer, seqno: 900, hopLimit: 50, isUrgent: false, by: other, now: .zero)
+            peer, seqno: 900, hopLimit: 50, isUrgent: false, isToHopAlone: false, by: other,
+            now: .zero)
         #expect(isPassedOn && isSent && isOthersPassedOn)
         // What was passed on just now, and goes far, asks for us too.
         let id = RoutingNetwork.peer(2)
-        let isFar = requests.add(id, seqno: 9, hopLimit: 60, isUrgent: false, by: asker, now: .zero)
-        let isSentToo = requests.add(id, seqno: 7, now: .zero)
+        let isFar = requests.add(
+            id, seqno: 9, hopLimit: 60, isUrgent: false, isToHopAlone: false, by: asker, now: .zero)
+        let isSentToo = requests.add(id, seqno: 7, isRouteless: true, now: .zero)
         #expect(isFar && !isSentToo)
+    }
+
+    /// The next hop may be lost, and the request with it.
+    @Test func whatWentToTheNextHopAloneDoesNotAskForWhoHasNone() {
+        var requests = SeqnoRequests()
+        let isPassedOn = requests.add(
+            peer, seqno: 9, hopLimit: 60, isUrgent: false, isToHopAlone: true, by: asker, now: .zero
+        )
+        let isSent = [false, true].map {
+            requests.add(peer, seqno: 9, isRouteless: $0, now: .zero)
+        }
+        #expect(isPassedOn)
+        #expect(isSent == [false, true])
     }
 
     @Test func aNeighbourThatAsksForEverythingHasItsShare() {
         var requests = SeqnoRequests()
         let sent = (0..<400).map {
             requests.add(
-                RoutingNetwork.peer($0), seqno: 1, hopLimit: 9, isUrgent: false, by: asker,
+                RoutingNetwork.peer($0), seqno: 1, hopLimit: 9, isUrgent: false,
+                isToHopAlone: false, by: asker,
                 now: .zero)
         }
         let share = Limits.routingRequestsShare
         #expect(sent == (0..<400).map { $0 < share })
         let isPassedOn = requests.add(
-            RoutingNetwork.peer(999), seqno: 1, hopLimit: 9, isUrgent: false, by: other, now: .zero)
-        let isSent = requests.add(RoutingNetwork.peer(998), seqno: 1, now: .zero)
+            RoutingNetwork.peer(999), seqno: 1, hopLimit: 9, isUrgent: false, isToHopAlone: false,
+            by: other, now: .zero)
+        let isSent = requests.add(RoutingNetwork.peer(998), seqno: 1, isRouteless: true, now: .zero)
         #expect(isPassedOn && isSent)
     }
 
@@ -64,12 +87,13 @@ struct SeqnoRequestsTests {
         let sent = (0...count).map {
             requests.add(
                 RoutingNetwork.peer($0), seqno: 1, hopLimit: 9, isUrgent: false,
+                isToHopAlone: false,
                 by: RoutingNetwork.peer(10_000 + $0), now: .zero)
         }
         #expect(sent == Array(repeating: true, count: count) + [false])
         let newcomer = RoutingNetwork.peer(count)
         let isSent = requests.add(
-            newcomer, seqno: 1, hopLimit: 9, isUrgent: false, by: asker,
+            newcomer, seqno: 1, hopLimit: 9, isUrgent: false, isToHopAlone: false, by: asker,
             now: .zero + Limits.requestTime)
         #expect(isSent)
     }
@@ -79,7 +103,8 @@ struct SeqnoRequestsTests {
         var requests = SeqnoRequests()
         func add(_ number: Int, isUrgent: Bool, by asker: PeerID) -> Bool {
             requests.add(
-                RoutingNetwork.peer(number), seqno: 1, hopLimit: 9, isUrgent: isUrgent, by: asker,
+                RoutingNetwork.peer(number), seqno: 1, hopLimit: 9, isUrgent: isUrgent,
+                isToHopAlone: false, by: asker,
                 now: .zero)
         }
         for number in 0..<Limits.routingRequestsMax {

@@ -18,7 +18,7 @@ extension SamplingSettings {
         Key(
             "max-silence", .duration(.milliseconds(10) ... .seconds(86_400)),
             .described("`5min` with a deadband"),
-            "After so long a value is given all the same."),
+            "After this time a value is given even if it has not changed enough."),
         Key(
             "samples", .integer(1...Limits.samplesPerValueMax), .value("1"),
             "So many samples become one value."),

@@ -27,10 +27,13 @@ extension RoutingMachine {
             neighbours.change(peer) { $0.announce(id) }
             return
         }
+        // A seqno that all are told of later may do for who asks for more.
+        if neighbours.isHolding(id) { neighbours.change(peer) { $0.announce(id) } }
+        let isToHopAlone = neighbours.hopToAsk(for: destination, except: peer) != nil
         guard hopLimit > 1,
             requests.add(
-                id, seqno: seqno, hopLimit: hopLimit - 1, isUrgent: selected.isUrgent, by: peer,
-                now: now)
+                id, seqno: seqno, hopLimit: hopLimit - 1, isUrgent: selected.isUrgent,
+                isToHopAlone: isToHopAlone, by: peer, now: now)
         else { return }
         neighbours.ask(for: destination, seqno, hopLimit: hopLimit - 1, except: peer)
     }
@@ -40,9 +43,10 @@ extension RoutingMachine {
     mutating func request(
         _ id: PeerID, _ seqno: UInt32, of neighbour: PeerID? = nil, _ now: Instant
     ) {
-        guard let destination = destinations[id], requests.add(id, seqno: seqno, now: now) else {
-            return
-        }
+        guard let destination = destinations[id],
+            requests.add(
+                id, seqno: seqno, isRouteless: destination.selected.hop == nil, now: now)
+        else { return }
         neighbours.ask(
             for: destination, seqno, hopLimit: Limits.requestHopLimit, alone: neighbour)
     }

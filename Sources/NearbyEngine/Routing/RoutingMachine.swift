@@ -367,21 +367,17 @@ public struct RoutingMachine: Sendable {
         guard before != after else { return [] }
         if let hop = after.hop ?? before.hop, !neighbours.takesNews(from: hop, now) {
             neighbours.postpone(id, now)
-        } else if isSuspectOnly(id, after) || after.differsInMetricOnly(from: before) {
+        } else if destinations[id]?.isSuspect == true || after.differsInMetricOnly(from: before) {
             neighbours.markMinor(id, now)
-        } else if after.isNodeRenewed(since: before), !requests.isAwaited(id, now) {
+        } else if after.isNodeRenewed(since: before),
+            !requests.isAwaited(id, beyond: before.seqno, now)
+        {
             neighbours.markRenewed(id, now)
         } else {
             neighbours.markChanged(id, isUrgent: before.isUrgent || after.isUrgent)
         }
         guard !after.differsInSeqnoOnly(from: before) else { return [] }
         return [.routeChanged(id, nextHop: after.hop, metric: after.metric, kind: after.kind)]
-    }
-
-    /// Whether all there is to tell is that a neighbour is suspect, which ends within seconds one
-    /// way or the other. Of collectors and viewers that is told at once.
-    private func isSuspectOnly(_ id: PeerID, _ selected: Destination.Selected) -> Bool {
-        selected.hop == nil && selected.kind == .node && destinations[id]?.candidates[id] != nil
     }
 
     mutating func markChanged(_ id: PeerID) { neighbours.markChanged(id) }

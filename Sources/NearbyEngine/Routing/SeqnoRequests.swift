@@ -6,29 +6,25 @@ import NearbyCore
 /// Anybody may ask for anything, so what is passed on for others neither keeps our own requests
 /// back nor, for one neighbour, those of the others.
 struct SeqnoRequests: Sendable {
-    private struct Pending: Sendable {
-        var seqno: UInt32
-        var hopLimit: UInt8
-        /// Who asked us.
-        var asker: PeerID
-        var until: Instant
-    }
-
     /// One for each destination at most.
     private var own: [PeerID: (seqno: UInt32, until: Instant)] = [:]
-    private var passedOn: [PeerID: Pending] = [:]
+    private var passedOn = PassedOnRequests()
     /// Those for collectors and viewers, beside the others.
-    private var urgent: [PeerID: Pending] = [:]
+    private var urgent = PassedOnRequests()
 
     /// Whether our own request is to be sent: none for this seqno or a newer one is pending, nor
     /// one of others that goes far. Then this one is, for `Limits.requestTime`.
-    mutating func add(_ id: PeerID, seqno: UInt32, now: Instant) -> Bool {
+    ///
+    /// - Parameter isRouteless: the next hop, to which alone others' requests went, may be lost.
+    mutating func add(_ id: PeerID, seqno: UInt32, isRouteless: Bool, now: Instant) -> Bool {
         if let last = own[id], last.until > now, last.seqno.isAtLeast(seqno) { return false }
-        if let last = passedOn[id] ?? urgent[id], last.until > now, last.seqno.isAtLeast(seqno),
-            last.hopLimit >= Limits.requestHopLimit / 2
-        {
-            return false
+        let isAskedForUs = [passedOn[id], urgent[id]].contains { last in
+            guard let last, last.until > now, !(isRouteless && last.isToHopAlone) else {
+                return false
+            }
+            return last.seqno.isAtLeast(seqno) && last.hopLimit >= Limits.requestHopLimit / 2
         }
+        if isAskedForUs { return false }
         if own.count >= RoutingMachine.destinationsMax {
             own = own.filter { $0.value.until > now }
         }
@@ -41,40 +37,66 @@ struct SeqnoRequests: Sendable {
     /// goes as far, is pending. Urgent ones find room beside the others. At the limit, or where
     /// this neighbour has its share, nothing is sent; who still wants it asks again.
     mutating func add(
-        _ id: PeerID, seqno: UInt32, hopLimit: UInt8, isUrgent: Bool, by asker: PeerID,
-        now: Instant
+        _ id: PeerID, seqno: UInt32, hopLimit: UInt8, isUrgent: Bool, isToHopAlone: Bool,
+        by asker: PeerID, now: Instant
     ) -> Bool {
-        let pending = Pending(
-            seqno: seqno, hopLimit: hopLimit, asker: asker, until: now + Limits.requestTime)
-        return isUrgent
-            ? Self.add(pending, for: id, to: &urgent, now)
-            : Self.add(pending, for: id, to: &passedOn, now)
+        let request = PassedOnRequests.Request(
+            seqno: seqno, hopLimit: hopLimit, isToHopAlone: isToHopAlone, asker: asker,
+            until: now + Limits.requestTime)
+        return isUrgent ? urgent.add(request, for: id, now) : passedOn.add(request, for: id, now)
     }
 
-    /// Whether a neighbour asked for it lately.
-    func isAwaited(_ id: PeerID, _ now: Instant) -> Bool {
-        guard let last = passedOn[id] ?? urgent[id] else { return false }
-        return last.until > now
+    /// Whether a neighbour that asked for it, not long ago, may wait for more than this seqno.
+    func isAwaited(_ id: PeerID, beyond seqno: UInt32, _ now: Instant) -> Bool {
+        passedOn.isAwaited(id, beyond: seqno, now) || urgent.isAwaited(id, beyond: seqno, now)
+    }
+}
+
+/// Those of others, one for each destination at most.
+private struct PassedOnRequests: Sendable {
+    struct Request: Sendable {
+        var seqno: UInt32
+        var hopLimit: UInt8
+        /// It went to the next hop, and to nobody else.
+        var isToHopAlone: Bool
+        /// Who asked us.
+        var asker: PeerID
+        var until: Instant
     }
 
-    private static func add(
-        _ new: Pending, for id: PeerID, to table: inout [PeerID: Pending], _ now: Instant
-    ) -> Bool {
-        if let last = table[id], last.until > now, last.seqno.isAtLeast(new.seqno),
+    private var all: [PeerID: Request] = [:]
+    /// Until then anything may be awaited: for some of what was asked for there was no room.
+    private var anyAwaitedUntil = Instant.zero
+
+    subscript(id: PeerID) -> Request? { all[id] }
+
+    mutating func add(_ new: Request, for id: PeerID, _ now: Instant) -> Bool {
+        if let last = all[id], last.until > now, last.seqno.isAtLeast(new.seqno),
             last.hopLimit >= new.hopLimit
         {
             return false
         }
         let share = Limits.routingRequestsShare
-        if table.count >= share { table = table.filter { $0.value.until > now } }
-        guard table.count < Limits.routingRequestsMax else { return false }
-        if table.count >= share {
-            guard table.values.count(where: { $0.asker == new.asker }) < share else {
-                return false
-            }
+        if all.count >= share { removeOld(now) }
+        let isRoom =
+            all.count < share
+            || all.count < Limits.routingRequestsMax
+                && all.values.count(where: { $0.asker == new.asker }) < share
+        if isRoom { all[id] = new } else { anyAwaitedUntil = new.until + Limits.awaitedTime }
+        return isRoom
+    }
+
+    private mutating func removeOld(_ now: Instant) {
+        for request in all.values where request.until <= now {
+            anyAwaitedUntil = max(anyAwaitedUntil, request.until + Limits.awaitedTime)
         }
-        table[id] = new
-        return true
+        all = all.filter { $0.value.until > now }
+    }
+
+    func isAwaited(_ id: PeerID, beyond seqno: UInt32, _ now: Instant) -> Bool {
+        if now < anyAwaitedUntil { return true }
+        guard let last = all[id] else { return false }
+        return now < last.until + Limits.awaitedTime && !seqno.isAtLeast(last.seqno)
     }
 }
 
@@ -85,5 +107,7 @@ extension Limits {
     static let routingRequestsShare = 64
     /// How long a request is remembered, so that it does not circle.
     static let requestTime = Duration.seconds(1)
+    /// So much longer an answer goes on at once.
+    static let awaitedTime = Duration.seconds(3)
     static let requestHopLimit: UInt8 = 64
 }

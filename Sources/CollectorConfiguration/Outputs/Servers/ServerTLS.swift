@@ -28,8 +28,8 @@ public struct ServerTLS: Equatable, Sendable {
                 "Its private key, PEM. Only its owner may be able to read it."),
             Key(
                 "verify", .flag, .value("true"),
-                "Whether the server's certificate and name are checked. `false` lets anybody in "
-                    + "between read and change everything."),
+                "Whether the server's certificate and name are checked; an MQTT broker's always "
+                    + "are. `false` lets anybody in between read and change everything."),
         ])
 
     /// The key itself, for the table of an output.

@@ -34,7 +34,7 @@ extension SensorSettings.Kind {
             Key(
                 "silent-after", .duration(.seconds(10) ... .seconds(7 * 86_400)),
                 .value("15min"),
-                "Nothing new for so long, and its channels are null."),
+                "After this time without anything new, its channels are null."),
         ]
     ) { section in .ble(BLESettings(section)) }
 }

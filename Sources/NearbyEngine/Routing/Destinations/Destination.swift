@@ -19,6 +19,8 @@ struct Destination: Sendable {
         var metric: UInt16
         var seqno: UInt32
         var kind: DestinationKind
+        /// Nobody else can use it yet: it restarted, and its seqno is older than those of before.
+        var isStale = false
 
         /// Readings go to collectors and viewers: where many routes are lost at once, theirs come
         /// first.
@@ -28,9 +30,9 @@ struct Destination: Sendable {
             (hop, metric, kind) == (other.hop, other.metric, other.kind)
         }
 
-        /// All that is new of a plain node is its seqno.
+        /// All that is new of a plain node is its seqno, and those before did as well.
         func isNodeRenewed(since other: Selected) -> Bool {
-            kind == .node && differsInSeqnoOnly(from: other)
+            kind == .node && !other.isStale && differsInSeqnoOnly(from: other)
         }
 
         func differsInMetricOnly(from other: Selected) -> Bool {
@@ -69,6 +71,12 @@ struct Destination: Sendable {
     /// Neighbours offer something, and nothing of it may be used.
     var isStarving: Bool { selected.hop == nil && !candidates.isEmpty }
 
+    /// Whether all there is to tell is that a neighbour is suspect, which ends within seconds one
+    /// way or the other. Of collectors and viewers that is told at once.
+    var isSuspect: Bool {
+        selected.hop == nil && !selected.isUrgent && candidates[peer] != nil
+    }
+
     /// What it is told when it comes up as a neighbour: the last seqno of an earlier run, since
     /// others may have told us of its new run already, and the highest that is known.
     var seqnosToAnnounce: [UInt32] {
@@ -97,6 +105,7 @@ struct Destination: Sendable {
         selected.seqno = selection.candidate.seqno
         selected.kind = selection.candidate.kind
         source.tighten(seqno: selected.seqno, metric: selected.metric)
+        selected.isStale = source.distance?.seqno != selected.seqno
         routelessSince = nil
         requestAt = nil
         requestInterval = Limits.requestTime

@@ -123,14 +123,20 @@ struct RoutingNeighbourTable: Sendable {
         alone neighbour: PeerID? = nil
     ) {
         let isUrgent = destination.selected.isUrgent
-        let nextHop = destination.selected.hop == except ? nil : destination.selected.hop
-        let hop = if isUrgent { areMany ? nextHop : nil } else { neighbour ?? nextHop }
+        let nextHop = hopToAsk(for: destination, except: except)
+        let hop = isUrgent ? nextHop : neighbour ?? nextHop
         let request = RoutingNeighbour.Request(
             seqno: seqno, hopLimit: hopLimit, isUrgent: isUrgent)
         for peer in sortedPeers where peer != except && peer == hop ?? peer {
             if areMany, destination.candidates[peer] == nil { continue }
             change(peer) { $0.request(destination.peer, request) }
         }
+    }
+
+    /// The next hop where it alone is asked.
+    func hopToAsk(for destination: Destination, except: PeerID?) -> PeerID? {
+        guard areMany || !destination.selected.isUrgent else { return nil }
+        return destination.selected.hop == except ? nil : destination.selected.hop
     }
 
     // MARK: Changes of routes
@@ -168,6 +174,9 @@ struct RoutingNeighbourTable: Sendable {
     mutating func postpone(_ id: PeerID, _ now: Instant) {
         hold(id, for: Limits.routingNewsPause, now)
     }
+
+    /// Whether all are told of it later.
+    func isHolding(_ id: PeerID) -> Bool { minor.contains(id) }
 
     private mutating func hold(_ id: PeerID, for pause: Duration, _ now: Instant) {
         minorFrom = min(minorFrom, now + pause)
