@@ -342,8 +342,8 @@ simulate_part() {
         "$simulate" quiet line 1000 1 0 16
         "$simulate" quiet lan 200 1 0 16
     else
-        "$simulate" site lan 60
-        "$simulate" site grid 49
+        "$simulate" site lan 60 1 0 2
+        "$simulate" site grid 49 1 0 2
         "$simulate" site sites 100 except paths death link
         "$simulate" quiet ring 1000 1 0 16
         "$simulate" quiet grid 1000 1 0 16

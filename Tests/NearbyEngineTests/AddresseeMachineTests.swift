@@ -21,12 +21,14 @@ struct AddresseeMachineTests {
         AddresseeMachine(role: .agent, collectors: collectors, salt: 1, seed: 1)
     }
 
-    private func view(_ admitted: [(PeerID, Role)] = []) -> AddresseeMachine.View {
+    private func view(
+        _ admitted: [(PeerID, Role)] = [], heardSince: Instant? = nil
+    ) -> AddresseeMachine.View {
         let peers = Peers()
         for (peer, role) in admitted {
             peers.add(Association.fresh(with: peer, as: role))
         }
-        return .init(routing: routing, peers: peers, isHeard: { _ in false })
+        return .init(routing: routing, peers: peers, heardSince: { _ in heardSince })
     }
 
     @Test func aCollectorIsCalledAtOnceAndThenEverMoreRarely() throws {
@@ -47,6 +49,28 @@ struct AddresseeMachineTests {
         }
         #expect(pauses[0] < .seconds(1) && pauses[11] >= Limits.dialBackoffMax)
         #expect(pauses.allSatisfy { $0 <= Limits.dialBackoffMax * 2 })
+    }
+
+    /// Who is heard for the first time is about to be a neighbour; who has been near for long, and
+    /// is none, is called over the mesh as soon as it is wanted.
+    @Test(arguments: [0, 400, 1_000, 60_000])
+    func whoIsHeardIsCalledASecondAfterItWasHeardFirst(_ milliseconds: Int) throws {
+        var machine = machine()
+        let now = Instant.zero + .milliseconds(milliseconds)
+        let heard = view(heardSince: .zero)
+        let outputs = machine.handle(
+            .routeChanged(collector, .collector, metric: 96), seeing: heard, now: now)
+        let due = Instant.zero + Limits.dialDelay
+        #expect(outputs.contains(.dial(collector)) == (now >= due))
+        guard now < due else { return }
+        // The viewer may be due before it.
+        var dialed: Instant?
+        while dialed == nil {
+            let next = try #require(machine.nextDeadline)
+            let outputs = machine.handle(.deadlineReached, seeing: heard, now: next)
+            if outputs.contains(.dial(collector)) { dialed = next }
+        }
+        #expect(dialed == due)
     }
 
     /// A relay on the way can say so in the collector's name.

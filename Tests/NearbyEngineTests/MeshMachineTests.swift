@@ -35,7 +35,7 @@ struct MeshMachineTests {
     }
 
     private mutating func tell(_ input: MeshMachine.Input, _ now: Instant) {
-        let outputs = mesh.handle(input, peers: Peers(), isHeard: { _ in false }, now: now)
+        let outputs = mesh.handle(input, peers: Peers(), heardSince: { _ in nil }, now: now)
         for output in outputs {
             said.append(output)
             guard case .send(let message, _) = output else { continue }

@@ -100,6 +100,21 @@ struct RoutingNumbersTests {
         #expect(machine.nextDeadline == nil)
     }
 
+    /// Half of what a bad link carries may be lost: often at first, and ever more rarely, since the
+    /// neighbour may be gone.
+    @Test mutating func whatIsNotAcknowledgedIsRepeated() throws {
+        var repeatedAt: [Int] = []
+        while repeatedAt.last ?? 0 < 4_000 {
+            now = try #require(machine.nextDeadline)
+            let outputs = machine.handle(.deadlineReached, now: now)
+            if outputs.contains(where: { $0.numbered(to: neighbour) }) {
+                repeatedAt.append(Int((now - .zero) / .milliseconds(1)))
+            }
+        }
+        #expect(
+            repeatedAt == [100, 200, 300, 500, 700, 900, 1_300, 1_700, 2_100, 2_900, 3_700, 4_500])
+    }
+
     /// What is repeated because nobody has acknowledged it.
     private mutating func dueLater() -> [RoutingMachine.Output] {
         machine.handle(.deadlineReached, now: .zero + Limits.routingResendMax)

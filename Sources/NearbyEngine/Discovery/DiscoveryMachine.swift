@@ -144,6 +144,9 @@ struct DiscoveryMachine: Sendable {
         table.index(of: peer).map { table[$0].sighting }
     }
 
+    /// When its present run was heard first.
+    func heardSince(_ peer: PeerID) -> Instant? { table.runSince(of: peer) }
+
     /// Whether the peer was heard there.
     func knows(_ endpoint: Endpoint, of peer: PeerID) -> Bool {
         table.index(of: peer).map { table[$0].candidates.contains(endpoint) } ?? false

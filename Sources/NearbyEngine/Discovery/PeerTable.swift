@@ -48,6 +48,8 @@ struct PeerRecord: Sendable {
     var lastHeard: Instant
     /// When it came into the table.
     var since = Instant.zero
+    /// When this run was heard first.
+    var runSince = Instant.zero
     /// Beacons of this run, up to 255.
     var heardCount: UInt8 = 0
     /// Answers to this run since it was last in use, up to 255: the first few of its beacons get
@@ -67,7 +69,7 @@ struct PeerRecord: Sendable {
 
     /// A beacon of this run came.
     mutating func heard(_ beacon: Beacon, run: RunID, now: Instant) {
-        if run != self.run { (heardCount, answeredSinceUse) = (0, 0) }
+        if run != self.run { (heardCount, answeredSinceUse, runSince) = (0, 0, now) }
         self.run = run
         self.beacon = beacon
         lastHeard = now
@@ -201,6 +203,8 @@ struct PeerTable: Sendable {
         return removed
     }
 
+    func runSince(of peer: PeerID) -> Instant? { index(of: peer).map { records[$0].runSince } }
+
     /// Answers that one beacon on the link gives as well.
     func answerCount(servedBy link: LinkID) -> Int { records.count { $0.isAnswered(on: link) } }
 
@@ -215,6 +219,7 @@ struct PeerTable: Sendable {
         records.append(record)
         let position = records.count - 1
         records[position].since = record.lastHeard
+        records[position].runSince = record.lastHeard
         records[position].lifetime = lifetime
         deadlines.append(Self.deadline(of: &records[position]))
         index[record.peer] = position

@@ -162,8 +162,8 @@ public final class Node {
     }
 
     @inline(never) func tellMesh(_ input: MeshMachine.Input, _ now: Instant) {
-        let isHeard = { self.rendezvous.discovery.sighting(of: $0) != nil }
-        work.add(mesh.handle(input, peers: peers, isHeard: isHeard, now: now), as: Work.mesh)
+        let heardSince = { self.rendezvous.discovery.heardSince($0) }
+        work.add(mesh.handle(input, peers: peers, heardSince: heardSince, now: now), as: Work.mesh)
     }
 
     @inline(never) func tell(_ input: PeerMachine.Input, _ now: Instant) {

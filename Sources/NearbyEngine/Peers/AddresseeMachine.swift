@@ -41,8 +41,8 @@ struct AddresseeMachine {
     struct View {
         let routing: RoutingMachine
         let peers: Peers
-        /// Whether discovery hears it on a link.
-        let isHeard: (PeerID) -> Bool
+        /// Since when discovery has heard it on a link, or its present run; nil: it does not.
+        let heardSince: (PeerID) -> Instant?
     }
 
     /// Our attempts to open a channel over the mesh with one of them.
@@ -199,9 +199,9 @@ struct AddresseeMachine {
         if let collector = choice.current { addressees.insert(collector) }
         dials = dials.filter { addressees.contains($0.key) }
         for peer in addressees where dials[peer] == nil {
-            // One that is heard on a link is about to be a neighbour.
-            let delay = view.isHeard(peer) ? Limits.dialDelay : .zero
-            dials[peer] = Dial(nextAttempt: now + delay + spread(of: peer))
+            // One that was heard on a link just now is about to be a neighbour.
+            let soon = view.heardSince(peer).map { $0 + Limits.dialDelay } ?? now
+            dials[peer] = Dial(nextAttempt: max(now, soon) + spread(of: peer))
         }
         return announce(view, now) + dialIfDue(view, now)
     }
@@ -320,7 +320,7 @@ extension Limits {
     static let dialBackoffMax = Duration.seconds(30)
     /// After so many the chosen collector is given up for another, if there is one.
     static let dialsUnanswered = 4
-    /// Before somebody who is heard on a link is called over the mesh all the same. Viewers are
+    /// After somebody was heard on a link, before he is called over the mesh. Viewers are
     /// called up to as much later, each at a time of its own.
     static let dialDelay = Duration.seconds(1)
     /// Between two attempts to renew a channel that the other side seems not to have; doubles to

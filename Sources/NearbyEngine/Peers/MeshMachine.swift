@@ -50,15 +50,16 @@ struct MeshMachine {
         return earliest == .distantFuture ? nil : earliest
     }
 
-    /// - Parameter isHeard: whether discovery hears a node on a link. Asked of few: as a value
-    ///   discovery would be copied for each routing message.
+    /// - Parameter heardSince: since when discovery has heard a node on a link, or its present run;
+    ///   nil: it does not. Asked of few: as a value discovery would be copied for each routing
+    ///   message.
     mutating func handle(
-        _ input: Input, peers: Peers, isHeard: @escaping (PeerID) -> Bool, now: Instant
+        _ input: Input, peers: Peers, heardSince: @escaping (PeerID) -> Instant?, now: Instant
     ) -> [Output] {
         defer { nextDeadline = earliest }
         switch input {
-        case .routing(let input): return tell(input, peers, isHeard, now)
-        case .addressees(let input): return tell(input, peers, isHeard, now)
+        case .routing(let input): return tell(input, peers, heardSince, now)
+        case .addressees(let input): return tell(input, peers, heardSince, now)
         case .admitted(let peer, let terms):
             book.record(peer, terms, now: now)
             return []
@@ -68,10 +69,10 @@ struct MeshMachine {
         case .deadlineReached:
             var outputs: [Output] = []
             if routing.nextDeadline ?? .distantFuture <= now {
-                outputs += tell(RoutingMachine.Input.deadlineReached, peers, isHeard, now)
+                outputs += tell(RoutingMachine.Input.deadlineReached, peers, heardSince, now)
             }
             if addressees.nextDeadline ?? .distantFuture <= now {
-                outputs += tell(AddresseeMachine.Input.deadlineReached, peers, isHeard, now)
+                outputs += tell(AddresseeMachine.Input.deadlineReached, peers, heardSince, now)
             }
             return outputs + book.deadlineReached(now: now).map { diagnostic($0) }
         }
@@ -84,24 +85,24 @@ struct MeshMachine {
     @inline(never)
     private mutating func tell(
         _ input: RoutingMachine.Input, _ peers: Peers,
-        _ isHeard: @escaping (PeerID) -> Bool, _ now: Instant
+        _ heardSince: @escaping (PeerID) -> Instant?, _ now: Instant
     ) -> [Output] {
-        routing.handle(input, now: now).flatMap { perform($0, peers, isHeard, now) }
+        routing.handle(input, now: now).flatMap { perform($0, peers, heardSince, now) }
     }
 
     @inline(never)
     private mutating func tell(
         _ input: AddresseeMachine.Input, _ peers: Peers,
-        _ isHeard: @escaping (PeerID) -> Bool, _ now: Instant
+        _ heardSince: @escaping (PeerID) -> Instant?, _ now: Instant
     ) -> [Output] {
         let seen = AddresseeMachine.View(
-            routing: routing, peers: peers, isHeard: isHeard)
+            routing: routing, peers: peers, heardSince: heardSince)
         return addressees.handle(input, seeing: seen, now: now).compactMap { perform($0, peers) }
     }
 
     private mutating func perform(
         _ output: RoutingMachine.Output, _ peers: Peers,
-        _ isHeard: @escaping (PeerID) -> Bool, _ now: Instant
+        _ heardSince: @escaping (PeerID) -> Instant?, _ now: Instant
     ) -> [Output] {
         switch output {
         case .send(let message, let peer): return [.send(message, to: peer)]
@@ -115,11 +116,11 @@ struct MeshMachine {
             // Of nearly all routes nothing follows: what addressees see is not copied for them.
             guard addressees.heed(peer, kind) else { return outputs }
             if !hasChannel, hop != nil {
-                outputs += tell(.reachable(peer), peers, isHeard, now)
+                outputs += tell(.reachable(peer), peers, heardSince, now)
             }
             let input = AddresseeMachine.Input.routeChanged(
                 peer, kind, metric: hop == nil ? nil : metric)
-            return outputs + tell(input, peers, isHeard, now)
+            return outputs + tell(input, peers, heardSince, now)
         }
     }
 

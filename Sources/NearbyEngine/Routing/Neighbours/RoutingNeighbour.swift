@@ -47,6 +47,7 @@ struct RoutingNeighbour: Sendable {
         var message: RoutingMessage
         var resendAt: Instant
         var interval: Duration
+        var repeatCount = 0
     }
 
     /// - Parameter number: the one before the first message's; random, so that the neighbour
@@ -173,7 +174,10 @@ struct RoutingNeighbour: Sendable {
         let acknowledged = owedAcknowledgement
         if var waiting = outstanding {
             guard now >= waiting.resendAt else { return acknowledgement() }
-            waiting.interval = min(waiting.interval * 2, Limits.routingResendMax)
+            waiting.repeatCount += 1
+            if waiting.repeatCount % Limits.routingResendsAlike == 0 {
+                waiting.interval = min(waiting.interval * 2, Limits.routingResendMax)
+            }
             waiting.resendAt = now + waiting.interval
             waiting.message.acknowledged = acknowledged
             outstanding = waiting
@@ -270,8 +274,11 @@ struct RoutingNeighbour: Sendable {
 }
 
 extension Limits {
-    /// An unacknowledged message is repeated after this time; doubles to the maximum.
+    /// An unacknowledged message is repeated after this time, which doubles to the maximum: not at
+    /// each repeat, because of a lossy link's messages and acknowledgements half may be lost, and
+    /// what was retracted stays in use until it got through.
     static let routingResend = Duration.milliseconds(100)
+    static let routingResendsAlike = 3
     static let routingResendMax = Duration.seconds(1)
     /// Numbers so far below the last are those of stragglers.
     static let routingReorderMax: UInt32 = 16
