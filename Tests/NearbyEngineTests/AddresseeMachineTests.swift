@@ -52,17 +52,15 @@ struct AddresseeMachineTests {
     }
 
     /// Who is heard for the first time is about to be a neighbour; who has been near for long, and
-    /// is none, is called over the mesh as soon as it is wanted.
-    @Test(arguments: [0, 400, 1_000, 60_000])
-    func whoIsHeardIsCalledASecondAfterItWasHeardFirst(_ milliseconds: Int) throws {
+    /// is none, is called over the mesh soon after it was wanted.
+    @Test(arguments: [(0, 1_000), (400, 1_000), (900, 1_100), (60_000, 60_200)])
+    func whoIsHeardIsCalledALittleLater(_ milliseconds: Int, _ due: Int) throws {
         var machine = machine()
-        let now = Instant.zero + .milliseconds(milliseconds)
         let heard = view(heardSince: .zero)
         let outputs = machine.handle(
-            .routeChanged(collector, .collector, metric: 96), seeing: heard, now: now)
-        let due = Instant.zero + Limits.dialDelay
-        #expect(outputs.contains(.dial(collector)) == (now >= due))
-        guard now < due else { return }
+            .routeChanged(collector, .collector, metric: 96), seeing: heard,
+            now: .zero + .milliseconds(milliseconds))
+        #expect(!outputs.contains(.dial(collector)))
         // The viewer may be due before it.
         var dialed: Instant?
         while dialed == nil {
@@ -70,7 +68,46 @@ struct AddresseeMachineTests {
             let outputs = machine.handle(.deadlineReached, seeing: heard, now: next)
             if outputs.contains(.dial(collector)) { dialed = next }
         }
-        #expect(dialed == due)
+        #expect(dialed == .zero + .milliseconds(due))
+    }
+
+    /// A member can announce and retract it with each message.
+    @Test(arguments: [nil, Instant.zero])
+    func whoIsRetractedAgainAndAgainIsNotCalledEachTime(_ heardSince: Instant?) {
+        var machine = machine()
+        let view = view(heardSince: heardSince)
+        var dials = 0
+        for microseconds in 0..<1_000 {
+            let now = Instant.zero + .seconds(60) + .microseconds(10 * microseconds)
+            for metric in [nil, 96] as [UInt16?] {
+                let outputs = machine.handle(
+                    .routeChanged(collector, .collector, metric: metric), seeing: view, now: now)
+                dials += outputs.count { $0 == .dial(collector) }
+            }
+        }
+        #expect(dials <= 1)
+        #expect(machine.nextDeadline != nil)
+    }
+
+    /// Nor any number of others.
+    @Test func notAnyNumberIsCalledAtOnce() {
+        var network = RoutingNetwork.random(seed: 25)
+        network.raiseAll()
+        network.run(for: .seconds(10))
+        let view = AddresseeMachine.View(
+            routing: network.machines[2], peers: Peers(), heardSince: { _ in nil })
+        var machine = machine()
+        var dials = 0
+        for number in 3..<30 {
+            let outputs = machine.handle(
+                .dialed(RoutingNetwork.peer(number), true), seeing: view, now: .zero)
+            dials += outputs.count { if case .dial = $0 { true } else { false } }
+        }
+        #expect(dials == Limits.dialsLatelyMax)
+        // The others have their turn.
+        let later = machine.handle(
+            .deadlineReached, seeing: view, now: .zero + Limits.dialBackoff)
+        #expect(later.count { if case .dial = $0 { true } else { false } } >= 11)
     }
 
     /// A relay on the way can say so in the collector's name.

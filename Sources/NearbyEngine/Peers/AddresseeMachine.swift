@@ -68,6 +68,8 @@ struct AddresseeMachine {
     private var slots: ViewerSlots
     /// The chosen collector and at most `Limits.viewersMax` viewers.
     private var dials: [PeerID: Dial] = [:]
+    /// When, within `Limits.dialBackoff`; also those that are not to be called any more.
+    private var dialedLately: [PeerID: Instant] = [:]
     /// By the program; at most `Limits.dialedPeersMax`.
     private var dialed: Set<PeerID> = []
     /// What the program was told last.
@@ -199,9 +201,12 @@ struct AddresseeMachine {
         if let collector = choice.current { addressees.insert(collector) }
         dials = dials.filter { addressees.contains($0.key) }
         for peer in addressees where dials[peer] == nil {
-            // One that was heard on a link just now is about to be a neighbour.
-            let soon = view.heardSince(peer).map { $0 + Limits.dialDelay } ?? now
-            dials[peer] = Dial(nextAttempt: max(now, soon) + spread(of: peer))
+            // One that was heard on a link just now is about to be a neighbour. Who has been near
+            // for longer becomes one within moments, or not at all.
+            let soon = view.heardSince(peer).map {
+                max($0 + Limits.dialDelay, now + Limits.dialDelayOfNear)
+            }
+            dials[peer] = Dial(nextAttempt: (soon ?? now) + spread(of: peer))
         }
         return announce(view, now) + dialIfDue(view, now)
     }
@@ -231,12 +236,25 @@ struct AddresseeMachine {
                 dials[peer] = nil
                 outputs.append(.giveUp(peer))
                 hasFreeSlot = true
-            } else {
+            } else if mayDial(peer, now) {
                 outputs += attempt(peer, dial, view, now)
+            } else {
+                dials[peer]?.nextAttempt = now + Limits.dialBackoff
             }
         }
         // Who is called now was not called before: this ends.
         return hasFreeSlot ? outputs + reviseDials(view, now) : outputs
+    }
+
+    /// Not again so soon, and not any number of peers: a member that announces and retracts
+    /// collectors could make us begin a handshake with each of its messages.
+    private mutating func mayDial(_ peer: PeerID, _ now: Instant) -> Bool {
+        dialedLately = dialedLately.filter { now - $0.value < Limits.dialBackoff }
+        guard dialedLately[peer] == nil, dialedLately.count < Limits.dialsLatelyMax else {
+            return false
+        }
+        dialedLately[peer] = now
+        return true
     }
 
     private mutating func attempt(
@@ -320,9 +338,13 @@ extension Limits {
     static let dialBackoffMax = Duration.seconds(30)
     /// After so many the chosen collector is given up for another, if there is one.
     static let dialsUnanswered = 4
-    /// After somebody was heard on a link, before he is called over the mesh. Viewers are
-    /// called up to as much later, each at a time of its own.
+    /// Calls within `dialBackoff`.
+    static let dialsLatelyMax = 16
+    /// After somebody was heard on a link, before he is called over the mesh. Viewers are called up
+    /// to as much later, each at a time of its own.
     static let dialDelay = Duration.seconds(1)
+    /// The same where he was heard for longer than that, before he was wanted.
+    static let dialDelayOfNear = Duration.milliseconds(200)
     /// Between two attempts to renew a channel that the other side seems not to have; doubles to
     /// the maximum.
     static let renewalInterval = Duration.seconds(1)

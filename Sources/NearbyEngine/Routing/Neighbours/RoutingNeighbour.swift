@@ -59,6 +59,9 @@ struct RoutingNeighbour: Sendable {
 
     var nextDeadline: Instant? { outstanding?.resendAt }
 
+    /// As Bluetooth is, which loses nothing: there an acknowledgement merely takes its time.
+    private var isSlow: Bool { cost >= LinkClass.bluetooth.cost }
+
     mutating func acknowledge(_ acknowledged: UInt32) {
         guard acknowledged != 0, outstanding?.message.number == acknowledged else { return }
         outstanding = nil
@@ -175,7 +178,7 @@ struct RoutingNeighbour: Sendable {
         if var waiting = outstanding {
             guard now >= waiting.resendAt else { return acknowledgement() }
             waiting.repeatCount += 1
-            if waiting.repeatCount % Limits.routingResendsAlike == 0 {
+            if isSlow || waiting.repeatCount % Limits.routingResendsAlike == 0 {
                 waiting.interval = min(waiting.interval * 2, Limits.routingResendMax)
             }
             waiting.resendAt = now + waiting.interval
@@ -274,9 +277,9 @@ struct RoutingNeighbour: Sendable {
 }
 
 extension Limits {
-    /// An unacknowledged message is repeated after this time, which doubles to the maximum: not at
-    /// each repeat, because of a lossy link's messages and acknowledgements half may be lost, and
-    /// what was retracted stays in use until it got through.
+    /// An unacknowledged message is repeated after this time, which doubles to the maximum: where
+    /// links are fast not at each repeat, because half of the messages and acknowledgements of a
+    /// lossy one may be lost, and what was retracted stays in use until it got through.
     static let routingResend = Duration.milliseconds(100)
     static let routingResendsAlike = 3
     static let routingResendMax = Duration.seconds(1)
