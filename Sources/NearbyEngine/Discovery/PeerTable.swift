@@ -48,7 +48,7 @@ struct PeerRecord: Sendable {
     var lastHeard: Instant
     /// When it came into the table.
     var since = Instant.zero
-    /// When this run was heard first.
+    /// When this run was heard first, or the record was made without having been heard.
     var runSince = Instant.zero
     /// Beacons of this run, up to 255.
     var heardCount: UInt8 = 0

@@ -19,7 +19,8 @@ struct Destination: Sendable {
         var metric: UInt16
         var seqno: UInt32
         var kind: DestinationKind
-        /// Nobody else can use it yet: it restarted, and its seqno is older than those of before.
+        /// Its seqno is older than one that was told before, mostly because it restarted: whoever
+        /// was told that, and is no neighbour of it, cannot use it yet.
         var isStale = false
 
         /// Readings go to collectors and viewers: where many routes are lost at once, theirs come
